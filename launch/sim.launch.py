@@ -1,0 +1,234 @@
+"""Start the simulator and, where asked for, robot_state_publisher, RViz and a recording."""
+
+import shutil
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    Shutdown,
+)
+from launch.events.process import ProcessExited
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+SHARE = Path(__file__).resolve().parents[1]
+BOOLEAN = ["true", "false"]
+# As the simulator's own TF; the default of robot_state_publisher is 20 Hz.
+TF_RATE_HZ = 100.0
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "scene",
+        default_value="humanoid",
+        description="What is simulated: the name of a shipped scene (humanoid, quadruped, arm, zoo) "
+        "or the path of a scene YAML, MJCF, MJB or URDF file.",
+    ),
+    DeclareLaunchArgument(
+        "real_time_factor",
+        default_value="",
+        description="Simulated seconds per second of wall time; 0 runs as fast as possible. "
+        "Without it, what the params_file says, or else 1.",
+    ),
+    DeclareLaunchArgument(
+        "tf",
+        default_value="auto",
+        choices=["auto", "base", "all", "none"],
+        description="Which transforms the simulator publishes: those of bases, free objects and "
+        "cameras, those of every link as well, or none. 'auto' is 'base' with "
+        "robot_state_publisher, 'all' with RViz alone, and else what the params_file says, or "
+        "'base'.",
+    ),
+    DeclareLaunchArgument(
+        "params_file",
+        default_value="",
+        description="YAML file of further parameters for the simulator; the arguments win over it.",
+    ),
+    DeclareLaunchArgument(
+        "log_level",
+        default_value="info",
+        choices=["debug", "info", "warn", "error", "fatal"],
+        description="What the simulator logs.",
+    ),
+    DeclareLaunchArgument(
+        "use_sim_time",
+        default_value="true",
+        choices=BOOLEAN,
+        description="Whether what is started beside the simulator follows its /clock.",
+    ),
+    DeclareLaunchArgument(
+        "robot_state_publisher",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Start a robot_state_publisher for each robot, in the robot's namespace. "
+        "It publishes the links' transforms; the simulator then leaves them to it.",
+    ),
+    DeclareLaunchArgument(
+        "rviz", default_value="false", choices=BOOLEAN, description="Start RViz."
+    ),
+    DeclareLaunchArgument(
+        "rviz_config",
+        default_value=str(SHARE / "config" / "rviz" / "mujoco_ros.rviz"),
+        description="RViz configuration; its displays are repeated for each robot of the scene.",
+    ),
+    DeclareLaunchArgument(
+        "record",
+        default_value="",
+        description="Folder to record every topic to, cameras included, as an MCAP bag; "
+        "it must not exist yet. Nothing is recorded without it.",
+    ),
+]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and the function that turns them into processes."""
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the processes for the arguments in `context`.
+
+    Raises:
+        ModelError: The scene is wrong, where it has to be read here.
+        ValueError: An argument is wrong, or needs a package that is not installed.
+    """
+    arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
+    # The simulator comes last: what is wrong beside it, then, is found before anything has started.
+    entities: list[LaunchDescriptionEntity] = []
+    if arguments["rviz"] == "true":
+        entities.append(_rviz(arguments))
+    if arguments["robot_state_publisher"] == "true":
+        _require("robot_state_publisher", "robot_state_publisher:=true")
+        entities += _robot_state_publishers(arguments["scene"], arguments["use_sim_time"])
+    if arguments["record"]:
+        entities.append(_recorder(arguments["record"], arguments["use_sim_time"]))
+    return [*entities, _simulator(arguments)]
+
+
+def _simulator(arguments: dict[str, str]) -> Node:
+    parameters: list[Path | dict[str, ParameterValue]] = []
+    if arguments["params_file"]:
+        parameters.append(_file(arguments, "params_file"))
+    chosen = {"scene": ParameterValue(arguments["scene"], value_type=str)}
+    if arguments["real_time_factor"]:
+        chosen["real_time_factor"] = ParameterValue(
+            _number(arguments, "real_time_factor"), value_type=float
+        )
+    tf = _tf(arguments)
+    if tf is not None:
+        chosen["tf"] = ParameterValue(tf, value_type=str)
+    parameters.append(chosen)
+    return Node(
+        package="mujoco_ros",
+        executable="sim",
+        name="mujoco",
+        # With a namespace, launch_ros writes parameters for this very node, not for `/**`:
+        # only so do they win over a params_file that names the node.
+        namespace="",
+        output="screen",
+        parameters=parameters,
+        ros_arguments=["--log-level", arguments["log_level"]],
+        on_exit=_simulator_ended,
+    )
+
+
+def _tf(arguments: dict[str, str]) -> str | None:
+    """Return the simulator's `tf` parameter, or None to leave it as it is."""
+    tf = arguments["tf"]
+    links_published = arguments["robot_state_publisher"] == "true"
+    if tf == "all" and links_published:
+        raise ValueError(
+            "tf:=all and robot_state_publisher:=true would both publish every link; choose one"
+        )
+    if tf != "auto":
+        return tf
+    if links_published:
+        return "base"
+    return "all" if arguments["rviz"] == "true" else None
+
+
+def _simulator_ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    # An exception is what makes `ros2 launch` itself exit with an error.
+    if event.returncode != 0 and not context.is_shutdown:
+        raise RuntimeError(f"the simulator failed with exit code {event.returncode}")
+    return [Shutdown(reason="the simulator ended")]
+
+
+def _robot_state_publishers(scene: str, use_sim_time: str) -> list[Node]:
+    # Imported here because it loads MuJoCo, which `ros2 launch --show-args` need not wait for.
+    from mujoco_ros.model.description import describe
+
+    return [
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            name="robot_state_publisher",
+            namespace=robot.namespace or None,
+            parameters=[
+                {
+                    # Without a type, the XML would be read as YAML.
+                    "robot_description": ParameterValue(robot.urdf, value_type=str),
+                    "frame_prefix": ParameterValue(robot.frame_prefix, value_type=str),
+                    "publish_frequency": TF_RATE_HZ,
+                    "use_sim_time": use_sim_time == "true",
+                }
+            ],
+        )
+        for robot in describe(scene)
+    ]
+
+
+def _rviz(arguments: dict[str, str]) -> IncludeLaunchDescription:
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(SHARE / "launch" / "rviz.launch.py")),
+        launch_arguments=[
+            (name, arguments[name]) for name in ("scene", "rviz_config", "use_sim_time")
+        ],
+    )
+
+
+def _recorder(record: str, use_sim_time: str) -> ExecuteProcess:
+    folder = Path(record).expanduser()
+    if folder.exists():
+        raise ValueError(f"record:={folder} already exists; name a folder to be created")
+    _require("ros2bag", "record")
+    _require("rosbag2_storage_mcap", "record")
+    ros2 = shutil.which("ros2")
+    if ros2 is None:
+        raise ValueError("record needs the command 'ros2', which is not on PATH")
+    # The keyboard control would read the terminal that belongs to `ros2 launch`.
+    command = [ros2, "bag", "record", "--all", "--storage", "mcap", "--disable-keyboard-controls"]
+    if use_sim_time == "true":
+        command.append("--use-sim-time")
+    return ExecuteProcess(
+        cmd=[*command, "--output", str(folder)], name="ros2_bag_record", output="screen"
+    )
+
+
+def _number(arguments: dict[str, str], name: str) -> float:
+    try:
+        return float(arguments[name])
+    except ValueError:
+        raise ValueError(f"{name}:={arguments[name]} is not a number") from None
+
+
+def _file(arguments: dict[str, str], name: str) -> Path:
+    path = Path(arguments[name]).expanduser()
+    if not path.is_file():
+        raise ValueError(f"{name}:={path} does not exist")
+    return path
+
+
+def _require(package: str, argument: str) -> None:
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        raise ValueError(
+            f"{argument} needs the ROS package '{package}', which is not installed"
+        ) from None

@@ -1,0 +1,1 @@
+"""What the joints are told: gains and references. No ROS, no MuJoCo."""

@@ -1,0 +1,110 @@
+"""PD gains: their file formats, and what is derived where nobody gave any."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.strict import read_yaml
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gains:
+    """PD gains in joint order: kp [Nm/rad or N/m], kd [Nms/rad or Ns/m].  # (n,) each."""
+
+    kp: np.ndarray
+    kd: np.ndarray
+
+
+def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -> Gains:
+    """Read a gains file: YAML (``joint: {kp: …, kd: …}``), or a text of "kp kd" lines in joint order.
+
+    Args:
+        path: ``.yaml``/``.yml``, or anything else for the text form, which mc-mujoco introduced; there
+            a line stands for each of `required`, ``#`` starts a comment.
+        joints: Every joint of the robot; others in the file are an error.
+        required: The joints that need gains (those driven by torque motors).
+
+    Returns:
+        Gains over `joints`, zero where none are given.
+
+    Raises:
+        ModelError: The file is broken, has a joint the robot has not, or lacks one it has.
+    """
+    pairs = (
+        _from_yaml(path) if path.suffix in (".yaml", ".yml") else _from_text(path, required)
+    )
+    kp, kd = np.zeros(len(joints)), np.zeros(len(joints))
+    for joint, (p, d) in pairs.items():
+        if joint not in joints:
+            raise unknown("joint", joint, joints, where=str(path))
+        kp[joints.index(joint)], kd[joints.index(joint)] = p, d
+    missing = [joint for joint in required if joint not in pairs]
+    if missing:
+        raise ModelError(f"{path}: no gains for the motor-driven joints {', '.join(missing)}")
+    return Gains(kp=kp, kd=kd)
+
+
+def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float) -> Gains:
+    """Choose gains that hold a pose, for motors whose gains nobody gave.
+
+    Stiffness spends the torque limit on an error of 0.1 rad (or m), up to what explicit integration
+    of the spring bears; without a limit it gives 5 Hz. Damping is critical on the joint's own inertia.
+
+    Args:
+        inertia: Diagonal of the joint-space inertia, armature included [kg m² or kg].  # (n,)
+        torque_limit: Largest torque at the joint, inf where unlimited [Nm or N].  # (n,)
+        timestep: Simulated seconds per step.
+
+    Returns:
+        Gains over the same joints.
+    """
+    stiff = np.where(np.isfinite(torque_limit), torque_limit / 0.1, inertia * (2 * np.pi * 5) ** 2)
+    kp = np.minimum(stiff, inertia * (0.5 / timestep) ** 2)
+    return Gains(kp=kp, kd=2.0 * np.sqrt(kp * inertia))
+
+
+def _from_yaml(path: Path) -> dict[str, tuple[float, float]]:
+    data = read_yaml(path)
+    if not isinstance(data, dict):
+        raise ModelError(f"{path}: expected 'joint: {{kp: …, kd: …}}' lines")
+    pairs = {}
+    for joint, pair in data.items():
+        if not isinstance(pair, dict) or set(pair) != {"kp", "kd"}:
+            raise ModelError(f"{path}: {joint}: expected the keys kp and kd, got {pair!r}")
+        pairs[str(joint)] = (
+            _gain(pair["kp"], f"{path}: {joint}.kp"),
+            _gain(pair["kd"], f"{path}: {joint}.kd"),
+        )
+    return pairs
+
+
+def _from_text(path: Path, required: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read: {error}") from error
+    rows = [(i, row) for i, line in enumerate(lines, 1) if (row := line.partition("#")[0].split())]
+    if len(rows) != len(required):
+        raise ModelError(
+            f"{path}: has {len(rows)} lines of 'kp kd', the robot has {len(required)} motor-driven "
+            f"joints: {', '.join(required)}"
+        )
+    pairs = {}
+    for (number, row), joint in zip(rows, required, strict=True):
+        if len(row) != 2:
+            raise ModelError(f"{path}: line {number}: expected 'kp kd', got {len(row)} values")
+        where = f"{path}: line {number}"
+        pairs[joint] = (_gain(row[0], where), _gain(row[1], where))
+    return pairs
+
+
+def _gain(value: object, where: str) -> float:
+    try:
+        gain = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected a number, got {value!r}") from None
+    if not 0 <= gain < float("inf") or isinstance(value, bool):
+        raise ModelError(f"{where}: a gain must be a finite number of 0 or more, got {value!r}")
+    return gain

@@ -1,0 +1,344 @@
+"""What a model is made of, resolved to addresses once: joints, sensor groups, bases, frames per robot."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.frames import site_frame
+
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+_FREE = mujoco.mjtJoint.mjJNT_FREE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joints:
+    """A robot's scalar joints in model order."""
+
+    names: tuple[str, ...]  # without the prefix
+    ids: np.ndarray  # (n,) joint id
+    qpos: np.ndarray  # (n,) address in qpos
+    dof: np.ndarray  # (n,) address in qvel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imu:
+    """Gyroscope, accelerometer and orientation on one site; an address is None where there is no sensor."""
+
+    name: str
+    frame: str
+    site: int
+    gyro: int | None
+    accelerometer: int | None
+    orientation: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForceTorque:
+    """Force and torque on one site, addresses in sensordata."""
+
+    name: str
+    frame: str
+    site: int
+    force: int
+    torque: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touch:
+    """A touch sensor: normal force on its site, address in sensordata."""
+
+    name: str
+    frame: str
+    site: int
+    force: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatingBase:
+    """A body on a free joint."""
+
+    name: str
+    body: int
+    joint: int
+    qpos: int
+    dof: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Camera:
+    """A camera of the model."""
+
+    name: str
+    camera: int
+    body: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robot:
+    """One robot: everything of it that ROS speaks of.
+
+    `prefix` is what its names carry in the model, `frame_prefix` what its TF frames carry in ROS.
+    `roots` are its bodies that hang on the world.
+    """
+
+    name: str
+    prefix: str
+    namespace: str
+    frame_prefix: str
+    bodies: tuple[int, ...]
+    roots: tuple[int, ...]
+    joints: Joints
+    bases: tuple[FloatingBase, ...]
+    imus: tuple[Imu, ...]
+    force_torques: tuple[ForceTorque, ...]
+    touches: tuple[Touch, ...]
+    cameras: tuple[Camera, ...]
+    unused_sensors: tuple[str, ...]
+
+    def frame(self, name: str) -> str:
+        """Return the TF frame of an element given by its name in the model."""
+        return self.frame_prefix + name.removeprefix(self.prefix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """All robots of a model, and its free bodies that belong to none (TF frame, base)."""
+
+    robots: tuple[Robot, ...]
+    free_objects: tuple[tuple[str, FloatingBase], ...]
+
+
+def lay_out(assembly: Assembly) -> Layout:
+    """Resolve every name to its address.
+
+    Raises:
+        ModelError: Two sensors or joints of a robot would have the same name.
+    """
+    model, config = assembly.model, assembly.config
+    robots = []
+    for robot in config.robots:
+        prefix = f"{robot.name}/" if config.merged else ""
+        namespace = config.namespace(robot)
+        robots.append(_robot(model, robot.name, prefix, namespace, prefix if namespace else ""))
+    claimed = {base.body for robot in robots for base in robot.bases}
+    objects = []
+    for base in _free_bases(model, range(1, model.nbody), ""):
+        if base.body not in claimed:
+            owner = base.name.partition("/")[0]
+            root_of_object = config.merged and "/" in base.name
+            objects.append((owner if root_of_object else base.name, base))
+    return Layout(robots=tuple(robots), free_objects=_distinct_frames(objects))
+
+
+def _distinct_frames(
+    objects: list[tuple[str, FloatingBase]],
+) -> tuple[tuple[str, FloatingBase], ...]:
+    """Give each free body its own frame: the object's name, or its full name where it has several."""
+    owners = [frame for frame, _ in objects]
+    return tuple(
+        (frame if owners.count(frame) == 1 else base.name, base) for frame, base in objects
+    )
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The part of a model that is one robot's: everything on its bodies."""
+
+    model: mujoco.MjModel
+    prefix: str
+    bodies: frozenset[int]
+    body_names: frozenset[str]
+
+    def owns(self, body: int) -> bool:
+        """Whether something on `body` is the robot's; a bare model also owns what hangs on the world."""
+        return int(body) in self.bodies or (not self.prefix and body == 0)
+
+    def short(self, name: str) -> str:
+        return name.removeprefix(self.prefix)
+
+    def sites(self) -> list[int]:
+        return [s for s in range(self.model.nsite) if self.owns(self.model.site_bodyid[s])]
+
+    def site(self, site: int) -> dict[str, Any]:
+        """Return the name, frame and id of a site, as the sensors on it have them."""
+        name = self.short(self.model.site(site).name) or f"site{site}"
+        return {"name": name, "frame": site_frame(name, self.body_names), "site": site}
+
+    def sensors(self, kind: mujoco.mjtSensor) -> dict[int, int]:
+        """Return the sensors of a kind on the robot's sites, relative to nothing: site to sensor id."""
+        model, sites = self.model, set(self.sites())
+        return {
+            int(model.sensor_objid[s]): s
+            for s in reversed(range(model.nsensor))
+            if model.sensor_type[s] == kind
+            and model.sensor_objtype[s] == mujoco.mjtObj.mjOBJ_SITE
+            and model.sensor_refid[s] < 0
+            and int(model.sensor_objid[s]) in sites
+        }
+
+
+def _robot(
+    model: mujoco.MjModel, name: str, prefix: str, namespace: str, frame_prefix: str
+) -> Robot:
+    bodies = tuple(b for b in range(1, model.nbody) if model.body(b).name.startswith(prefix))
+    names = frozenset(model.body(b).name.removeprefix(prefix) for b in bodies)
+    scope = _Scope(model, prefix, frozenset(bodies), names)
+    free = _free_bases(model, bodies, prefix)
+    articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
+    imus, imu_sensors = _imus(scope)
+    force_torques, wrench_sensors = _force_torques(scope)
+    touches, touch_sensors = _touches(scope)
+    used = imu_sensors | wrench_sensors | touch_sensors
+    robot = Robot(
+        name=name,
+        prefix=prefix,
+        namespace=namespace,
+        frame_prefix=frame_prefix,
+        bodies=bodies,
+        roots=tuple(b for b in bodies if model.body_parentid[b] == 0),
+        joints=_joints(scope),
+        bases=articulated or free,
+        imus=imus,
+        force_torques=force_torques,
+        touches=touches,
+        cameras=tuple(
+            Camera(
+                name=scope.short(model.cam(c).name) or f"camera{c}",
+                camera=c,
+                body=int(model.cam_bodyid[c]),
+            )
+            for c in range(model.ncam)
+            if scope.owns(model.cam_bodyid[c])
+        ),
+        unused_sensors=tuple(
+            scope.short(model.sensor(s).name)
+            for s in range(model.nsensor)
+            if s not in used and model.sensor(s).name.startswith(prefix)
+        ),
+    )
+    _check_unique(robot)
+    return robot
+
+
+def _check_unique(robot: Robot) -> None:
+    groups: dict[str, Iterable[str]] = {
+        "joints": robot.joints.names,
+        "IMU sites": (imu.name for imu in robot.imus),
+        "force-torque sites": (sensor.name for sensor in robot.force_torques),
+        "touch sensors": (touch.name for touch in robot.touches),
+        "cameras": (camera.name for camera in robot.cameras),
+    }
+    for kind, names in groups.items():
+        tokens: dict[str, str] = {}
+        for name in names:
+            token = re.sub(r"\W", "_", name) if kind != "joints" else name
+            if token in tokens:
+                raise ModelError(
+                    f"robot '{robot.name}': two {kind} would have the same ROS name: "
+                    f"'{tokens[token]}' and '{name}'"
+                )
+            tokens[token] = name
+
+
+def _joints(scope: _Scope) -> Joints:
+    model = scope.model
+    ids = [
+        j
+        for j in range(model.njnt)
+        if model.jnt_type[j] in _SCALAR and int(model.jnt_bodyid[j]) in scope.bodies
+    ]
+    return Joints(
+        names=tuple(scope.short(model.joint(j).name) or f"joint{j}" for j in ids),
+        ids=np.array(ids, dtype=np.intp),
+        qpos=model.jnt_qposadr[ids].astype(np.intp),
+        dof=model.jnt_dofadr[ids].astype(np.intp),
+    )
+
+
+def _free_bases(
+    model: mujoco.MjModel, bodies: Iterable[int], prefix: str
+) -> tuple[FloatingBase, ...]:
+    bases = []
+    for body in bodies:
+        joint = int(model.body_jntadr[body])
+        if joint >= 0 and model.jnt_type[joint] == _FREE:
+            bases.append(
+                FloatingBase(
+                    name=model.body(body).name.removeprefix(prefix) or f"body{body}",
+                    body=body,
+                    joint=joint,
+                    qpos=int(model.jnt_qposadr[joint]),
+                    dof=int(model.jnt_dofadr[joint]),
+                )
+            )
+    return tuple(bases)
+
+
+def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:
+    in_tree = model.body_treeid == model.body_treeid[root]
+    return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], _SCALAR).any())
+
+
+def _imus(scope: _Scope) -> tuple[tuple[Imu, ...], set[int]]:
+    kinds = mujoco.mjtSensor
+    gyros = scope.sensors(kinds.mjSENS_GYRO)
+    accelerometers = scope.sensors(kinds.mjSENS_ACCELEROMETER)
+    orientations = scope.sensors(kinds.mjSENS_FRAMEQUAT)
+    imus, used = [], set()
+    for site in scope.sites():
+        if site not in gyros and site not in accelerometers:
+            continue
+        on_site = [found.get(site) for found in (gyros, accelerometers, orientations)]
+        used |= {s for s in on_site if s is not None}
+        gyro, accelerometer, orientation = (
+            None if s is None else int(scope.model.sensor_adr[s]) for s in on_site
+        )
+        imus.append(
+            Imu(
+                **scope.site(site),
+                gyro=gyro,
+                accelerometer=accelerometer,
+                orientation=orientation,
+            )
+        )
+    return tuple(imus), used
+
+
+def _force_torques(scope: _Scope) -> tuple[tuple[ForceTorque, ...], set[int]]:
+    forces = scope.sensors(mujoco.mjtSensor.mjSENS_FORCE)
+    torques = scope.sensors(mujoco.mjtSensor.mjSENS_TORQUE)
+    both = [site for site in scope.sites() if site in forces and site in torques]
+    sensors = tuple(
+        ForceTorque(
+            **scope.site(site),
+            force=int(scope.model.sensor_adr[forces[site]]),
+            torque=int(scope.model.sensor_adr[torques[site]]),
+        )
+        for site in both
+    )
+    return sensors, {forces[s] for s in both} | {torques[s] for s in both}
+
+
+def _touches(scope: _Scope) -> tuple[tuple[Touch, ...], set[int]]:
+    model, sites = scope.model, set(scope.sites())
+    touches = [
+        s
+        for s in range(model.nsensor)
+        if model.sensor_type[s] == mujoco.mjtSensor.mjSENS_TOUCH
+        and int(model.sensor_objid[s]) in sites
+    ]
+    sensors = tuple(
+        Touch(
+            **scope.site(int(model.sensor_objid[s]))
+            | {"name": scope.short(model.sensor(s).name) or f"touch{s}"},
+            force=int(model.sensor_adr[s]),
+        )
+        for s in touches
+    )
+    return sensors, set(touches)

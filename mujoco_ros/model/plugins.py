@@ -1,0 +1,36 @@
+"""MuJoCo engine plugins from folders a scene names (the bundled ones are loaded by MuJoCo itself)."""
+
+from pathlib import Path
+
+import mujoco
+
+from mujoco_ros.model.errors import ModelError
+
+_SUFFIXES = {".so", ".dylib", ".dll"}
+_loaded: set[Path] = set()
+
+
+def load_plugins(folder: Path) -> None:
+    """Load every engine plugin library of a folder, once per process.
+
+    A plugin is native code that runs with the user's rights; only folders that the scene's author
+    names are loaded.
+
+    Raises:
+        ModelError: The folder does not exist, has no library, or one cannot be loaded.
+    """
+    if not folder.is_dir():
+        raise ModelError(f"plugin folder '{folder}' does not exist")
+    libraries = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+    if not libraries:
+        raise ModelError(
+            f"plugin folder '{folder}' has no library ({', '.join(sorted(_SUFFIXES))})"
+        )
+    for library in libraries:
+        if library.resolve() in _loaded:
+            continue
+        try:
+            mujoco.mj_loadPluginLibrary(str(library))
+        except (mujoco.FatalError, RuntimeError, ValueError) as error:
+            raise ModelError(f"plugin '{library}' cannot be loaded: {error}") from error
+        _loaded.add(library.resolve())

@@ -1,0 +1,239 @@
+"""What is simulated: the strictly checked content of a scene YAML."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.uri import resolve, share_directory
+
+MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_RATE_TOPICS = ("joint_states", "imu", "wrench", "contact", "odom", "base_accel")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoseConfig:
+    """Pose in the world frame (REP-103): metres, and either roll-pitch-yaw [rad] or a quaternion xyzw."""
+
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] | None = None
+    quaternion_xyzw: tuple[float, float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a rotation that is given twice or has no direction."""
+        if self.rpy is not None and self.quaternion_xyzw is not None:
+            raise ModelError("give either 'rpy' or 'quaternion_xyzw', not both")
+        if self.quaternion_xyzw is not None and sum(q * q for q in self.quaternion_xyzw) < 1e-6:
+            raise ModelError("'quaternion_xyzw' must not be zero")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RatesConfig:
+    """Publish rates of one robot's topics in simulated time [Hz]; None follows the node's parameter."""
+
+    joint_states: float | None = None
+    imu: float | None = None
+    wrench: float | None = None
+    contact: float | None = None
+    odom: float | None = None
+    base_accel: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse rates below zero (0 switches a topic off)."""
+        for topic in _RATE_TOPICS:
+            rate = getattr(self, topic)
+            if rate is not None and rate < 0:
+                raise ModelError(f"rate '{topic}' must be 0 (off) or more, got {rate}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ObjectConfig:
+    """Something in the scene that is not a robot; free if its model has a free joint."""
+
+    name: str
+    model: str
+    pose: PoseConfig = PoseConfig()
+
+    def __post_init__(self) -> None:
+        """Refuse names that cannot be part of a ROS name."""
+        check_name(self.name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RobotConfig:
+    """One robot: where its model is, where it stands and what it starts with.
+
+    `prefix` is what its names carry in the merged model (``name/``, or nothing for a bare model file).
+    `base` overrides a URDF's fixed base. `gains` names a gains file; without one, gains are derived
+    from the model. `urdf` replaces the robot_description that would be exported from the model.
+    """
+
+    name: str
+    model: str
+    pose: PoseConfig = PoseConfig()
+    keyframe: str | None = None
+    gains: str | None = None
+    urdf: str | None = None
+    base: Literal["fixed", "free"] | None = None
+    namespace: str | None = None
+    publish_rate: RatesConfig = RatesConfig()
+
+    def __post_init__(self) -> None:
+        """Refuse names that cannot be part of a ROS name."""
+        check_name(self.name)
+        if self.namespace and not all(_NAME.match(part) for part in self.namespace.split("/")):
+            raise ModelError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhysicsConfig:
+    """MuJoCo options that override those of the world; None leaves them as they are."""
+
+    timestep: float | None = None
+    integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None
+    cone: Literal["pyramidal", "elliptic"] | None = None
+    solver: Literal["PGS", "CG", "Newton"] | None = None
+    jacobian: Literal["dense", "sparse", "auto"] | None = None
+    iterations: int | None = None
+    ls_iterations: int | None = None
+    tolerance: float | None = None
+    impratio: float | None = None
+    gravity: tuple[float, float, float] | None = None
+    wind: tuple[float, float, float] | None = None
+    density: float | None = None
+    viscosity: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values the engine would only fail on later."""
+        if self.timestep is not None and not 1e-5 <= self.timestep <= 0.1:
+            raise ModelError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
+        for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ModelError(f"'{name}' must not be negative, got {value}")
+        if self.impratio is not None and self.impratio <= 0:
+            raise ModelError(f"'impratio' must be positive, got {self.impratio}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneConfig:
+    """A whole scene. Paths are absolute, or relative to `folder`."""
+
+    name: str = "scene"
+    folder: Path = Path()
+    world: str | None = None
+    robots: tuple[RobotConfig, ...] = ()
+    objects: tuple[ObjectConfig, ...] = ()
+    plugins: tuple[str, ...] = ()
+    physics: PhysicsConfig = PhysicsConfig()
+    merged: bool = True
+    """Whether models are merged under prefixes (a scene file) or one model is run as it is (a bare file)."""
+
+    def __post_init__(self) -> None:
+        """Refuse a scene without a robot and names given twice."""
+        if not self.robots:
+            raise ModelError("'robots' is empty: a scene needs at least one robot")
+        names = [entity.name for entity in (*self.robots, *self.objects)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"two robots or objects are named '{name}'; names must differ")
+        namespaces = [self.namespace(robot) for robot in self.robots]
+        for namespace in namespaces:
+            if namespaces.count(namespace) > 1:
+                raise ModelError(f"two robots share the namespace '{namespace}'")
+
+    def namespace(self, robot: RobotConfig) -> str:
+        """Return the ROS namespace of `robot`: none for a single robot, its name among several."""
+        if robot.namespace is not None:
+            return robot.namespace
+        return robot.name if len(self.robots) > 1 else ""
+
+    def path(self, uri: str) -> Path:
+        """Return the absolute path of a file the scene names."""
+        return resolve(uri, self.folder)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _SceneFile:
+    """The keys of a scene YAML."""
+
+    world: str | None = None
+    robots: tuple[RobotConfig, ...]
+    objects: tuple[ObjectConfig, ...] = ()
+    plugins: tuple[str, ...] = ()
+    physics: PhysicsConfig = PhysicsConfig()
+
+
+def check_name(name: str) -> None:
+    """Refuse a robot or object name that cannot be a ROS namespace and TF prefix.
+
+    Raises:
+        ModelError: The name has spaces, slashes or other characters ROS names do not allow.
+    """
+    if not _NAME.match(name):
+        raise ModelError(
+            f"name '{name}' is not valid: a letter, then letters, digits or underscores "
+            "(it becomes a ROS namespace and a TF frame prefix)"
+        )
+
+
+def shipped_scenes() -> dict[str, Path]:
+    """Return the scenes that come with the package: name to file."""
+    folder = share_directory() / "config" / "scenes"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def load_scene(reference: str) -> SceneConfig:
+    """Read the scene a user asked for.
+
+    Args:
+        reference: Name of a shipped scene, or the path or URI of a scene YAML, MJCF, URDF or MJB file.
+
+    Raises:
+        ModelError: There is no such scene or file, or its content is wrong.
+    """
+    shipped = shipped_scenes()
+    if reference in shipped:
+        return read_scene(shipped[reference])
+    path = resolve(reference, Path.cwd())
+    if not path.suffix and "/" not in reference:
+        raise unknown("scene", reference, shipped)
+    if not path.is_file():
+        raise ModelError(
+            f"scene file '{path}' does not exist; give a file or one of: {', '.join(shipped)}"
+        )
+    if path.suffix in (".yaml", ".yml"):
+        return read_scene(path)
+    if path.suffix in MODEL_SUFFIXES:
+        name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
+        name = name if _NAME.match(name) else f"robot_{name}"
+        robot = RobotConfig(name=name, model=str(path))
+        return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
+    raise ModelError(
+        f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
+        f"{', '.join(MODEL_SUFFIXES)}"
+    )
+
+
+def read_scene(path: Path) -> SceneConfig:
+    """Read a scene YAML.
+
+    Raises:
+        ModelError: The file is missing, not YAML, or has a key, type or value that is wrong.
+    """
+    data = from_dict(_SceneFile, read_yaml(path), str(path))
+    try:
+        return SceneConfig(
+            name=path.stem,
+            folder=path.parent,
+            world=data.world,
+            robots=data.robots,
+            objects=data.objects,
+            plugins=data.plugins,
+            physics=data.physics,
+        )
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error

@@ -1,0 +1,135 @@
+"""Strict reading of configuration: every key, type and value is checked, and the culprit is named."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from mujoco_ros.model.errors import ModelError, unknown
+
+T = TypeVar("T")
+
+_KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """PyYAML's safe loader, except that a key given twice is an error instead of the last one winning."""
+
+
+def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    keys = [key.value for key, _ in node.value]
+    for key, _ in node.value:
+        if keys.count(key.value) > 1:
+            raise ModelError(f"line {key.start_mark.line + 1}: key '{key.value}' is given twice")
+    loader.flatten_mapping(node)
+    return loader.construct_mapping(node, deep=True)
+
+
+_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file of plain data.
+
+    Raises:
+        ModelError: The file is missing, unreadable, not YAML, or gives a key twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read: {error}") from error
+    try:
+        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        raise ModelError(f"{path}: not valid YAML: {error}") from error
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def from_dict(cls: type[T], data: Any, where: str) -> T:
+    """Build the dataclass `cls` from plain data.
+
+    Args:
+        cls: A dataclass whose fields are scalars, enums, literals, tuples, optionals or dataclasses.
+        data: What the YAML held.
+        where: Place of `data`, e.g. ``"zoo.yaml: robots[1]"``; starts every message.
+
+    Raises:
+        ModelError: An unknown or missing key, a wrong type, or a value the class itself refuses.
+    """
+    if not isinstance(data, Mapping):
+        raise ModelError(f"{where}: expected a mapping, got {_shown(data)}")
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    for key in data:
+        if key not in known:
+            raise unknown("key", str(key), known, where=where)
+    for name, field in known.items():
+        if name not in data and field.default is MISSING and field.default_factory is MISSING:
+            raise ModelError(f"{where}: key '{name}' is missing")
+    hints = get_type_hints(cls)
+    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
+    try:
+        return cls(**values)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _convert(kind: Any, value: Any, where: str) -> Any:
+    """Check `value` against the type annotation `kind` and return it converted."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        if value is None:
+            return None
+        return _convert(next(k for k in get_args(kind) if k is not type(None)), value, where)
+    if origin is Literal:
+        return _choice(value, list(get_args(kind)), where)
+    if origin is tuple:
+        return _sequence(get_args(kind), value, where)
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ModelError(f"{where}: expected a mapping, got {_shown(value)}")
+        return {str(k): _convert(get_args(kind)[1], v, f"{where}.{k}") for k, v in value.items()}
+    if is_dataclass(kind):
+        return from_dict(kind, value, where)  # type: ignore[arg-type]
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(_choice(value, [member.value for member in kind], where))
+    return _scalar(kind, value, where)
+
+
+def _scalar(kind: type, value: Any, where: str) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise ModelError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")
+    if kind is float and not abs(value) < float("inf"):
+        raise ModelError(f"{where}: expected a finite number, got {value}")
+    return value
+
+
+def _choice(value: Any, choices: list[Any], where: str) -> Any:
+    if value not in choices:
+        raise ModelError(
+            f"{where}: {_shown(value)} is not one of {', '.join(str(c) for c in choices)}"
+        )
+    return value
+
+
+def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise ModelError(f"{where}: expected a list, got {_shown(value)}")
+    if kinds[-1] is Ellipsis:
+        kinds = (kinds[0],) * len(value)
+    if len(kinds) != len(value):
+        raise ModelError(f"{where}: expected {len(kinds)} values, got {len(value)}")
+    return tuple(
+        _convert(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True))
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

@@ -1,0 +1,1 @@
+"""Topics, services and parameters: conversions only, no physics."""

@@ -1,0 +1,129 @@
+"""Honest figures about time and the engine's health, on /diagnostics."""
+
+from concurrent.futures import TimeoutError as FutureTimeoutError
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from mujoco_ros.ros.outbox import split
+from mujoco_ros.sim.loop import PhysicsThread, Status
+from mujoco_ros.sim.simulation import Simulation
+
+_PERIOD_S = 1.0
+_LOOK_S = 0.1
+_ANSWER_S = 0.5
+
+
+class Diagnostics:
+    """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
+
+    Engine messages go to the log as they come. Runs in the executor's thread.
+    """
+
+    def __init__(self, node: Node, simulation: Simulation, physics: PhysicsThread) -> None:
+        """Start the timer."""
+        self._node = node
+        self._simulation = simulation
+        self._physics = physics
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._seen = self._state()
+        self._looks = 0
+        self._dropped = 0.0
+        self._timer = node.create_timer(_LOOK_S, self._look)
+
+    def _state(self) -> tuple[int, bool]:
+        return self._simulation.divergences, self._simulation.paused
+
+    def _look(self) -> None:
+        messages = self._simulation.engine_messages
+        while messages:
+            self._node.get_logger().warning(f"MuJoCo: {messages.popleft()}")
+        self._looks += 1
+        state = self._state()
+        if state != self._seen or self._looks >= _PERIOD_S / _LOOK_S:
+            self._looks = 0
+            diverged = state[0] != self._seen[0]
+            self._seen = state
+            self._publish(diverged=diverged)
+
+    def _publish(self, *, diverged: bool) -> None:
+        try:
+            status = self._simulation.commands.submit(self._physics.status).result(_ANSWER_S)
+        except FutureTimeoutError:
+            self._node.get_logger().error(f"the physics thread did not answer for {_ANSWER_S} s")
+            return
+        if diverged:
+            action = self._simulation.on_divergence
+            self._node.get_logger().error(
+                f"the simulation diverged before {status.sim_time:.3f} s; on_divergence: {action}"
+            )
+        sec, nanosec = split(status.sim_time)
+        message = DiagnosticArray(
+            status=[self._real_time(status), self._engine(status, diverged=diverged)]
+        )
+        message.header.stamp = Time(sec=sec, nanosec=nanosec)
+        self._publisher.publish(message)
+
+    def _real_time(self, status: Status) -> DiagnosticStatus:
+        dropped, self._dropped = status.dropped - self._dropped, status.dropped
+        level, text = DiagnosticStatus.OK, "keeps time"
+        if status.paused:
+            text = "paused"
+        elif status.factor and dropped > 0:
+            level = DiagnosticStatus.WARN
+            text = f"too slow: {1e3 * dropped:.1f} ms dropped since the last report"
+        elif not status.factor:
+            text = "as fast as possible"
+        return self._status(
+            "real time",
+            level,
+            text,
+            {
+                "simulated time [s]": f"{status.sim_time:.3f}",
+                "real-time factor asked": f"{status.factor:g}",
+                "real-time factor achieved": f"{status.achieved_factor:.4f}",
+                "lag [ms]": f"{1e3 * status.lag:.3f}",
+                "time dropped in total [s]": f"{status.dropped:.6f}",
+                "deadline misses in total": str(status.late_steps),
+                "steps": str(status.steps),
+                **_percentiles("step period", status.period),
+                **_percentiles("step cost", status.step_cost),
+            },
+        )
+
+    def _engine(self, status: Status, *, diverged: bool) -> DiagnosticStatus:
+        level, text = DiagnosticStatus.OK, "healthy"
+        if diverged:
+            level, text = DiagnosticStatus.ERROR, "diverged"
+        elif status.warnings:
+            level, text = DiagnosticStatus.WARN, f"warnings: {', '.join(status.warnings)}"
+        return self._status(
+            "engine",
+            level,
+            text,
+            {
+                "divergences": str(status.divergences),
+                "contacts": str(status.contacts),
+                "constraints": str(status.constraints),
+                **{f"warning {name}": str(count) for name, count in status.warnings.items()},
+            },
+        )
+
+    def _status(
+        self, name: str, level: bytes, text: str, values: dict[str, str]
+    ) -> DiagnosticStatus:
+        return DiagnosticStatus(
+            name=f"{self._node.get_name()}: {name}",
+            hardware_id="MuJoCo",
+            level=level,
+            message=text,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+        )
+
+
+def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
+    return {
+        f"{name} p{percent} [us]": f"{1e6 * value:.0f}"
+        for percent, value in zip(("50", "99", "99.9"), seconds, strict=True)
+    }

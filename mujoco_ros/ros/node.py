@@ -1,0 +1,137 @@
+"""The node `mujoco`: a simulation, seen over ROS like the real robot."""
+
+import logging
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+from tf2_ros import StaticTransformBroadcaster
+
+from mujoco_ros.model.description import descriptions
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.diagnostics import Diagnostics
+from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.logging import RosLogHandler
+from mujoco_ros.ros.parameters import declare
+from mujoco_ros.ros.publishers import Publishers
+from mujoco_ros.ros.topics import LATCHED, RATES
+from mujoco_ros.sim.loop import PhysicsThread
+from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.simulation import Simulation
+
+
+class MujocoNode(Node):
+    """Loads the scene its parameters name and publishes everything there is to sense in it.
+
+    Spin it in one thread; `start` begins the physics in another, `stop` ends it.
+    """
+
+    def __init__(self) -> None:
+        """Load the scene and create all publishers.
+
+        Raises:
+            ModelError: A parameter, or something the scene names, is wrong.
+        """
+        super().__init__("mujoco")
+        package_log = logging.getLogger("mujoco_ros")
+        package_log.addHandler(RosLogHandler(self.get_logger()))
+        package_log.setLevel(logging.INFO)
+        values = declare(self)
+        config = load_scene(values["scene"])
+        self.simulation = Simulation(
+            config,
+            on_divergence=values["on_divergence"],
+            sensor_noise=values["sensor_noise"],
+            seed=values["seed"],
+        )
+        self.failure: BaseException | None = None
+        """What ended the physics thread, if anything did."""
+        self._on_failure: Callable[[], None] = lambda: None
+        self._pacer = Pacer(
+            self.simulation.model.opt.timestep,
+            factor=values["real_time_factor"],
+            catch_up_s=values["catch_up_limit"],
+        )
+        described = self._publish_descriptions()
+        frames = plan_frames(
+            self.simulation.model, self.simulation.layout, values["tf"], described
+        )
+        if frames.static:
+            self._static_frames = StaticTransformBroadcaster(self)
+            self._static_frames.sendTransform(frames.static)
+        self._topics = Publishers(self, self.simulation, frames, values["wrench_sign"])
+        self._rates = {topic: values[f"publish_rate.{topic}"] for topic in RATES}
+        self._topics.set_rates(self._rates)
+        self._physics = PhysicsThread(
+            self.simulation, self._pacer, self._topics.publish, on_end=self._ended
+        )
+        self._diagnostics = Diagnostics(self, self.simulation, self._physics)
+        self.add_post_set_parameters_callback(self._apply)
+        self._log_summary()
+
+    def start(self, on_failure: Callable[[], None]) -> None:
+        """Start the physics; `on_failure` is called from its thread if it ends by itself."""
+        self._on_failure = on_failure
+        self._physics.start()
+
+    def stop(self) -> None:
+        """End the physics and wait for it."""
+        self._physics.stop()
+
+    def _ended(self, error: BaseException | None) -> None:
+        self.failure = error
+        if error is not None:
+            self._on_failure()
+
+    def _apply(self, parameters: list[Parameter]) -> None:
+        """Hand accepted parameters on to the physics thread."""
+        values = {parameter.name: parameter.value for parameter in parameters}
+        for topic in RATES:
+            if f"publish_rate.{topic}" in values:
+                self._rates[topic] = values[f"publish_rate.{topic}"]
+        rates = dict(self._rates)
+
+        def change() -> None:
+            if "real_time_factor" in values:
+                self._pacer.factor = values["real_time_factor"]
+            if "catch_up_limit" in values:
+                self._pacer.catch_up_s = values["catch_up_limit"]
+            if any(name.startswith("publish_rate.") for name in values):
+                self._topics.set_rates(rates)
+
+        self.simulation.commands.submit(change)
+
+    def _publish_descriptions(self) -> list[set[str]]:
+        """Publish every robot's robot_description; return the names of the links in each."""
+        self._descriptions = []
+        links = []
+        for robot in descriptions(self.simulation.assembly, self.simulation.layout):
+            topic = "/".join(part for part in (robot.namespace, "robot_description") if part)
+            publisher = self.create_publisher(String, topic, LATCHED)
+            publisher.publish(String(data=robot.urdf))
+            self._descriptions.append(publisher)
+            tree = ElementTree.fromstring(robot.urdf)  # noqa: S314 - parsed before, or made by us
+            links.append({link.get("name", "") for link in tree.iter("link")})
+        return links
+
+    def _log_summary(self) -> None:
+        simulation, log = self.simulation, self.get_logger()
+        for note in simulation.assembly.notes:
+            log.info(f"MuJoCo compiler: {note}")
+        for robot in simulation.layout.robots:
+            log.info(
+                f"{robot.name}: {len(robot.joints.names)} joints, {len(robot.imus)} IMUs, "
+                f"{len(robot.force_torques)} force-torque sensors, {len(robot.touches)} touch "
+                f"sensors, {len(robot.cameras)} cameras, "
+                f"{'floating' if robot.bases else 'fixed'} base"
+            )
+            if robot.unused_sensors:
+                log.info(f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}")
+        factor = f"at factor {self._pacer.factor:g}" if self._pacer.factor else "as fast as possible"
+        log.info(
+            f"simulating '{simulation.assembly.config.name}' with a step of "
+            f"{1e3 * simulation.model.opt.timestep:g} ms, {factor}; topics: "
+            f"{', '.join(self._topics.names)}"
+        )

@@ -1,0 +1,124 @@
+"""Filling and publishing everything that is due, at the cost of a few array operations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.qos import QoSProfile
+
+from mujoco_ros.ros.template import Template
+
+_NANOSECONDS = 1_000_000_000
+
+
+class Number(NamedTuple):
+    """Where a number of a message comes from: an array by name, an index into it, and its sign."""
+
+    array: str
+    index: int
+    sign: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """A topic of fixed-layout messages.
+
+    Attributes:
+        name: Topic name, relative to the node's namespace unless it starts with a slash.
+        rate: Name of the publish rate it follows.
+        message: The message, with everything set that never changes.
+        numbers: Path of each changing number, and its source.
+        stamps: Paths of its time stamps.
+        qos: Quality of service.
+        robot: Index of the robot it belongs to, None for the scene.
+    """
+
+    name: str
+    rate: str
+    message: Any
+    numbers: Mapping[str, Number]
+    stamps: tuple[str, ...]
+    qos: QoSProfile
+    robot: int | None = None
+
+
+class Outlet:
+    """A topic on its way out: its template, its publisher, and how many listen.
+
+    Attributes:
+        listeners: Matched subscriptions; nothing is published while there are none.
+    """
+
+    def __init__(self, topic: Topic, publish: Callable[[bytes], None]) -> None:
+        """Serialize the topic's message once; `publish` takes its bytes."""
+        self.topic = topic
+        self.template = Template(topic.message, list(topic.numbers), list(topic.stamps))
+        self.publish = publish
+        self.listeners = 0
+
+
+class Batch:
+    """Topics published together: one buffer, filled by one gather per source array."""
+
+    def __init__(self, outlets: Sequence[Outlet], arrays: Mapping[str, np.ndarray]) -> None:
+        """Lay the messages out.
+
+        Args:
+            outlets: The topics.
+            arrays: The source arrays by name; their content changes, they themselves never do.
+        """
+        sizes = [(len(outlet.template.data) + 7) // 8 * 8 for outlet in outlets]
+        buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
+        self._parts: list[tuple[Outlet, memoryview]] = []
+        destinations: dict[str, list[int]] = {}
+        sources: dict[str, list[int]] = {}
+        negated: list[int] = []
+        stamps: list[int] = []
+        start = 0
+        for outlet, size in zip(outlets, sizes, strict=True):
+            template = outlet.template
+            end = start + len(template.data)
+            buffer[start:end] = np.frombuffer(template.data, np.uint8)
+            self._parts.append((outlet, memoryview(buffer.data)[start:end]))
+            stamps += (start + template.stamps).tolist()
+            for number, offset in zip(
+                outlet.topic.numbers.values(), template.offsets, strict=True
+            ):
+                sources.setdefault(number.array, []).append(number.index)
+                destinations.setdefault(number.array, []).append(int(start + offset) // 4)
+                if number.sign < 0:
+                    negated.append(int(start + offset) // 4)
+            start += size
+        # CDR aligns doubles to 4 bytes at worst, so a float64 view of stride 4 reaches all of them.
+        self._floats = np.ndarray((len(buffer) // 4 - 1,), "<f8", buffer=buffer.data, strides=(4,))
+        self._words = buffer.view("<u4")
+        self._gathers = [
+            (
+                arrays[name].reshape(-1),
+                np.array(sources[name], dtype=np.intp),
+                np.array(destinations[name], dtype=np.intp),
+            )
+            for name in sources
+        ]
+        self._negated = np.array(negated, dtype=np.intp)
+        self._seconds = np.array(stamps, dtype=np.intp) // 4
+        self._nanoseconds = self._seconds + 1
+
+    def publish(self, sec: int, nanosec: int) -> None:
+        """Fill every message and publish those that someone receives."""
+        floats = self._floats
+        for array, source, destination in self._gathers:
+            floats[destination] = array[source]
+        if len(self._negated):
+            floats[self._negated] = -floats[self._negated]
+        self._words[self._seconds] = sec
+        self._words[self._nanoseconds] = nanosec
+        for outlet, view in self._parts:
+            if outlet.listeners:
+                outlet.publish(view.tobytes())
+
+
+def split(time: float) -> tuple[int, int]:
+    """Return a simulated time as seconds and nanoseconds, rounded to the nanosecond."""
+    return divmod(round(time * _NANOSECONDS), _NANOSECONDS)

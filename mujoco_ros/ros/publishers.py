@@ -1,0 +1,111 @@
+"""Everything the simulation publishes at its own pace."""
+
+from collections.abc import Callable
+
+from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
+from rclpy.node import Node
+
+from mujoco_ros.model.scene import RatesConfig
+from mujoco_ros.ros.frames import FramePlan
+from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
+from mujoco_ros.ros.topics import WrenchSign, clock_topic, robot_topics, transform_topic
+from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
+from mujoco_ros.sim.simulation import Simulation
+
+
+class Publishers:
+    """Publishes each sample of a simulation: every topic at its own rate, /clock with all of them."""
+
+    def __init__(
+        self, node: Node, simulation: Simulation, frames: FramePlan, wrench_sign: WrenchSign
+    ) -> None:
+        """Create the publishers of every topic; `set_rates` decides when they are used."""
+        self._simulation = simulation
+        self._rates = [robot.publish_rate for robot in simulation.assembly.config.robots]
+        layout, sample = simulation.layout, simulation.sample
+        bases = [base for robot in layout.robots for base in robot.bases]
+        self._base_motion = BaseMotion(bases, sample)
+        parents = simulation.model.body_parentid[frames.linked_bodies].tolist()
+        self._relative_poses = RelativePoses(frames.linked_bodies, parents, sample)
+        self._arrays = {
+            "qpos": sample.qpos,
+            "qvel": sample.qvel,
+            "qacc": sample.qacc,
+            "qfrc_actuator": sample.qfrc_actuator,
+            "sensordata": sample.sensordata,
+            "base_motion": self._base_motion.values,
+            "relative_poses": self._relative_poses.values,
+        }
+        topics, first_base = [], 0
+        for index, robot in enumerate(layout.robots):
+            topics += robot_topics(index, robot, first_base, wrench_sign)
+            first_base += len(robot.bases)
+        if frames.moving:
+            topics.append(transform_topic(frames.moving))
+        self._clock = _open(node, clock_topic())
+        self._outlets = [_open(node, topic) for topic in topics]
+        self._batches: list[tuple[int, list[Callable[[], None]], Batch]] = []
+        self._clock_batch = Batch([self._clock], self._arrays)
+        self._step = 0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all topics, /clock first."""
+        return [outlet.topic.name for outlet in (self._clock, *self._outlets)]
+
+    def set_rates(self, rates: dict[str, float]) -> None:
+        """Set the publish rates [Hz of simulated time], 0 for off; a robot's own rates go before."""
+        timestep = self._simulation.model.opt.timestep
+        groups: dict[int, list[Outlet]] = {}
+        for outlet in self._outlets:
+            rate = self._rate(outlet.topic, rates)
+            if rate:
+                groups.setdefault(max(1, round(1 / (rate * timestep))), []).append(outlet)
+        self._batches = [
+            (every, self._updates(outlets), Batch(outlets, self._arrays))
+            for every, outlets in sorted(groups.items())
+        ]
+        self._step = 0
+
+    def publish(self) -> None:
+        """Publish what is due at the present sample; called once per step."""
+        step, self._step = self._step, self._step + 1
+        stamp = None
+        for every, updates, batch in self._batches:
+            if step % every:
+                continue
+            if stamp is None:
+                stamp = split(self._simulation.time)
+                self._clock_batch.publish(*stamp)
+            for update in updates:
+                update()
+            batch.publish(*stamp)
+
+    def _rate(self, topic: Topic, rates: dict[str, float]) -> float:
+        own: RatesConfig | None = None if topic.robot is None else self._rates[topic.robot]
+        rate = getattr(own, topic.rate, None)
+        return rates[topic.rate] if rate is None else rate
+
+    def _updates(self, outlets: list[Outlet]) -> list[Callable[[], None]]:
+        """Return what must be computed before the numbers of `outlets` are gathered."""
+        used = {number.array for o in outlets for number in o.topic.numbers.values()}
+        derived = {
+            "base_motion": self._base_motion.update,
+            "relative_poses": self._relative_poses.update,
+        }
+        return [update for name, update in derived.items() if name in used]
+
+
+def _open(node: Node, topic: Topic) -> Outlet:
+    """Create the publisher of a topic; the middleware reports how many subscriptions match it."""
+    events = PublisherEventCallbacks(matched=lambda info: _matched(outlet, info))
+    publisher = node.create_publisher(
+        type(topic.message), topic.name, topic.qos, event_callbacks=events
+    )
+    outlet = Outlet(topic, publisher.publish)
+    outlet.listeners = publisher.get_subscription_count()
+    return outlet
+
+
+def _matched(outlet: Outlet, info: QoSPublisherMatchedInfo) -> None:
+    outlet.listeners = info.current_count

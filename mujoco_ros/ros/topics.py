@@ -1,0 +1,228 @@
+"""Which topics a robot has: one row per kind of sensor, one function per message."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import mujoco
+from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu as ImuMessage
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
+from mujoco_ros.ros.names import topic_token
+from mujoco_ros.ros.outbox import Number, Topic
+
+WrenchSign = Literal["child_on_parent", "parent_on_child"]
+
+RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use
+SENSOR = qos_profile_sensor_data
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
+WORLD = "world"
+
+RATES = {
+    "joint_states": 500.0,
+    "imu": 500.0,
+    "wrench": 500.0,
+    "contact": 500.0,
+    "odom": 500.0,
+    "base_accel": 500.0,
+    "tf": 100.0,
+}
+"""Default publish rates in simulated time [Hz]."""
+
+_HEADER = ("header.stamp",)
+
+
+def clock_topic() -> Topic:
+    """Return /clock, published with every step that publishes anything."""
+    return Topic(
+        name="/clock", rate="clock", message=Clock(), numbers={}, stamps=("clock",), qos=RELIABLE
+    )
+
+
+def robot_topics(
+    index: int, robot: Robot, first_base: int, wrench_sign: WrenchSign
+) -> Iterator[Topic]:
+    """Yield every topic of a robot but TF.
+
+    Args:
+        index: The robot's index in the layout.
+        robot: The robot.
+        first_base: Row of its first floating base in the ``base_motion`` array.
+        wrench_sign: Whether wrenches say what the child side does to the parent side, or the reverse.
+    """
+    sign = 1.0 if wrench_sign == "child_on_parent" else -1.0
+    if robot.joints.names:
+        yield _joint_states(index, robot)
+    for imu in robot.imus:
+        yield _imu(index, robot, imu)
+    for sensor in robot.force_torques:
+        yield _wrench(index, robot, sensor, sign)
+    for touch in robot.touches:
+        yield _contact(index, robot, touch)
+    for row, base in enumerate(robot.bases, first_base):
+        yield _odom(index, robot, base, row)
+        yield _base_accel(index, robot, base, row)
+
+
+def vector(path: str, array_name: str, start: int, sign: float = 1.0) -> dict[str, Number]:
+    """Map ``path.x``, ``.y``, ``.z`` to three numbers from `start` on."""
+    return {f"{path}.{axis}": Number(array_name, start + i, sign) for i, axis in enumerate("xyz")}
+
+
+def quaternion(path: str, array_name: str, start: int) -> dict[str, Number]:
+    """Map a message's xyzw quaternion to wxyz numbers from `start` on."""
+    return {f"{path}.{axis}": Number(array_name, start + i) for i, axis in enumerate("wxyz")}
+
+
+def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
+    """Return /tf with one transform per row of (parent frame, child frame, array, start of its 7 numbers)."""
+    message = TFMessage()
+    numbers: dict[str, Number] = {}
+    for i, (parent, child, array_name, start) in enumerate(frames):
+        transform = TransformStamped()
+        transform.header.frame_id, transform.child_frame_id = parent, child
+        message.transforms.append(transform)
+        numbers |= vector(f"transforms.{i}.transform.translation", array_name, start)
+        numbers |= quaternion(f"transforms.{i}.transform.rotation", array_name, start + 3)
+    return Topic(
+        name="/tf",
+        rate="tf",
+        message=message,
+        numbers=numbers,
+        stamps=tuple(f"transforms.{i}.header.stamp" for i in range(len(frames))),
+        qos=TF,
+    )
+
+
+def _name(robot: Robot, *parts: str) -> str:
+    """Return a topic name in the robot's namespace, relative to the node's."""
+    return "/".join(part for part in (robot.namespace, *parts) if part)
+
+
+def _joint_states(index: int, robot: Robot) -> Topic:
+    joints = robot.joints
+    zeros = array("d", [0.0] * len(joints.names))
+    message = JointState(name=list(joints.names), position=zeros, velocity=zeros, effort=zeros)
+    numbers: dict[str, Number] = {}
+    for field, source, addresses in (
+        ("position", "qpos", joints.qpos),
+        ("velocity", "qvel", joints.dof),
+        ("effort", "qfrc_actuator", joints.dof),
+    ):
+        numbers |= {f"{field}.{i}": Number(source, int(a)) for i, a in enumerate(addresses)}
+    return Topic(
+        name=_name(robot, "joint_states"),
+        rate="joint_states",
+        message=message,
+        numbers=numbers,
+        stamps=_HEADER,
+        qos=RELIABLE,
+        robot=index,
+    )
+
+
+def _imu(index: int, robot: Robot, imu: Imu) -> Topic:
+    message = ImuMessage()
+    message.header.frame_id = robot.frame(imu.frame)
+    message.orientation.w = 1.0
+    numbers: dict[str, Number] = {}
+    # A covariance that starts with -1 says that there is no such measurement (sensor_msgs/Imu).
+    if imu.orientation is None:
+        message.orientation_covariance[0] = -1.0
+    else:
+        numbers |= quaternion("orientation", "sensordata", imu.orientation)
+    if imu.gyro is None:
+        message.angular_velocity_covariance[0] = -1.0
+    else:
+        numbers |= vector("angular_velocity", "sensordata", imu.gyro)
+    if imu.accelerometer is None:
+        message.linear_acceleration_covariance[0] = -1.0
+    else:
+        numbers |= vector("linear_acceleration", "sensordata", imu.accelerometer)
+    return Topic(
+        name=_name(robot, "imu", topic_token(imu.name)),
+        rate="imu",
+        message=message,
+        numbers=numbers,
+        stamps=_HEADER,
+        qos=SENSOR,
+        robot=index,
+    )
+
+
+def _wrench(index: int, robot: Robot, sensor: ForceTorque, sign: float) -> Topic:
+    message = WrenchStamped()
+    message.header.frame_id = robot.frame(sensor.frame)
+    return Topic(
+        name=_name(robot, "wrench", topic_token(sensor.name)),
+        rate="wrench",
+        message=message,
+        # MuJoCo's force and torque sensors report what the child does to its parent.
+        numbers=vector("wrench.force", "sensordata", sensor.force, sign)
+        | vector("wrench.torque", "sensordata", sensor.torque, sign),
+        stamps=_HEADER,
+        qos=SENSOR,
+        robot=index,
+    )
+
+
+def _contact(index: int, robot: Robot, touch: Touch) -> Topic:
+    message = WrenchStamped()
+    message.header.frame_id = robot.frame(touch.frame)
+    return Topic(
+        name=_name(robot, "contact", topic_token(touch.name)),
+        rate="contact",
+        message=message,
+        numbers={"wrench.force.z": Number("sensordata", touch.force)},
+        stamps=_HEADER,
+        qos=SENSOR,
+        robot=index,
+    )
+
+
+def _base_name(robot: Robot, base: FloatingBase, topic: str) -> str:
+    """Name a base's topic; where a robot has several, the body's name tells them apart."""
+    if len(robot.bases) == 1:
+        return _name(robot, topic)
+    return _name(robot, topic, topic_token(base.name))
+
+
+def _odom(index: int, robot: Robot, base: FloatingBase, row: int) -> Topic:
+    message = Odometry()
+    message.header.frame_id, message.child_frame_id = WORLD, robot.frame(base.name)
+    return Topic(
+        name=_base_name(robot, base, "odom"),
+        rate="odom",
+        message=message,
+        numbers=vector("pose.pose.position", "qpos", base.qpos)
+        | quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
+        | vector("twist.twist.linear", "base_motion", 6 * row)
+        | vector("twist.twist.angular", "qvel", base.dof + 3),
+        stamps=_HEADER,
+        qos=RELIABLE,
+        robot=index,
+    )
+
+
+def _base_accel(index: int, robot: Robot, base: FloatingBase, row: int) -> Topic:
+    message = AccelStamped()
+    message.header.frame_id = robot.frame(base.name)
+    return Topic(
+        name=_base_name(robot, base, "base_accel"),
+        rate="base_accel",
+        message=message,
+        numbers=vector("accel.linear", "base_motion", 6 * row + 3)
+        | vector("accel.angular", "qacc", base.dof + 3),
+        stamps=_HEADER,
+        qos=SENSOR,
+        robot=index,
+    )

@@ -1,0 +1,1 @@
+"""The one owner of the live MjModel and MjData: stepping, pacing, sensing."""

@@ -1,0 +1,44 @@
+"""The only way into the physics thread: commands that it runs between two steps."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class QueueFullError(RuntimeError):
+    """The physics thread does not keep up with the commands it is given."""
+
+
+class CommandQueue:
+    """A bounded queue of commands, filled by any thread and drained by the physics thread."""
+
+    def __init__(self, limit: int = 1024) -> None:
+        """Create a queue that holds at most `limit` commands."""
+        self._limit = limit
+        self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+
+    def submit(self, command: Callable[[], T]) -> "Future[T]":
+        """Queue a command; its result, or what it raised, arrives in the future.
+
+        Raises:
+            QueueFullError: The queue is full; nothing was queued.
+        """
+        if len(self._waiting) >= self._limit:
+            raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
+        future: Future[T] = Future()
+        self._waiting.append((command, future))
+        return future
+
+    def drain(self) -> None:
+        """Run what is waiting, in order. Called by the physics thread alone."""
+        while self._waiting:
+            command, future = self._waiting.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(command())
+            except Exception as error:  # noqa: BLE001 - the caller gets it, physics goes on
+                future.set_exception(error)

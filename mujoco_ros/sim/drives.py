@@ -1,0 +1,259 @@
+"""From joint references to actuator controls: the PD law in the engine, and MuJoCo's own servos."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.references import References
+from mujoco_ros.model.layout import Joints
+
+_GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
+# Integers, because `in` compares from the left and MuJoCo's enums only equal numbers from the right.
+_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
+_FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
+
+
+class Mode(StrEnum):
+    """What an input of an actuator asks of its joint."""
+
+    PD = "pd"
+    POSITION = "position"
+    VELOCITY = "velocity"
+    EFFORT = "effort"
+
+
+@dataclass(kw_only=True)
+class _Input:
+    """One control slot of an actuator on a scalar joint: ``ctrl = q·ref.q + dq·ref.dq + tau·ref.tau + offset``."""
+
+    slot: int
+    joint: int  # index into the joint arrays
+    actuator: int
+    mode: Mode
+    q: float = 0.0
+    dq: float = 0.0
+    tau: float = 0.0
+    offset: float = 0.0
+
+
+class Drives:
+    """All actuators that act on scalar joints, as one affine map from references to controls.
+
+    A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
+    bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
+    ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero leave plain
+    effort control. Actuators on tendons, sites and muscles are not driven; they keep their controls.
+    """
+
+    def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
+        """Find the actuators of `joints` (every scalar joint of the scene) and turn motors into servos."""
+        self._model = model
+        self._inputs = list(_inputs(model, joints))
+        servos = [i for i in self._inputs if i.mode is Mode.PD]
+        self._servo_rows = np.array([self._inputs.index(i) for i in servos], dtype=np.intp)
+        self._servo_actuators = np.array([i.actuator for i in servos], dtype=np.intp)
+        self._servo_joints = np.array([i.joint for i in servos], dtype=np.intp)
+        self._gear = model.actuator_gear[self._servo_actuators, 0].copy()
+        for actuator in self._servo_actuators:
+            _make_servo(model, int(actuator))
+        self._slots = np.array([i.slot for i in self._inputs], dtype=np.intp)
+        self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
+        self._q = np.array([i.q for i in self._inputs])
+        self._dq = np.array([i.dq for i in self._inputs])
+        self._tau = np.array([i.tau for i in self._inputs])
+        self._offset = np.array([i.offset for i in self._inputs])
+        self._ctrl = np.zeros(len(self._inputs))
+        self._scratch = np.zeros(len(self._inputs))
+        self.kp = np.zeros(len(joints.names))  # (n,) Nm/rad or N/m
+        self.kd = np.zeros(len(joints.names))  # (n,) Nms/rad or Ns/m
+        self.set_gains(self.kp, self.kd)
+
+    @property
+    def servo_joints(self) -> np.ndarray:
+        """Joints driven by a torque motor under the PD law, indices into the joint arrays."""
+        return self._servo_joints
+
+    def modes(self, joint: int) -> tuple[Mode, ...]:
+        """Return what joint `joint` can be commanded with; none for a passive joint."""
+        return tuple(i.mode for i in self._inputs if i.joint == joint)
+
+    def torque_limits(self) -> np.ndarray:
+        """Return the largest torque of each servo at its joint, inf where unlimited.  # (servos,)."""
+        output = self._model.actuator_outadr[self._servo_actuators]
+        limited = self._model.actuator_forcelimited[output].astype(bool)
+        force = np.abs(self._model.actuator_forcerange[output]).min(axis=1)
+        return np.where(limited, force * np.abs(self._gear), np.inf)
+
+    def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
+        """Write PD gains into the engine; they act from the next step on.
+
+        Args:
+            kp: Stiffness of every joint [Nm/rad or N/m]; ignored where there is no servo.  # (n,)
+            kd: Damping of every joint [Nms/rad or Ns/m].  # (n,)
+        """
+        self.kp[:], self.kd[:] = kp, kd
+        p, d = self.kp[self._servo_joints], self.kd[self._servo_joints]
+        self._model.actuator_biasprm[self._servo_actuators, 1] = -p / self._gear**2
+        self._model.actuator_biasprm[self._servo_actuators, 2] = -d / self._gear**2
+        self._q[self._servo_rows] = p / self._gear
+        self._dq[self._servo_rows] = d / self._gear
+
+    def write(self, references: References, ctrl: np.ndarray) -> None:
+        """Write the controls that `references` ask for into `ctrl` of MjData."""
+        out, scratch = self._ctrl, self._scratch
+        np.multiply(self._q, references.q[self._joints], out=out)
+        out += np.multiply(self._dq, references.dq[self._joints], out=scratch)
+        out += np.multiply(self._tau, references.tau[self._joints], out=scratch)
+        out += self._offset
+        ctrl[self._slots] = out
+
+    def adopt(self, ctrl: np.ndarray, references: References) -> None:
+        """Set `references` to what the controls of a keyframe ask of servos that are not motors.
+
+        Controls of zero say nothing (a keyframe without ``ctrl`` has zeros); those of motors are torques.
+        """
+        for row in self._inputs:
+            value = float(ctrl[row.slot]) - row.offset
+            if ctrl[row.slot] == 0:
+                continue
+            if row.mode is Mode.POSITION and row.q:
+                references.q[row.joint] = value / row.q
+            elif row.mode is Mode.VELOCITY and row.dq:
+                references.dq[row.joint] = value / row.dq
+            elif row.tau:
+                references.tau[row.joint] = value / row.tau
+
+
+def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray) -> None:
+    """Set, for servos on tendons and the like, the control that holds the present length.
+
+    Args:
+        model: The model.
+        data: State whose actuator lengths are up to date.
+        ctrl: Controls to write; slots that are not zero already are left as a keyframe set them.
+    """
+    for actuator in range(model.nactuator):
+        slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+        if ctrl[slot] or not _is_position_servo(model, actuator):
+            continue
+        bias, gain = model.actuator_biasprm[actuator], model.actuator_gainprm[actuator, 0]
+        hold = -(bias[0] + bias[1] * data.actuator_length[output]) / gain
+        if model.actuator_ctrllimited[slot]:
+            hold = np.clip(hold, *model.actuator_ctrlrange[slot])
+        ctrl[slot] = hold
+
+
+def holding_activations(
+    model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray, act: np.ndarray
+) -> None:
+    """Set the activations that go with controls which hold the present state.
+
+    Args:
+        model: The model.
+        data: State whose actuator lengths are up to date.
+        ctrl: The holding controls.
+        act: Activations to write; those that are not zero are left as a keyframe set them.
+    """
+    for actuator in range(model.nactuator):
+        first = int(model.actuator_actadr[actuator])
+        if first < 0 or act[first]:
+            continue
+        if model.actuator_dyntype[actuator] in _FILTERS:
+            act[first] = ctrl[model.actuator_ctrladr[actuator]]
+        elif model.actuator_dyntype[actuator] == _DYN.mjDYN_INTEGRATOR:
+            act[first] = data.actuator_length[model.actuator_outadr[actuator]]
+
+
+def _inputs(model: mujoco.MjModel, joints: Joints) -> Iterator[_Input]:
+    index_of = {int(joint): index for index, joint in enumerate(joints.ids)}
+    on_joint: dict[int, list[int]] = {}
+    for actuator in range(model.nactuator):
+        joint = int(model.actuator_trnid[actuator, 0])
+        if model.actuator_trntype[actuator] in _ON_JOINT and joint in index_of:
+            on_joint.setdefault(index_of[joint], []).append(actuator)
+    for joint, actuators in on_joint.items():
+        for actuator in actuators:
+            yield from _inputs_of(model, actuator, joint, alone=len(actuators) == 1)
+
+
+def _inputs_of(
+    model: mujoco.MjModel, actuator: int, joint: int, *, alone: bool
+) -> Iterator[_Input]:
+    slot = int(model.actuator_ctrladr[actuator])
+    gear = float(model.actuator_gear[actuator, 0])
+    gain, bias = float(model.actuator_gainprm[actuator, 0]), model.actuator_biasprm[actuator]
+    at = {"joint": joint, "actuator": actuator}
+    if not gear:
+        return
+    names = [
+        mujoco.mj_actuatorInputName(model, actuator, k)
+        for k in range(int(model.actuator_ctrlnum[actuator]))
+    ]
+    if model.actuator_gaintype[actuator] in _MULTI_INPUT:
+        for k, name in enumerate(names):
+            if name == "pos":
+                yield _Input(slot=slot + k, mode=Mode.POSITION, q=gear, **at)
+            elif name == "vel":
+                yield _Input(slot=slot + k, mode=Mode.VELOCITY, dq=gear, **at)
+            elif name == "ff":
+                yield _Input(slot=slot + k, mode=Mode.EFFORT, tau=1 / gear, **at)
+    elif names == ["vel"] and model.actuator_dyntype[actuator] == _DYN.mjDYN_INTEGRATOR:
+        yield _Input(slot=slot, mode=Mode.VELOCITY, dq=gear, **at)
+    elif _is_position_servo(model, actuator):
+        q, offset = -bias[1] * gear / gain, -bias[0] / gain
+        yield _Input(slot=slot, mode=Mode.POSITION, q=q, offset=offset, **at)
+    elif _is_velocity_servo(model, actuator):
+        yield _Input(slot=slot, mode=Mode.VELOCITY, dq=-bias[2] * gear / gain, **at)
+    elif _is_motor(model, actuator):
+        mode = Mode.PD if alone else Mode.EFFORT
+        tau = 1 / gear if alone else 1 / (gear * gain)
+        yield _Input(slot=slot, mode=mode, tau=tau, **at)
+
+
+def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:
+    return bool(
+        model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
+        and model.actuator_biastype[actuator] == _BIAS.mjBIAS_NONE
+        and model.actuator_dyntype[actuator] == _DYN.mjDYN_NONE
+        and model.actuator_gainprm[actuator, 0]
+    )
+
+
+def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    return _is_affine(model, actuator) and bool(model.actuator_biasprm[actuator, 1])
+
+
+def _is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    bias = model.actuator_biasprm[actuator]
+    return _is_affine(model, actuator) and not bias[1] and bool(bias[2])
+
+
+def _is_affine(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the force is ``gain·u + bias``, u being the control or the control through a filter."""
+    return bool(
+        model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
+        and model.actuator_biastype[actuator] == _BIAS.mjBIAS_AFFINE
+        and model.actuator_dyntype[actuator] in (int(_DYN.mjDYN_NONE), *_FILTERS)
+        and model.actuator_gainprm[actuator, 0]
+    )
+
+
+def _make_servo(model: mujoco.MjModel, actuator: int) -> None:
+    """Turn a torque motor into an affine actuator of gain 1 with the same saturation."""
+    slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+    gain = model.actuator_gainprm[actuator, 0]
+    if model.actuator_ctrllimited[slot]:
+        low, high = sorted(gain * model.actuator_ctrlrange[slot])
+        if model.actuator_forcelimited[output]:
+            low = max(low, model.actuator_forcerange[output, 0])
+            high = min(high, model.actuator_forcerange[output, 1])
+        model.actuator_forcerange[output] = low, high
+        model.actuator_forcelimited[output] = True
+        model.actuator_ctrllimited[slot] = False
+    model.actuator_gainprm[actuator, 0] = 1.0
+    model.actuator_biastype[actuator] = _BIAS.mjBIAS_AFFINE
+    model.actuator_biasprm[actuator, :3] = 0.0

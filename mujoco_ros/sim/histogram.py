@@ -1,0 +1,29 @@
+"""Percentiles of durations at a constant cost per sample."""
+
+import numpy as np
+
+
+class Histogram:
+    """Counts durations in bins of one microsecond up to `limit_us`; longer ones land in the last bin."""
+
+    def __init__(self, limit_us: int = 20_000) -> None:
+        """Create an empty histogram."""
+        self._limit = limit_us
+        self._counts = np.zeros(limit_us + 1, dtype=np.int64)
+
+    def add(self, duration_s: float) -> None:
+        """Count one duration [s]."""
+        index = int(duration_s * 1e6)
+        self._counts[index if 0 <= index < self._limit else self._limit] += 1
+
+    def percentiles(self, *percents: float) -> tuple[float, ...]:
+        """Return percentiles [s], each the upper edge of its bin; NaN while empty."""
+        cumulative = np.cumsum(self._counts)
+        if not cumulative[-1]:
+            return (float("nan"),) * len(percents)
+        ranks = np.asarray(percents) / 100.0 * cumulative[-1]
+        return tuple(float(b + 1) * 1e-6 for b in np.searchsorted(cumulative, ranks))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._counts[:] = 0

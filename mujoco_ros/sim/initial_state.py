@@ -1,0 +1,92 @@
+"""The state a scene starts in and is reset to."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.assembly import Assembly, quaternion_wxyz
+from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.layout import Layout
+from mujoco_ros.model.scene import PoseConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitialState:
+    """State at time zero.
+
+    Attributes:
+        qpos: Positions.  # (nq,)
+        qvel: Velocities.  # (nv,)
+        act: Actuator activations.  # (na,)
+        ctrl: Controls that keyframes set, zero elsewhere.  # (nu,)
+    """
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    act: np.ndarray
+    ctrl: np.ndarray
+
+
+def initial_state(assembly: Assembly, layout: Layout) -> InitialState:
+    """Compose the keyframes of all robots, each moved to where the scene puts the robot.
+
+    A robot without a ``keyframe`` starts in the first one its model has, else in qpos0.
+
+    Raises:
+        ModelError: A robot has no keyframe of the name the scene gives.
+    """
+    model = assembly.model
+    state = InitialState(
+        qpos=model.qpos0.copy(),
+        qvel=np.zeros(model.nv),
+        act=np.zeros(model.na),
+        ctrl=np.zeros(model.nu),
+    )
+    for config, robot in zip(assembly.config.robots, layout.robots, strict=True):
+        keys = {
+            model.key(k).name.removeprefix(robot.prefix) or f"key{k}": k
+            for k in range(model.nkey)
+            if model.key(k).name.startswith(robot.prefix)
+        }
+        if config.keyframe is not None and config.keyframe not in keys:
+            raise unknown("keyframe", config.keyframe, keys, where=f"robot '{robot.name}'")
+        if not keys:
+            continue
+        key = keys[config.keyframe] if config.keyframe is not None else next(iter(keys.values()))
+        _copy_key(model, key, set(robot.bodies), config.pose, state)
+    return state
+
+
+def _copy_key(
+    model: mujoco.MjModel, key: int, bodies: set[int], pose: PoseConfig, state: InitialState
+) -> None:
+    """Copy what a keyframe says of `bodies`; free bodies are placed relative to `pose`."""
+    widths = {
+        mujoco.mjtJoint.mjJNT_FREE: (7, 6),
+        mujoco.mjtJoint.mjJNT_BALL: (4, 3),
+        mujoco.mjtJoint.mjJNT_SLIDE: (1, 1),
+        mujoco.mjtJoint.mjJNT_HINGE: (1, 1),
+    }
+    for joint in range(model.njnt):
+        if int(model.jnt_bodyid[joint]) not in bodies:
+            continue
+        nq, nv = widths[mujoco.mjtJoint(model.jnt_type[joint])]
+        q, v = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        state.qpos[q : q + nq] = model.key_qpos[key, q : q + nq]
+        state.qvel[v : v + nv] = model.key_qvel[key, v : v + nv]
+        if nq == 7:
+            _place(pose, state.qpos[q : q + 7], state.qvel[v : v + 3])
+    # Merging has padded the keyframe with zeros for everything that is not this robot's.
+    np.copyto(state.ctrl, model.key_ctrl[key], where=model.key_ctrl[key] != 0)
+    np.copyto(state.act, model.key_act[key], where=model.key_act[key] != 0)
+
+
+def _place(pose: PoseConfig, qpos: np.ndarray, linear: np.ndarray) -> None:
+    """Move a free body's pose (position and quaternion wxyz) and its linear velocity by `pose`."""
+    quat, position, rotation = quaternion_wxyz(pose), np.zeros(3), np.zeros(4)
+    mujoco.mju_mulPose(position, rotation, np.array(pose.xyz), quat, qpos[:3], qpos[3:7])
+    qpos[:3], qpos[3:7] = position, rotation
+    turned = np.zeros(3)
+    mujoco.mju_rotVecQuat(turned, linear, quat)
+    linear[:] = turned

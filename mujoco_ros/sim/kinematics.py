@@ -1,0 +1,73 @@
+"""Quantities that ROS wants in other frames than MuJoCo keeps them in."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.layout import FloatingBase
+from mujoco_ros.sim.simulation import Sample
+
+
+class BaseMotion:
+    """Velocity and acceleration of floating bases in their own frame (REP-103 child frame).
+
+    Attributes:
+        values: Linear velocity [m/s] and classical linear acceleration of the frame's origin [m/s²],
+            gravity not subtracted.  # (bases, 6)
+    """
+
+    def __init__(self, bases: Sequence[FloatingBase], sample: Sample) -> None:
+        """Prepare the views into `sample`, whose arrays must stay the same objects."""
+        self.values = np.zeros((len(bases), 6))
+        self._inverse = np.zeros(4)
+        self._rows = [
+            (
+                sample.qpos[base.qpos + 3 : base.qpos + 7],
+                sample.qvel[base.dof : base.dof + 3],
+                sample.qacc[base.dof : base.dof + 3],
+                self.values[row, :3],
+                self.values[row, 3:],
+            )
+            for row, base in enumerate(bases)
+        ]
+
+    def update(self) -> None:
+        """Compute `values` of the present sample.
+
+        MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in the
+        body frame. The derivative of the former is the classical acceleration, and that of the latter
+        the angular acceleration in the body frame, as the body's own rotation adds ω x ω = 0.
+        """
+        rotate, inverse = mujoco.mju_rotVecQuat, self._inverse
+        for quat, velocity, acceleration, linear, classical in self._rows:
+            mujoco.mju_negQuat(inverse, quat)
+            rotate(linear, velocity, inverse)
+            rotate(classical, acceleration, inverse)
+
+
+class RelativePoses:
+    """Poses of bodies in the frames of their parents.
+
+    Attributes:
+        values: Position [m] and quaternion wxyz.  # (bodies, 7)
+    """
+
+    def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Sample) -> None:
+        """Prepare for `bodies`, each seen from the body of the same row in `parents` (0 is the world)."""
+        self.values = np.zeros((len(bodies), 7))
+        self._bodies = np.array(bodies, dtype=np.intp)
+        self._parents = np.array(parents, dtype=np.intp)
+        self._sample = sample
+
+    def update(self) -> None:
+        """Compute `values` of the present sample."""
+        xpos, xquat = self._sample.xpos, self._sample.xquat
+        parent, child = xquat[self._parents], xquat[self._bodies]
+        w, v = parent[:, :1], -parent[:, 1:]  # the inverse rotation
+        offset = xpos[self._bodies] - xpos[self._parents]
+        turn = 2.0 * np.cross(v, offset)
+        self.values[:, :3] = offset + w * turn + np.cross(v, turn)
+        child_w, child_v = child[:, :1], child[:, 1:]
+        self.values[:, 3:4] = w * child_w - np.sum(v * child_v, axis=1, keepdims=True)
+        self.values[:, 4:] = w * child_v + child_w * v + np.cross(v, child_v)

@@ -1,0 +1,157 @@
+"""The physics thread: the only place that reads the wall clock and sleeps."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+
+from mujoco_ros.sim.histogram import Histogram
+from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.simulation import DivergenceError, Simulation
+
+_LONGEST_NAP_S = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """How the simulation kept time since the last status was taken; durations in wall seconds.
+
+    Attributes:
+        sim_time: Simulated time of the last sample [s].
+        factor: Real-time factor asked for; 0 is as fast as possible.
+        achieved_factor: Simulated over wall time since the last status.
+        steps: Steps since the last status.
+        late_steps: Steps that began a whole period or more late, since the start.
+        lag: How late the last step began.
+        dropped: Wall time given up, since the start.
+        period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
+        step_cost: Time one step took with all that is published, percentiles 50, 99, 99.9.
+        warnings: Engine warnings since the last reset: name to count.
+    """
+
+    sim_time: float
+    paused: bool
+    factor: float
+    achieved_factor: float
+    steps: int
+    late_steps: int
+    lag: float
+    dropped: float
+    period: tuple[float, ...]
+    step_cost: tuple[float, ...]
+    divergences: int
+    contacts: int
+    constraints: int
+    warnings: dict[str, int]
+
+
+class PhysicsThread:
+    """Runs a simulation in real time and hands every sample on."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        pacer: Pacer,
+        publish: Callable[[], None],
+        *,
+        on_end: Callable[[BaseException | None], None] = lambda _error: None,
+    ) -> None:
+        """Prepare the thread.
+
+        Args:
+            simulation: What to step; from `start` on it belongs to this thread.
+            pacer: When to step; belongs to this thread as well.
+            publish: Called after each step whose `Simulation.sample` is good.
+            on_end: Called in this thread when it ends, with what ended it.
+        """
+        self._simulation = simulation
+        self._pacer = pacer
+        self._publish = publish
+        self._on_end = on_end
+        self._ending = False
+        self._period = Histogram()
+        self._cost = Histogram()
+        self._steps = 0
+        self._since = (0.0, 0.0)
+        self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
+
+    def start(self) -> None:
+        """Start stepping."""
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 1.0) -> None:
+        """End the thread and wait for it."""
+        self._ending = True
+        self._thread.join(timeout_s)
+
+    def status(self) -> Status:
+        """Return the figures since the last call. Run this in the physics thread, as a command."""
+        simulation, pacer, now = self._simulation, self._pacer, time.perf_counter()
+        wall, simulated = self._since
+        elapsed = now - wall
+        warnings = {
+            kind.name.removeprefix("mjWARN_"): int(simulation.data.warning[kind].number)
+            for kind in mujoco.mjtWarning.__members__.values()
+            if kind != mujoco.mjtWarning.mjNWARNING
+        }
+        status = Status(
+            sim_time=simulation.time,
+            paused=simulation.paused,
+            factor=pacer.factor,
+            achieved_factor=(simulation.data.time - simulated) / elapsed if elapsed else 0.0,
+            steps=self._steps,
+            late_steps=pacer.late_steps,
+            lag=pacer.lag_s,
+            dropped=pacer.dropped_s,
+            period=self._period.percentiles(50, 99, 99.9),
+            step_cost=self._cost.percentiles(50, 99, 99.9),
+            divergences=simulation.divergences,
+            contacts=int(simulation.data.ncon),
+            constraints=int(simulation.data.nefc),
+            warnings={name: count for name, count in warnings.items() if count},
+        )
+        self._period.clear()
+        self._cost.clear()
+        self._steps = 0
+        self._since = (now, simulation.data.time)
+        return status
+
+    def _run(self) -> None:
+        error: BaseException | None = None
+        try:
+            self._loop()
+        except (DivergenceError, mujoco.FatalError) as ended:
+            error = ended
+        except BaseException as ended:
+            error = ended
+            raise
+        finally:
+            self._on_end(error)
+
+    def _loop(self) -> None:
+        simulation, pacer, publish = self._simulation, self._pacer, self._publish
+        drain, step, clock = simulation.commands.drain, simulation.step, time.perf_counter
+        period, cost = self._period.add, self._cost.add
+        last = clock()
+        self._since = (last, simulation.data.time)
+        while not self._ending:
+            drain()
+            if simulation.paused:
+                time.sleep(_LONGEST_NAP_S)
+                pacer.restart()
+                last = clock()
+                continue
+            now = clock()
+            nap = pacer.wait(now)
+            if nap > 0.0:
+                time.sleep(min(nap, _LONGEST_NAP_S))
+                continue
+            pacer.started(now)
+            period(now - last)
+            last = now
+            if step():
+                publish()
+            self._steps += 1
+            cost(clock() - now)

@@ -1,0 +1,44 @@
+# What every interface package of this overlay needs: the generators, and a way around two defects of the ROS wheels.
+
+find_package(ament_cmake REQUIRED)
+find_package(rosidl_default_generators REQUIRED)
+
+# Python needs the C type support alone; leaving the C++ ones out more than halves the build.
+list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:")
+
+# overlay_interfaces(<package>...)  finds the packages, generates every .msg, .srv and .action of this
+# package against them, and installs it.
+macro(overlay_interfaces)
+  # action_msgs: the generators look it up by themselves, which is too late for the loop below.
+  foreach(_dependency IN ITEMS action_msgs service_msgs ${ARGN})
+    find_package(${_dependency} REQUIRED)
+  endforeach()
+
+  # The wheels' Python targets name header folders of the machine that built them; CMake refuses those.
+  get_directory_property(_imported IMPORTED_TARGETS)
+  foreach(_target IN LISTS _imported)
+    if(_target MATCHES "__rosidl_generator_py$")
+      set_target_properties(${_target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "")
+    endif()
+  endforeach()
+
+  # The folder named after the distribution, where there is one, holds what differs from Jazzy there.
+  file(GLOB _files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" msg/*.msg srv/*.srv action/*.action)
+  set(_interfaces "")
+  foreach(_file IN LISTS _files)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${ROS_DISTRO}/${_file}")
+      list(APPEND _interfaces "${CMAKE_CURRENT_SOURCE_DIR}/${ROS_DISTRO}:${_file}")
+    else()
+      list(APPEND _interfaces "${_file}")
+    endif()
+  endforeach()
+
+  rosidl_generate_interfaces(${PROJECT_NAME} ${_interfaces} DEPENDENCIES ${ARGN})
+
+  # One translation unit instead of one per type: each would parse the same Fast CDR headers.
+  set_target_properties(${PROJECT_NAME}__rosidl_typesupport_fastrtps_c PROPERTIES
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+
+  ament_export_dependencies(rosidl_default_runtime)
+  ament_package()
+endmacro()

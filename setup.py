@@ -1,0 +1,52 @@
+"""Install mujoco_ros as an ament_python package, or into a plain virtual environment."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from setuptools import find_packages, setup
+
+ROOT = Path(__file__).resolve().parent
+MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
+NAME = MANIFEST.findtext("name", "")
+SHARED_FOLDERS = ("config", "launch", "urdf_mjcf")
+
+
+def shared_files() -> list[tuple[str, list[str]]]:
+    """Return what goes to share/mujoco_ros, folder by folder as in the source tree."""
+    entries = [(f"share/{NAME}", ["package.xml"])]
+    for top in SHARED_FOLDERS:
+        for folder in sorted(p for p in [ROOT / top, *(ROOT / top).rglob("*")] if p.is_dir()):
+            if folder.name == "__pycache__":
+                continue
+            files = [str(f.relative_to(ROOT)) for f in sorted(folder.iterdir()) if f.is_file()]
+            if files:
+                entries.append((f"share/{NAME}/{folder.relative_to(ROOT)}", files))
+    return entries
+
+
+if __name__ == "__main__":
+    maintainer = MANIFEST.find("maintainer")
+    assert maintainer is not None
+    setup(
+        name=NAME,
+        version=MANIFEST.findtext("version"),
+        description=MANIFEST.findtext("description"),
+        maintainer=maintainer.text,
+        maintainer_email=maintainer.get("email"),
+        license=MANIFEST.findtext("license"),
+        packages=find_packages(include=[NAME, f"{NAME}.*"]),
+        data_files=[
+            ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+            *shared_files(),
+        ],
+        python_requires=">=3.11",
+        install_requires=["mujoco>=4.0", "numpy", "PyYAML", "trimesh"],
+        extras_require={"test": ["pytest"]},
+        zip_safe=True,
+        entry_points={
+            "console_scripts": [
+                "sim = mujoco_ros.cli.sim:main",
+                "export_urdf = mujoco_ros.cli.export_urdf:main",
+            ],
+        },
+    )

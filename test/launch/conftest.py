@@ -1,0 +1,223 @@
+"""Running `ros2 launch` for real, on stand-in executables or on the installed package."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+EXECUTABLES = ("mujoco_ros/sim", "robot_state_publisher/robot_state_publisher", "rviz2/rviz2")
+EMPTY_PACKAGES = ("ros2bag", "rosbag2_storage_mcap")
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 15.0
+
+# Notes how it was started, then behaves like a node: runs until SIGINT and ends with 0. Told to end
+# by itself, it waits for the others: a Python that is interrupted as it starts prints a traceback.
+STAND_IN = """\
+#!{python}
+import json, os, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+files = [b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--params-file"]
+note = {{"argv": sys.argv[1:], "parameters": [pathlib.Path(f).read_text() for f in files]}}
+path = pathlib.Path(os.environ["NOTES"]) / f"{name}.{{os.getpid()}}"
+path.write_text(json.dumps(note))
+path.rename(path.with_suffix(path.suffix + ".json"))
+if (code := os.environ.get("{name}_ends_with")) is not None:
+    while len(list(path.parent.glob("*.json"))) < int(os.environ["once_started"]):
+        time.sleep(0.02)
+    sys.exit(int(code))
+signal.pause()
+"""
+DUMP = "import json, os; print(json.dumps(dict(os.environ)))"
+
+
+@dataclass(frozen=True)
+class Started:
+    """How one executable was started."""
+
+    name: str
+    argv: list[str]
+    parameter_files: list[dict[str, Any]]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of all files, whatever node they are for; later ones win."""
+        merged: dict[str, Any] = {}
+        for file in self.parameter_files:
+            for node in file.values():
+                merged |= node["ros__parameters"]
+        return merged
+
+    def remapped(self, name: str) -> str | None:
+        """Return what `name` (``__ns``, ``__node``) was remapped to."""
+        found = [a.split(":=", 1)[1] for a in self.argv if a.startswith(f"{name}:=")]
+        return found[-1] if found else None
+
+
+@dataclass
+class Launch:
+    """A running `ros2 launch` and everything it started, in a session of their own."""
+
+    process: subprocess.Popen[str]
+    notes: Path
+    log: Path
+
+    def started(self, count: int) -> dict[str, list[Started]]:
+        """Wait until `count` stand-ins have started and return them by name."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while len(files := sorted(self.notes.glob("*.json"))) < count:
+            assert self.process.poll() is None, self.output
+            assert time.monotonic() < deadline, self.output
+            time.sleep(0.05)
+        found: dict[str, list[Started]] = {}
+        for file in files:
+            name, note = file.name.split(".")[0], json.loads(file.read_text())
+            parameters = [yaml.safe_load(text) for text in note["parameters"]]
+            found.setdefault(name, []).append(Started(name, note["argv"], parameters))
+        return found
+
+    @property
+    def output(self) -> str:
+        """Return what was printed so far."""
+        return self.log.read_text()
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C in the launch's terminal and return its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit code."""
+        return self.process.wait(timeout=STOP_TIMEOUT_S)
+
+    def processes(self) -> list[str]:
+        """Return the command lines that still run in the launch's session."""
+        running = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rsplit(")", 1)[1].split()
+                if int(fields[3]) == self.process.pid and fields[0] != "Z":
+                    running.append((stat.parent / "cmdline").read_text().replace("\0", " "))
+            except OSError:
+                continue
+        return running
+
+    def kill(self) -> None:
+        """End whatever a failed test left running."""
+        if self.process.poll() is None or self.processes():
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def ros2() -> str:
+    """Return the path of the `ros2` command; skip where there is no launch system."""
+    # Not `launch` itself: the folder of that name would pass for an empty package.
+    pytest.importorskip("launch_ros", reason="no ROS 2 launch system (package 'launch')")
+    command = shutil.which("ros2", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if command is None:
+        pytest.skip("no ROS 2 launch system (command 'ros2')")
+    return command
+
+
+@pytest.fixture
+def domain_id() -> int:
+    """Return a ROS domain that other tests and robots nearby are unlikely to use."""
+    return random.SystemRandom().randint(1, 100)
+
+
+@pytest.fixture
+def ros2_launch(ros2: str, tmp_path: Path, domain_id: int) -> Iterator[Callable[..., Launch]]:
+    """Start `ros2 launch` with arguments and extra environment; it is gone after the test."""
+    launches: list[Launch] = []
+
+    def start(*arguments: str, environment: dict[str, str] | None = None) -> Launch:
+        notes = tmp_path / f"notes{len(launches)}"
+        notes.mkdir()
+        log = tmp_path / f"launch{len(launches)}.log"
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                [ros2, "launch", *arguments],
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+                env=os.environ
+                | {
+                    "NOTES": str(notes),
+                    "ROS_DOMAIN_ID": str(domain_id),
+                    "ROS_LOG_DIR": str(tmp_path),
+                }
+                | (environment or {}),
+                # A shell has its background jobs ignore SIGINT, and children inherit that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
+        launches.append(Launch(process, notes, log))
+        return launches[-1]
+
+    yield start
+    for launch in launches:
+        launch.kill()
+
+
+@pytest.fixture(scope="session")
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the environment in which stand-ins take the place of whatever is started."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    for package in EMPTY_PACKAGES:
+        (index / package).touch()
+    for executable in EXECUTABLES:
+        package, name = executable.split("/")
+        (index / package).touch()
+        _write_stand_in(prefix / "lib" / executable, name)
+    _write_stand_in(prefix / "bin" / "ros2", "ros2")
+    return {
+        "AMENT_PREFIX_PATH": f"{prefix}:{os.environ.get('AMENT_PREFIX_PATH', sys.prefix)}",
+        "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
+    }
+
+
+@pytest.fixture(scope="session")
+def workspace(ros2: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the install space of a workspace in which `colcon build` built the package."""
+    colcon = shutil.which("colcon", path=f"{Path(ros2).parent}:{os.environ['PATH']}")
+    if colcon is None:
+        pytest.skip("no colcon")
+    folder = tmp_path_factory.mktemp("workspace")
+    subprocess.run(
+        [colcon, "build", "--paths", str(ROOT), "--packages-select", "mujoco_ros"],
+        cwd=folder,
+        check=True,
+        timeout=120,
+    )
+    return folder / "install" / "mujoco_ros"
+
+
+@pytest.fixture(scope="session")
+def sourced(workspace: Path) -> dict[str, str]:
+    """Return the environment that sourcing the workspace gives."""
+    command = f". {workspace}/share/mujoco_ros/package.bash && exec {sys.executable} -c '{DUMP}'"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=True, cwd=workspace
+    )
+    return json.loads(done.stdout)
+
+
+def _write_stand_in(path: Path, name: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(STAND_IN.format(python=sys.executable, name=name))
+    path.chmod(0o755)

@@ -1,0 +1,255 @@
+"""The launch files on stand-in executables: what is started, with which arguments."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SIM = str(ROOT / "launch" / "sim.launch.py")
+RVIZ = str(ROOT / "launch" / "rviz.launch.py")
+
+pytest.importorskip("launch_ros", reason="no ROS 2 launch system (package 'launch')")
+
+
+def arguments_of(path: str) -> dict:
+    from launch.launch_context import LaunchContext
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    from launch.utilities import perform_substitutions
+
+    context = LaunchContext()
+    description = PythonLaunchDescriptionSource(path).get_launch_description(context)
+    return {
+        a.name: (perform_substitutions(context, a.default_value), a.choices, a.description)
+        for a in description.get_launch_arguments()
+    }
+
+
+def test_sim_declares_its_arguments_with_defaults_and_choices():
+    arguments = arguments_of(SIM)
+    boolean = ["true", "false"]
+    config = str(ROOT / "config" / "rviz" / "mujoco_ros.rviz")
+    assert {name: (default, choices) for name, (default, choices, _) in arguments.items()} == {
+        "scene": ("humanoid", None),
+        "real_time_factor": ("", None),
+        "tf": ("auto", ["auto", "base", "all", "none"]),
+        "params_file": ("", None),
+        "log_level": ("info", ["debug", "info", "warn", "error", "fatal"]),
+        "use_sim_time": ("true", boolean),
+        "robot_state_publisher": ("false", boolean),
+        "rviz": ("false", boolean),
+        "rviz_config": (config, None),
+        "record": ("", None),
+    }
+
+
+def test_rviz_declares_its_arguments_with_defaults_and_choices():
+    config = str(ROOT / "config" / "rviz" / "mujoco_ros.rviz")
+    assert {name: (a[0], a[1]) for name, a in arguments_of(RVIZ).items()} == {
+        "rviz_config": (config, None),
+        "scene": ("", None),
+        "use_sim_time": ("true", ["true", "false"]),
+    }
+
+
+@pytest.mark.parametrize("path", [SIM, RVIZ])
+def test_every_argument_is_described_by_sentences(path):
+    for name, (_, _, description) in arguments_of(path).items():
+        assert description != "no description given", name
+        assert description[0].isupper(), name
+
+
+def test_showing_the_arguments_does_not_load_the_engine(ros2):
+    code = (
+        "import sys; from ros2cli.cli import main; "
+        f"code = main(argv=['launch', {SIM!r}, '--show-args']); "
+        "assert 'mujoco' not in sys.modules; sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "'scene'" in done.stdout
+
+
+def test_by_default_the_simulator_alone_is_started(ros2_launch, stand_ins):
+    launch = ros2_launch(SIM, environment=stand_ins)
+    started = launch.started(1)
+    assert list(started) == ["sim"]
+    (sim,) = started["sim"]
+    assert sim.parameters == {"scene": "humanoid"}
+    assert sim.remapped("__node") == "mujoco"
+    assert sim.argv[sim.argv.index("--log-level") + 1] == "info"
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
+
+
+def test_arguments_reach_the_simulator_with_their_types(ros2_launch, stand_ins):
+    launch = ros2_launch(
+        SIM,
+        "scene:=1",
+        "real_time_factor:=2",
+        "tf:=none",
+        "log_level:=debug",
+        environment=stand_ins,
+    )
+    (sim,) = launch.started(1)["sim"]
+    assert sim.parameters == {"scene": "1", "real_time_factor": 2.0, "tf": "none"}
+    assert isinstance(sim.parameters["real_time_factor"], float)
+    assert sim.argv[sim.argv.index("--log-level") + 1] == "debug"
+
+
+def test_a_params_file_is_passed_on_and_arguments_win_over_it(ros2_launch, stand_ins, tmp_path):
+    file = tmp_path / "my.yaml"
+    file.write_text("mujoco: {ros__parameters: {scene: arm, real_time_factor: 3.0}}")
+    launch = ros2_launch(SIM, "scene:=zoo", f"params_file:={file}", environment=stand_ins)
+    (sim,) = launch.started(1)["sim"]
+    assert sim.parameter_files == [
+        {"mujoco": {"ros__parameters": {"scene": "arm", "real_time_factor": 3.0}}},
+        # The same node, not `/**`: rcl ranks a node's own parameters above those of all nodes.
+        {"/mujoco": {"ros__parameters": {"scene": "zoo"}}},
+    ]
+
+
+def test_robot_state_publisher_serves_a_single_robot_without_namespace(ros2_launch, stand_ins):
+    launch = ros2_launch(SIM, "robot_state_publisher:=true", environment=stand_ins)
+    started = launch.started(2)
+    (node,) = started["robot_state_publisher"]
+    assert node.remapped("__ns") in (None, "/")
+    assert node.parameters["frame_prefix"] == ""
+    assert node.parameters["use_sim_time"] is True
+    assert node.parameters["robot_description"].lstrip().startswith("<")
+    assert "<robot" in node.parameters["robot_description"]
+    assert started["sim"][0].parameters["tf"] == "base"
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
+
+
+def test_robot_state_publisher_is_started_once_per_robot_in_its_namespace(ros2_launch, stand_ins):
+    from mujoco_ros.model.description import describe
+
+    robots = describe("zoo")
+    assert len(robots) > 1
+    launch = ros2_launch(
+        SIM,
+        "scene:=zoo",
+        "robot_state_publisher:=true",
+        "use_sim_time:=false",
+        environment=stand_ins,
+    )
+    nodes = launch.started(1 + len(robots))["robot_state_publisher"]
+    assert sorted((n.remapped("__ns"), n.parameters["frame_prefix"]) for n in nodes) == sorted(
+        (f"/{robot.namespace}", f"{robot.namespace}/") for robot in robots
+    )
+    assert {n.remapped("__ns"): n.parameters["robot_description"] for n in nodes} == {
+        f"/{robot.namespace}": robot.urdf for robot in robots
+    }
+    assert not any(n.parameters["use_sim_time"] for n in nodes)
+
+
+def test_rviz_alone_makes_the_simulator_publish_every_link(ros2_launch, stand_ins):
+    launch = ros2_launch(SIM, "rviz:=true", environment=stand_ins)
+    started = launch.started(2)
+    (rviz,) = started["rviz2"]
+    assert rviz.parameters == {"use_sim_time": True}
+    config = Path(rviz.argv[rviz.argv.index("-d") + 1])
+    assert config == ROOT / "config" / "rviz" / "mujoco_ros.rviz"
+    assert started["sim"][0].parameters["tf"] == "all"
+
+
+def test_rviz_shows_every_robot_of_a_scene_in_its_namespace(ros2_launch, stand_ins):
+    from mujoco_ros.model.description import describe
+
+    launch = ros2_launch(RVIZ, "scene:=zoo", environment=stand_ins)
+    (rviz,) = launch.started(1)["rviz2"]
+    config = yaml.safe_load(Path(rviz.argv[rviz.argv.index("-d") + 1]).read_text())
+    displays = config["Visualization Manager"]["Displays"]
+    groups = [d for d in displays if d["Class"] == "rviz_common/Group"]
+    models = [
+        (d["Description Topic"]["Value"], d["TF Prefix"])
+        for group in groups
+        for d in group["Displays"]
+        if d["Class"] == "rviz_default_plugins/RobotModel"
+    ]
+    assert models == [(f"/{r.namespace}/robot_description", r.namespace) for r in describe("zoo")]
+    assert sum(d["Class"] == "rviz_default_plugins/TF" for d in displays) == 1
+    assert sum(d["Class"] == "rviz_default_plugins/RobotModel" for d in displays) == 0
+
+
+@pytest.mark.parametrize("use_sim_time", [True, False])
+def test_record_starts_a_bag_of_all_topics(ros2_launch, stand_ins, tmp_path, use_sim_time):
+    bag = tmp_path / "bag"
+    launch = ros2_launch(
+        SIM, f"record:={bag}", f"use_sim_time:={str(use_sim_time).lower()}", environment=stand_ins
+    )
+    (ros2,) = launch.started(2)["ros2"]
+    assert ros2.argv[:2] == ["bag", "record"]
+    assert "--all" in ros2.argv
+    assert ros2.argv[ros2.argv.index("--storage") + 1] == "mcap"
+    assert ros2.argv[ros2.argv.index("--output") + 1] == str(bag)
+    assert ("--use-sim-time" in ros2.argv) == use_sim_time
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
+
+
+def ends(code: int) -> dict[str, str]:
+    """Return what makes the simulator end with `code` once it and RViz have started."""
+    return {"sim_ends_with": str(code), "once_started": "2"}
+
+
+def test_the_end_of_the_simulator_ends_everything(ros2_launch, stand_ins):
+    launch = ros2_launch(SIM, "rviz:=true", environment=stand_ins | ends(0))
+    assert launch.wait() == 0
+    assert launch.processes() == []
+
+
+def test_a_failed_simulator_ends_everything_with_an_error(ros2_launch, stand_ins):
+    launch = ros2_launch(SIM, "rviz:=true", environment=stand_ins | ends(3))
+    assert launch.wait() == 1
+    assert "the simulator failed with exit code 3" in launch.output
+    assert "Traceback" not in launch.output
+    assert launch.processes() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rviz:=maybe"], 'Argument "rviz" provided value "maybe" is not valid'),
+        (["tf:=links"], 'Argument "tf" provided value "links" is not valid'),
+        (["real_time_factor:=fast"], "real_time_factor:=fast is not a number"),
+        (["params_file:=/nowhere.yaml"], "params_file:=/nowhere.yaml does not exist"),
+        (["rviz:=true", "rviz_config:=/nowhere.rviz"], "rviz_config:=/nowhere.rviz does not exist"),
+        (["tf:=all", "robot_state_publisher:=true"], "would both publish every link"),
+        (["record:=/tmp"], "record:=/tmp already exists"),
+        (["scene:=humanoyd", "robot_state_publisher:=true"], "scene 'humanoyd' not found"),
+    ],
+)
+def test_a_wrong_argument_is_one_clear_error(ros2_launch, stand_ins, arguments, message):
+    launch = ros2_launch(SIM, *arguments, environment=stand_ins)
+    assert launch.wait() == 1
+    assert message in launch.output
+    assert "Traceback" not in launch.output
+    assert not list(launch.notes.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("argument", "package"),
+    [
+        ("rviz:=true", "rviz2"),
+        ("robot_state_publisher:=true", "robot_state_publisher"),
+        ("record:=/nowhere/bag", "ros2bag"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_one_clear_error(
+    ros2_launch: Callable, argument: str, package: str, tmp_path: Path, stand_ins: dict[str, str]
+):
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    launch = ros2_launch(
+        SIM, argument, environment=stand_ins | {"AMENT_PREFIX_PATH": str(tmp_path)}
+    )
+    assert launch.wait() == 1
+    assert f"needs the ROS package '{package}', which is not installed" in launch.output
+    assert "Traceback" not in launch.output

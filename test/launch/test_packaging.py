@@ -1,0 +1,192 @@
+"""The package as colcon, rosdep and RViz read it; needs no ROS distribution."""
+
+import ast
+import importlib
+import runpy
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import setuptools
+import yaml
+from catkin_pkg.package import parse_package
+
+import mujoco_ros
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
+RVIZ_CONFIG = ROOT / "config" / "rviz" / "mujoco_ros.rviz"
+# Python modules whose package has another name (rosdep/python.yaml in ros/rosdistro; geometry2).
+ROSDEP_KEYS = {
+    "cv2": "python3-opencv",
+    "mujoco": "python3-mujoco-pip",
+    "numpy": "python3-numpy",
+    "tf2_ros": "tf2_ros_py",
+    "trimesh": "python3-trimesh-pip",
+    "yaml": "python3-yaml",
+}
+# What pip calls those of them that every user of the package needs.
+DISTRIBUTIONS = {"mujoco": "mujoco", "numpy": "numpy", "trimesh": "trimesh", "yaml": "PyYAML"}
+
+
+def imports_of(folder: str) -> dict[str, Path]:
+    """Return the top-level modules that a folder's Python files import, each with one importer."""
+    found: dict[str, Path] = {}
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            else:
+                continue
+            found |= {name.split(".")[0]: file for name in names}
+    return {
+        module: file
+        for module, file in found.items()
+        if module not in sys.stdlib_module_names and module != "mujoco_ros"
+    }
+
+
+def nodes_of(file: Path) -> set[str]:
+    """Return the packages whose nodes a launch file starts."""
+    return {
+        keyword.value.value
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Node"
+        for keyword in call.keywords
+        if keyword.arg == "package" and isinstance(keyword.value, ast.Constant)
+    }
+
+
+@pytest.fixture(scope="module")
+def dependencies() -> set[str]:
+    return {d.name for d in parse_package(str(ROOT / "package.xml")).exec_depends}
+
+
+@pytest.fixture
+def setup_arguments(monkeypatch: pytest.MonkeyPatch) -> dict:
+    """Return what setup.py hands to setuptools."""
+    given: dict = {}
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: given.update(arguments))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py", run_name="__main__")
+    return given
+
+
+def test_package_xml_is_a_valid_ament_python_package():
+    package = parse_package(str(ROOT / "package.xml"))
+    warnings: list[str] = []
+    package.validate(warnings=warnings)
+    assert warnings == []
+    assert package.package_format == 3
+    assert package.get_build_type() == "ament_python"
+
+
+@pytest.mark.parametrize("folder", ["mujoco_ros", "launch"])
+def test_package_xml_lists_everything_that_is_imported(dependencies, folder):
+    imported = imports_of(folder)
+    assert imported
+    missing = {m: f for m, f in imported.items() if ROSDEP_KEYS.get(m, m) not in dependencies}
+    assert missing == {}
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_package_xml_lists_everything_that_a_launch_file_starts(dependencies, file):
+    started = nodes_of(file)
+    assert started
+    assert started - {"mujoco_ros"} <= dependencies
+
+
+def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
+    required = {r.split(">")[0] for r in setup_arguments["install_requires"]}
+    imported = imports_of("mujoco_ros")
+    assert {DISTRIBUTIONS[m] for m in imported if m in DISTRIBUTIONS} <= required
+
+
+@pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
+def test_launch_files_compile_and_describe_themselves(file):
+    tree = ast.parse(file.read_text(), str(file))
+    compile(tree, str(file), "exec")
+    assert ast.get_docstring(tree)
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert "generate_launch_description" in functions
+
+
+def test_setup_agrees_with_the_package(setup_arguments):
+    package = parse_package(str(ROOT / "package.xml"))
+    assert setup_arguments["name"] == package.name
+    assert setup_arguments["version"] == package.version == mujoco_ros.__version__
+    assert setup_arguments["license"] == package.licenses[0]
+
+
+def test_every_shared_file_is_installed_where_it_lies_in_the_source_tree(setup_arguments):
+    installed = {
+        (target, source) for target, files in setup_arguments["data_files"] for source in files
+    }
+    shared = [
+        file.relative_to(ROOT)
+        for folder in ("config", "launch", "urdf_mjcf")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    ]
+    assert {file.parts[0] for file in shared} == {"config", "launch", "urdf_mjcf"}
+    expected = {(f"share/mujoco_ros/{f.parent}", str(f)) for f in shared}
+    expected |= {
+        ("share/mujoco_ros", "package.xml"),
+        ("share/ament_index/resource_index/packages", "resource/mujoco_ros"),
+    }
+    assert installed == expected
+
+
+def test_only_the_package_itself_is_installed(setup_arguments):
+    packages = set(setup_arguments["packages"])
+    assert {name.split(".")[0] for name in packages} == {"mujoco_ros"}
+    folders = {f.parent for f in (ROOT / "mujoco_ros").rglob("*.py")}
+    assert packages == {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+
+
+def test_every_executable_is_a_function_that_exists(setup_arguments):
+    scripts = dict(
+        script.split(" = ") for script in setup_arguments["entry_points"]["console_scripts"]
+    )
+    assert set(scripts) == {"sim", "export_urdf"}
+    for target in scripts.values():
+        module, function = target.split(":")
+        assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_rviz_shows_what_the_humanoid_publishes():
+    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
+    assert content["Global Options"]["Fixed Frame"] == "world"
+    topics = {
+        value["Value"]
+        for display in content["Displays"]
+        for key, value in display.items()
+        if key.endswith("Topic")
+    }
+    humanoid = ElementTree.parse(ROOT / "urdf_mjcf" / "humanoid" / "humanoid.xml")
+    sites = {site.get("name") for site in humanoid.iter("site")}
+    cameras = {camera.get("name") for camera in humanoid.iter("camera")}
+    assert {"/robot_description", "/odom"} <= topics
+    wrenches = {topic.removeprefix("/wrench/") for topic in topics if topic.startswith("/wrench/")}
+    assert wrenches and wrenches <= sites
+    images = {topic.split("/")[2] for topic in topics if topic.startswith("/camera/")}
+    assert images and images <= cameras
+
+
+def test_rviz_does_not_make_cameras_render_unless_asked():
+    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
+    cameras = [
+        display for display in content["Displays"] if "/camera/" in str(display.get("Topic"))
+    ]
+    assert cameras
+    assert not any(display["Enabled"] or display["Value"] for display in cameras)
+
+
+def test_rviz_gets_the_description_even_if_it_starts_late():
+    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
+    (model,) = (d for d in content["Displays"] if d["Class"] == "rviz_default_plugins/RobotModel")
+    assert model["Enabled"]
+    assert model["Description Topic"]["Durability Policy"] == "Transient Local"
