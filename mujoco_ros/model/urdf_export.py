@@ -165,7 +165,7 @@ class _Robot:
                 sites[site] = _unique(site_frame(name, bodies.values()), taken)
         cameras = {
             camera: _unique(
-                f"{self.strip(model.camera(camera).name) or f'camera{camera}'}_optical_frame", taken
+                optical_frame(self.strip(model.camera(camera).name) or f"camera{camera}"), taken
             )
             for camera in range(model.ncam)
             if int(model.cam_bodyid[camera]) in inside

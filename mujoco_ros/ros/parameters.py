@@ -73,6 +73,16 @@ PARAMETERS = (
         high=10.0,
     ),
     Spec(
+        name="realtime_priority",
+        default=20,
+        description="SCHED_FIFO priority of the simulator where the system permits one, so that steps "
+        "are not late when other programs are busy; 0 is normal scheduling, and so is any "
+        "run as fast as possible",
+        low=0,
+        high=99,
+        read_only=True,
+    ),
+    Spec(
         name="on_divergence",
         default="reset",
         description="What happens when the simulation diverges",

@@ -59,7 +59,8 @@ def robot_topics(
         first_base: Row of its first floating base in the ``base_motion`` array.
         wrench_sign: Whether wrenches say what the child side does to the parent side, or the reverse.
     """
-    sign = 1.0 if wrench_sign == "child_on_parent" else -1.0
+    # MuJoCo's force and torque sensors report what the parent does to the child.
+    sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
     if robot.joints.names:
         yield _joint_states(index, robot)
     for imu in robot.imus:
@@ -166,7 +167,6 @@ def _wrench(index: int, robot: Robot, sensor: ForceTorque, sign: float) -> Topic
         name=_name(robot, "wrench", topic_token(sensor.name)),
         rate="wrench",
         message=message,
-        # MuJoCo's force and torque sensors report what the child does to its parent.
         numbers=vector("wrench.force", "sensordata", sensor.force, sign)
         | vector("wrench.torque", "sensordata", sensor.torque, sign),
         stamps=_HEADER,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -132,13 +131,7 @@ def ros2() -> str:
 
 
 @pytest.fixture
-def domain_id() -> int:
-    """Return a ROS domain that other tests and robots nearby are unlikely to use."""
-    return random.SystemRandom().randint(1, 100)
-
-
-@pytest.fixture
-def ros2_launch(ros2: str, tmp_path: Path, domain_id: int) -> Iterator[Callable[..., Launch]]:
+def ros2_launch(ros2: str, tmp_path: Path) -> Iterator[Callable[..., Launch]]:
     """Start `ros2 launch` with arguments and extra environment; it is gone after the test."""
     launches: list[Launch] = []
 
@@ -153,13 +146,12 @@ def ros2_launch(ros2: str, tmp_path: Path, domain_id: int) -> Iterator[Callable[
                 stderr=subprocess.STDOUT,
                 text=True,
                 start_new_session=True,
-                env=os.environ
-                | {
+                env={
+                    **os.environ,
+                    **(environment or {}),
                     "NOTES": str(notes),
-                    "ROS_DOMAIN_ID": str(domain_id),
                     "ROS_LOG_DIR": str(tmp_path),
-                }
-                | (environment or {}),
+                },
                 # A shell has its background jobs ignore SIGINT, and children inherit that.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )

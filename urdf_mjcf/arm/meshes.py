@@ -232,7 +232,7 @@ def gripper() -> Iterator[tuple[str, trimesh.Trimesh]]:
 
 def finger() -> Iterator[tuple[str, trimesh.Trimesh]]:
     """Carriage, blade and pad; the pad is the 20 x 10 x 16 mm box that collides."""
-    carriage = place(rounded_box((0.030, 0.034, 0.012), 0.003, 0.0015), (0.0, 0.012, 0.0045))
+    carriage = place(rounded_box((0.030, 0.034, 0.0065), 0.003, 0.0012), (0.0, 0.012, 0.0002))
     side = stadium((0.020, 0.004), (0.0165, 0.028), 0.0095, 0.0052, 8)  # y, z
     blade = place(
         prism(side - side.mean(axis=0), -0.010, 0.010, 0.0015),

@@ -1,7 +1,7 @@
 """CvBridge over NumPy and OpenCV, with the genuine signatures.
 
-Colours convert between mono, RGB, BGR (with and without alpha), YUV 4:2:2 and from Bayer patterns; depths
-are scaled between 8 and 16 bits, as the genuine module does, and saturated otherwise.
+Colours convert between mono, RGB and BGR (with and without alpha), and from YUV 4:2:2 and Bayer
+patterns; depths scale between 8 and 16 bits, as in the genuine module, and saturate otherwise.
 """
 
 import re
@@ -35,7 +35,11 @@ _MOST_CHANNELS = 512  # CV_CN_MAX of OpenCV 4
 # encoding -> (depth, channels, name in OpenCV's colour conversion codes); sensor_msgs/image_encodings.hpp
 _COLORS: dict[str, tuple[str, int, str]] = {
     **{f"mono{bits}": (f"{bits}U", 1, "GRAY") for bits in (8, 16)},
-    **{f"{c}{bits}": (f"{bits}U", len(c), c.upper()) for c in ("rgb", "bgr", "rgba", "bgra") for bits in (8, 16)},
+    **{
+        f"{c}{bits}": (f"{bits}U", len(c), c.upper())
+        for c in ("rgb", "bgr", "rgba", "bgra")
+        for bits in (8, 16)
+    },
     "yuv422": ("8U", 2, "YUV2{}_UYVY"),
     "yuv422_yuy2": ("8U", 2, "YUV2{}_YUY2"),
     # OpenCV names a pattern after its second row, ROS after its first.
@@ -103,7 +107,7 @@ def _convert(image: Array, source: str, target: str) -> Array:
     """Return `image` in another encoding, always as an array of its own."""
     if target in ("", source):
         return image.copy()
-    source_depth, source_channels = _depth_and_channels(source)
+    _, source_channels = _depth_and_channels(source)
     target_depth, target_channels = _depth_and_channels(target)
     if source in _COLORS and target in _COLORS:
         code = _color_code(source, target)
@@ -113,7 +117,9 @@ def _convert(image: Array, source: str, target: str) -> Array:
             except cv2.error as error:
                 raise CvBridgeError(str(error)) from error
     elif target in _COLORS:
-        raise CvBridgeError(f"[{source}] is not a color format, but [{target}] is: no conversion makes sense")
+        raise CvBridgeError(
+            f"[{source}] is not a color format, but [{target}] is: no conversion makes sense"
+        )
     elif source_channels != target_channels:
         raise CvBridgeError(f"[{source}] and [{target}] do not have the same number of channels")
     return _with_depth(image, target_depth).copy()
@@ -124,7 +130,7 @@ class CvBridge:
 
     def __init__(self) -> None:
         self.numpy_type_to_cvtype = _DEPTH_OF_DTYPE | _DEPTHS
-        self.cvdepth_to_numpy_depth = {code: dtype for code, dtype in enumerate(_DEPTHS.values())}
+        self.cvdepth_to_numpy_depth = dict(enumerate(_DEPTHS.values()))
         self.cvtype_to_name = {
             getCvType(f"{depth}C{channels}"): f"{depth}C{channels}"
             for depth in _DEPTHS
@@ -135,7 +141,9 @@ class CvBridge:
         """Return the generic encoding of an array type, e.g. 8UC3."""
         depth = _DEPTH_OF_DTYPE.get(dtype.name)
         if depth is None:
-            raise CvBridgeError(f"OpenCV has no type for {dtype.name}; it has {', '.join(_DEPTH_OF_DTYPE)}")
+            raise CvBridgeError(
+                f"OpenCV has no type for {dtype.name}; it has {', '.join(_DEPTH_OF_DTYPE)}"
+            )
         return f"{depth}C{n_channels}"
 
     def cvtype2_to_dtype_with_channels(self, cvtype: int) -> tuple[str, int]:
@@ -164,7 +172,10 @@ class CvBridge:
         name, channels = self.encoding_to_dtype_with_channels(img_msg.encoding)
         dtype = np.dtype(name).newbyteorder(">" if img_msg.is_bigendian else "<")
         pixel = dtype.itemsize * channels
-        if img_msg.step < img_msg.width * pixel or len(img_msg.data) < img_msg.height * img_msg.step:
+        if (
+            img_msg.step < img_msg.width * pixel
+            or len(img_msg.data) < img_msg.height * img_msg.step
+        ):
             raise CvBridgeError(
                 f"Image is wrongly formed: {img_msg.width}x{img_msg.height} {img_msg.encoding} "
                 f"with step {img_msg.step} and {len(img_msg.data)} bytes"
@@ -175,9 +186,15 @@ class CvBridge:
             shape, strides = (*shape, channels), (*strides, dtype.itemsize)
         image = np.ndarray(shape, dtype, buffer=bytes(img_msg.data), strides=strides)
         image = np.array(image, dtype=dtype.newbyteorder("="), order="C")
-        return image if desired_encoding == "passthrough" else _convert(image, img_msg.encoding, desired_encoding)
+        return (
+            image
+            if desired_encoding == "passthrough"
+            else _convert(image, img_msg.encoding, desired_encoding)
+        )
 
-    def cv2_to_imgmsg(self, cvim: Array, encoding: str = "passthrough", header: Header | None = None) -> Image:
+    def cv2_to_imgmsg(
+        self, cvim: Array, encoding: str = "passthrough", header: Header | None = None
+    ) -> Image:
         """Return an array as an image message.
 
         Args:
@@ -192,13 +209,17 @@ class CvBridge:
         if not isinstance(cvim, (np.ndarray, np.generic)):
             raise TypeError("Your input type is not a numpy array")
         if cvim.ndim not in (2, 3) or cvim.size == 0:
-            raise CvBridgeError(f"an image has shape (height, width[, channels]) and pixels, not {cvim.shape}")
+            raise CvBridgeError(
+                f"an image has shape (height, width[, channels]) and pixels, not {cvim.shape}"
+            )
         channels = cvim.shape[2] if cvim.ndim == 3 else 1
         cv_type = self.dtype_with_channels_to_cvtype2(cvim.dtype, channels)
         if encoding == "passthrough":
             encoding = cv_type
         elif self.encoding_to_cvtype2(encoding) != getCvType(cv_type):
-            raise CvBridgeError(f"encoding specified as {encoding}, but image has incompatible type {cv_type}")
+            raise CvBridgeError(
+                f"encoding specified as {encoding}, but image has incompatible type {cv_type}"
+            )
         message = Image(height=cvim.shape[0], width=cvim.shape[1], encoding=encoding)
         if header is not None:
             message.header = header
@@ -222,11 +243,15 @@ class CvBridge:
             raise CvBridgeError(f"the data are no image in the format [{cmprs_img_msg.format}]")
         if desired_encoding == "passthrough":
             return np.asarray(image)
-        color = {2: "mono", 3: "bgr"}[image.ndim] if image.ndim == 2 or image.shape[2] == 3 else "bgra"
+        color = (
+            {2: "mono", 3: "bgr"}[image.ndim] if image.ndim == 2 or image.shape[2] == 3 else "bgra"
+        )
         bits = image.dtype.itemsize * 8
         source = f"{color}{bits}"
         if source not in _COLORS:
-            source = self.dtype_with_channels_to_cvtype2(image.dtype, 1 if image.ndim == 2 else image.shape[2])
+            source = self.dtype_with_channels_to_cvtype2(
+                image.dtype, 1 if image.ndim == 2 else image.shape[2]
+            )
         return _convert(np.asarray(image), source, desired_encoding)
 
     def cv2_to_compressed_imgmsg(self, cvim: Array, dst_format: str = "jpg") -> CompressedImage:

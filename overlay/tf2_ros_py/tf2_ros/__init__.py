@@ -40,8 +40,8 @@ class TransformBroadcaster:
 class StaticTransformBroadcaster:
     """Publishes transforms that never change, latched, on /tf_static.
 
-    Every message repeats all transforms sent before, since a late subscriber is given the last message
-    only.  The first transform of a child frame is the one that counts.
+    Every message repeats all transforms sent before, since a late subscriber is given the last
+    message only.  The first transform of a child frame is the one that counts.
 
     Args:
         node: Node that publishes.

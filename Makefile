@@ -1,0 +1,52 @@
+# Every target does the set-up it needs by itself; `make help` lists them.
+
+ROS    ?= jazzy
+SCENE  ?= humanoid
+ARGS   ?=
+TESTS  ?=
+PYTHON ?=
+
+VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
+BIN  := $(VENV)/bin
+# The virtual environment is complete; whatever else is sourced in this shell would only mix into it.
+RUN  := env -u PYTHONPATH -u PYTHONHOME -u AMENT_PREFIX_PATH -u CMAKE_PREFIX_PATH -u COLCON_PREFIX_PATH \
+        -u LD_LIBRARY_PATH -u RMW_IMPLEMENTATION -u _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+.DEFAULT_GOAL := help
+.PHONY: help setup sim test lint format bench lock clean
+
+help: ## show this help
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, each in an environment of its own\n' $(ROS)
+	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
+	@printf '  ARGS=           more arguments of `make sim`, `make test` or `make bench`\n'
+	@printf '  TESTS=          what `make test` runs: files or folders, default all\n'
+	@printf '  PYTHON=         interpreter to set up with, 3.11 or newer, default python3\n'
+
+setup: ## install everything into a virtual environment
+	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact)
+
+sim: setup ## run the simulator
+	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE) $(ARGS)
+
+test: setup ## run the tests
+	@$(RUN) $(BIN)/python -m pytest $(TESTS) $(ARGS)
+
+lint: setup ## check style, types, XML and YAML
+	@$(RUN) $(BIN)/ruff check .
+	@$(RUN) $(BIN)/ruff format --check .
+	@$(RUN) $(BIN)/mypy
+	@$(RUN) $(BIN)/python .ci/check_files.py
+
+format: setup ## format the Python files
+	@$(RUN) $(BIN)/ruff check --fix --quiet . ; $(RUN) $(BIN)/ruff format .
+
+bench: setup ## measure, and compare with the limits
+	@$(RUN) $(BIN)/python -m benchmark $(ARGS)
+
+lock: ## resolve requirements/*.in anew
+	@$(or $(PYTHON),python3) requirements/lock.py
+
+clean: ## remove what the set-up and the tests made
+	rm -rf .venv .venv-* build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,87 @@
+"""Command line of the set-up."""
+
+# Loads on any Python since 3.7, to say what is wrong with it.
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import signal
+import sys
+import time
+from typing import IO, NoReturn
+
+from bootstrap.machine import OLDEST_PYTHON, check_machine, newer_python
+from bootstrap.progress import Log, SetupError
+from bootstrap.steps import ROOT, Setup
+
+DEFAULT_ROS = "jazzy"
+
+
+def distributions() -> list[str]:
+    """Return the ROS distributions that requirements/ describes."""
+    return sorted(path.stem[len("ros-") :] for path in (ROOT / "requirements").glob("ros-*.in"))
+
+
+def lock(file: IO[str]) -> None:
+    """Wait until no other set-up of the same environment runs: two would spoil each other's work."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("another set-up is running; waiting for it to end", flush=True)
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def interrupt(*_: object) -> NoReturn:
+    """Treat being terminated like being interrupted."""
+    raise KeyboardInterrupt
+
+
+def set_up(ros: str, *, apt: bool, exact: bool) -> None:
+    """Bring the environment for one distribution up to date."""
+    if ros not in distributions():
+        raise SetupError(f"ROS={ros} is unknown; there are: {', '.join(distributions())}")
+    began = time.monotonic()
+    venv = ROOT / (".venv" if ros == DEFAULT_ROS else f".venv-{ros}")
+    build = ROOT / "build"
+    build.mkdir(exist_ok=True)
+    log = Log(build / f"setup-{ros}.log")
+    setup = Setup(ros, venv, log, apt=apt, exact=exact)
+    with (build / f"setup-{ros}.lock").open("w") as file:
+        lock(file)
+        try:
+            if setup.run():
+                log.line(f"{venv.name}: ROS 2 {ros} is ready, {time.monotonic() - began:.0f} s")
+        except (SetupError, OSError) as error:
+            raise SetupError(f"{error}\nThe whole output is in {log.path}") from error
+        finally:
+            setup.stop()
+
+
+def main() -> int:
+    """Parse the command line, run the set-up and return the exit code."""
+    parser = argparse.ArgumentParser(prog="bootstrap", description="Set mujoco_ros up.")
+    parser.add_argument("--ros", default=DEFAULT_ROS, metavar="DISTRO", help="jazzy or kilted")
+    parser.add_argument("--no-apt", action="store_true", help="install no system package")
+    parser.add_argument(
+        "--exact", action="store_true", help="make an environment of another Python version anew"
+    )
+    options = parser.parse_args()
+    newer = newer_python()
+    if sys.version_info[:2] < OLDEST_PYTHON and newer:
+        os.execv(newer, [newer, "-m", "bootstrap", *sys.argv[1:]])
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        check_machine()
+        set_up(options.ros, apt=not options.no_apt, exact=options.exact)
+    except SetupError as error:
+        print(f"\nset-up failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nset-up interrupted; run it again to go on", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,325 @@
+"""The steps of the set-up and the memory of what is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bootstrap.machine import (
+    PYTHON_VERSION,
+    check_disk,
+    clean_environment,
+    foreign_distribution,
+    missing_build_packages,
+    missing_rendering_packages,
+)
+from bootstrap.progress import Log, SetupError
+
+ROOT = Path(__file__).resolve().parents[1]
+# what setup.py installs into share/mujoco_ros
+SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
+
+SELF_CHECK = """
+import control_msgs.action, cv_bridge, simulation_interfaces.srv, tf2_ros
+import mujoco, mujoco_ros, rclpy
+rclpy.init()
+rclpy.shutdown()
+"""
+
+
+class Setup:
+    """One virtual environment for one ROS distribution, and the steps that fill it.
+
+    Args:
+        ros: A distribution with a lock file in requirements/.
+        venv: Where the environment is, or will be.
+        log: Told about progress.
+        apt: Whether missing system packages may be installed.
+        exact: Whether an existing environment of another Python version is made anew.
+    """
+
+    def __init__(self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool) -> None:
+        self.ros = ros
+        self.venv = venv
+        self.log = log
+        self.apt = apt
+        self.exact = exact
+        self.python = venv / "bin" / "python"
+        self.build = ROOT / "build" / f"overlay-{ros}"
+        self.lock_file = ROOT / "requirements" / f"{ros}.txt"
+        self.models_file = ROOT / "requirements" / "models.txt"
+        self.environment = clean_environment(venv)
+        self._record_path = venv / "mujoco_ros_setup.json"
+        self._processes: list[subprocess.Popen[str]] = []
+        self._detail = ""
+
+    # ---- the steps -------------------------------------------------------------------------------
+
+    def run(self) -> bool:
+        """Run every step whose inputs changed; return whether there was one."""
+        wanted = self.fingerprints()
+        done = self.record() if self.venv_is_usable() else {}
+        steps: dict[str, Callable[[], None]] = {
+            "virtual environment": self.make_venv,
+            "packages": self.install_packages,
+            "overlay": self.build_overlay,
+            "project": self.link_project,
+        }
+        stale = [name for name in steps if done.get(name) != wanted[name]]
+        if not stale:
+            return False
+        sourced = foreign_distribution()
+        if sourced:
+            self.log.line(f"ROS {sourced} is sourced here; it is left out of {self.venv.name}")
+        self.step("system packages", 1, len(stale) + 1, self.check_system)
+        for number, name in enumerate(stale, start=2):
+            self.step(name, number, len(stale) + 1, steps[name])
+            self.record(name, wanted[name])
+        return True
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return, step by step, a digest of all that the step and those before it are made from."""
+        venv = digest([str(self.venv), str(ROOT)])
+        packages = digest([venv, *contents([self.lock_file, self.models_file])])
+        overlay = digest([packages, *contents(sorted((ROOT / "overlay").rglob("*")))])
+        project = digest([overlay, SELF_CHECK, *SHARED])
+        return {
+            "virtual environment": venv,
+            "packages": packages,
+            "overlay": overlay,
+            "project": project,
+        }
+
+    def venv_is_usable(self) -> bool:
+        """Return whether there is an environment with an interpreter that still exists."""
+        versions = [path.name for path in self.venv.glob("lib/python3.*")]
+        return self.python.exists() and (f"python{PYTHON_VERSION}" in versions or not self.exact)
+
+    def record(self, step: str | None = None, fingerprint: str = "") -> dict[str, str]:
+        """Return what is done, after noting that `step` is."""
+        try:
+            done: dict[str, str] = json.loads(self._record_path.read_text())
+        except (OSError, ValueError):
+            done = {}
+        if step:
+            done[step] = fingerprint
+            temporary = self._record_path.with_suffix(".new")
+            temporary.write_text(json.dumps(done, indent=1))
+            temporary.replace(self._record_path)
+        return done
+
+    def check_system(self) -> None:
+        """Name what the system lacks; install it where that is possible."""
+        needed = missing_build_packages()
+        optional = missing_rendering_packages()
+        if not needed and not optional:
+            return
+        wanted = [*needed, *optional]
+        if self.apt and os.geteuid() == 0 and shutil.which("apt-get"):
+            self.log.line(f"      installing {' '.join(wanted)} with apt-get")
+            quiet = dict(self.environment, DEBIAN_FRONTEND="noninteractive")
+            self.command(["apt-get", "update", "-q"], env=quiet)
+            self.command(
+                ["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted], env=quiet
+            )
+            if not missing_build_packages():
+                return
+        install = "sudo apt-get install " + " ".join(wanted)
+        if needed:
+            raise SetupError(f"the system lacks {', '.join(needed)}. Install with:\n    {install}")
+        lacks = ", ".join(optional)
+        self.log.line(f"      without {lacks} no camera image is rendered. Install with: {install}")
+
+    def make_venv(self) -> None:
+        """Create the virtual environment afresh."""
+        shutil.rmtree(self.venv, ignore_errors=True)
+        # If this runs in a virtual environment, that may be the very one just removed.
+        interpreter = getattr(sys, "_base_executable", sys.executable)
+        self.command([interpreter, "-m", "venv", str(self.venv)])
+
+    def install_packages(self) -> None:
+        """Install exactly what the lock file names."""
+        check_disk(self.venv.parent)
+        discard_half_installed(self.site_packages())
+        total = sum(1 for _ in requirements(self.lock_file, self.models_file))
+        seen = 0
+
+        def show(line: str) -> None:
+            nonlocal seen
+            if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+                seen += 1
+                self.progress(f"{seen}/{total} {line.partition(': ')[2] or line.split()[1]}")
+            elif line.startswith("Installing collected packages"):
+                self.progress("unpacking")
+
+        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        # The lock file is the whole closure, so nothing may be resolved beside it.
+        pip += ["install", "--no-deps", "--prefer-binary", "--progress-bar", "off"]
+        pip += ["-r", str(self.lock_file), "-r", str(self.models_file)]
+        self.command(pip, on_line=show)
+
+    def build_overlay(self) -> None:
+        """Build and install the packages of overlay/, several at a time."""
+        for manifest in sorted(self.build.glob("*/install_manifest.txt")):
+            for installed in manifest.read_text().splitlines():
+                if Path(installed).is_relative_to(self.venv):
+                    Path(installed).unlink(missing_ok=True)
+        shutil.rmtree(self.build, ignore_errors=True)
+        # Longest first, so that the short ones fill up the rest.
+        sources = sorted(
+            (path.parent for path in (ROOT / "overlay").glob("*/CMakeLists.txt")),
+            key=lambda source: -sum(1 for _ in source.rglob("*")),
+        )
+        finished: list[str] = []
+
+        def build(source: Path) -> None:
+            self.build_package(source)
+            finished.append(source.name)
+            self.progress(f"{len(finished)}/{len(sources)} {source.name}")
+
+        self.progress(f"0/{len(sources)}")
+        pool = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2))
+        try:
+            for result in [pool.submit(build, source) for source in sources]:
+                result.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            self.stop()
+            raise
+        finally:
+            pool.shutdown()
+
+    def build_package(self, source: Path) -> None:
+        """Configure, build and install one CMake package into the virtual environment."""
+        build = self.build / source.name
+        site = self.site_packages().relative_to(self.venv)
+        configure = [str(self.venv / "bin" / "cmake"), "-S", str(source), "-B", str(build)]
+        configure += ["-G", "Ninja", "-Wno-dev", "-DBUILD_TESTING=OFF"]
+        configure += [f"-DCMAKE_INSTALL_PREFIX={self.venv}", f"-DPython3_EXECUTABLE={self.python}"]
+        configure += [f"-DPYTHON_INSTALL_DIR={site}", f"-DROS_DISTRO={self.ros}"]
+        configure += ["-DCMAKE_C_FLAGS=-O1 -g0", "-DCMAKE_CXX_FLAGS=-O1 -g0"]  # quick to build
+        self.command(configure)
+        jobs = f"-j{os.cpu_count() or 2}"
+        self.command([str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"])
+
+    def link_project(self) -> None:
+        """Make this tree importable and its share folder findable from anywhere; then try it."""
+        share = self.venv / "share"
+        index = share / "ament_index" / "resource_index" / "packages"
+        index.mkdir(parents=True, exist_ok=True)
+        (index / "mujoco_ros").touch()
+        # Not a path entry: that would put `launch`, `test` and `config` on sys.path as well.
+        (share / "mujoco_ros").mkdir(exist_ok=True)
+        links = {share / "mujoco_ros" / name: ROOT / name for name in SHARED}
+        links[self.site_packages() / "mujoco_ros"] = ROOT / "mujoco_ros"
+        for link, target in links.items():
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+        self.command([str(self.python), "-c", SELF_CHECK], cwd=self.venv)
+
+    # ---- running things --------------------------------------------------------------------------
+
+    def step(self, name: str, number: int, total: int, action: Callable[[], None]) -> None:
+        """Run one step with its name and time shown."""
+        head = f"[{number}/{total}] {name}"
+        self._detail = ""
+        over = threading.Event()
+        began = time.monotonic()
+
+        def tick() -> None:
+            while not over.wait(0.2):
+                self.log.status(head, time.monotonic() - began, self._detail)
+
+        ticker = threading.Thread(target=tick, daemon=True)
+        self.log.write(f"\n=== {name}\n")
+        ticker.start()
+        try:
+            action()
+        finally:
+            over.set()
+            ticker.join()
+        self.log.line(f"{head:<28}{time.monotonic() - began:6.1f} s")
+
+    def progress(self, detail: str) -> None:
+        """Show `detail` behind the running step."""
+        self._detail = detail
+
+    def command(
+        self,
+        command: Sequence[str],
+        *,
+        env: dict[str, str] | None = None,
+        cwd: Path = ROOT,
+        on_line: Callable[[str], None] | None = None,
+    ) -> None:
+        """Run a command, its output in the log; if it fails raise SetupError with the end of it."""
+        self.log.write(f"$ {shlex.join(command)}\n")
+        process = subprocess.Popen(
+            command,
+            env=env or self.environment,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self._processes.append(process)
+        output: list[str] = []
+        assert process.stdout is not None
+        for line in process.stdout:
+            output.append(line)
+            self.log.write(line)
+            if on_line:
+                on_line(line)
+        if process.wait() != 0:
+            tail = "".join("    " + line for line in output[-25:])
+            what = " ".join([Path(command[0]).name, *command[1:4]])
+            raise SetupError(f"`{what} ...` failed:\n{tail}")
+
+    def stop(self) -> None:
+        """End whatever still runs."""
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+
+    def site_packages(self) -> Path:
+        """Return the virtual environment's site-packages."""
+        return next(self.venv.glob("lib/python3.*/site-packages"))
+
+
+def discard_half_installed(site: Path) -> None:
+    """Forget the packages whose installation was interrupted: pip would take them for installed."""
+    for metadata in site.glob("*.dist-info"):
+        if not (metadata / "RECORD").is_file() or not (metadata / "INSTALLER").is_file():
+            shutil.rmtree(metadata)
+
+
+def requirements(*files: Path) -> Iterator[str]:
+    """Yield the requirements of pip's files."""
+    for file in files:
+        for line in file.read_text().splitlines():
+            if line.split("#")[0].strip():
+                yield line
+
+
+def contents(paths: Sequence[Path]) -> Iterator[str]:
+    """Yield the names and contents of the files among `paths`."""
+    for path in paths:
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield f"{path.relative_to(ROOT)}\n{path.read_text(errors='replace')}"
+
+
+def digest(parts: Sequence[str]) -> str:
+    """Return one digest of all `parts`."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
