@@ -24,7 +24,7 @@ def distributions() -> list[str]:
 
 
 def lock(file: IO[str]) -> None:
-    """Wait until no other set-up of the same environment runs: two would spoil each other's work."""
+    """Wait for another set-up of the same environment: two would spoil each other's work."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -50,8 +50,8 @@ def set_up(ros: str, *, apt: bool, exact: bool) -> None:
     with (build / f"setup-{ros}.lock").open("w") as file:
         lock(file)
         try:
-            if setup.run():
-                log.line(f"{venv.name}: ROS 2 {ros} is ready, {time.monotonic() - began:.0f} s")
+            setup.run()
+            log.line(f"{venv.name}: ROS 2 {ros} is ready, {time.monotonic() - began:.1f} s")
         except (SetupError, OSError) as error:
             raise SetupError(f"{error}\nThe whole output is in {log.path}") from error
         finally:

@@ -1,4 +1,4 @@
-"""What the machine has to offer: interpreter, compiler, libraries, disk, and a clean environment."""
+"""What the machine offers: interpreter, compiler, libraries, disk, a clean environment."""
 
 # Loads on any Python since 3.7, to say what is wrong with it.
 from __future__ import annotations
@@ -88,7 +88,8 @@ def check_machine() -> None:
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise SetupError(
             "ROS 2 comes as wheels for Linux on x86_64 only, "
-            f"this is {sys.platform} on {platform.machine()}. With a ROS 2 distribution installed, build this package with colcon instead."
+            f"this is {sys.platform} on {platform.machine()}. "
+            "With a ROS 2 distribution installed, build this package with colcon instead."
         )
 
 

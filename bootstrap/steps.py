@@ -65,8 +65,8 @@ class Setup:
 
     # ---- the steps -------------------------------------------------------------------------------
 
-    def run(self) -> bool:
-        """Run every step whose inputs changed; return whether there was one."""
+    def run(self) -> None:
+        """Run every step whose inputs changed."""
         wanted = self.fingerprints()
         done = self.record() if self.venv_is_usable() else {}
         steps: dict[str, Callable[[], None]] = {
@@ -77,7 +77,7 @@ class Setup:
         }
         stale = [name for name in steps if done.get(name) != wanted[name]]
         if not stale:
-            return False
+            return
         sourced = foreign_distribution()
         if sourced:
             self.log.line(f"ROS {sourced} is sourced here; it is left out of {self.venv.name}")
@@ -85,7 +85,6 @@ class Setup:
         for number, name in enumerate(stale, start=2):
             self.step(name, number, len(stale) + 1, steps[name])
             self.record(name, wanted[name])
-        return True
 
     def fingerprints(self) -> dict[str, str]:
         """Return, step by step, a digest of all that the step and those before it are made from."""

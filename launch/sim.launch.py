@@ -27,8 +27,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "scene",
         default_value="humanoid",
-        description="What is simulated: the name of a shipped scene (humanoid, quadruped, arm, zoo) "
-        "or the path of a scene YAML, MJCF, MJB or URDF file.",
+        description="What is simulated: the name of a shipped scene (humanoid, quadruped, arm, "
+        "zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
     ),
     DeclareLaunchArgument(
         "real_time_factor",

@@ -6,45 +6,52 @@ import os
 import sys
 from collections.abc import Sequence
 
-# One late step in a thousand is what the default of 5 ms would cost the physics thread.
+import rclpy
+from rclpy.exceptions import ROSInterruptException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.scene import shipped_scenes
+from mujoco_ros.ros.node import MujocoNode
+
+# For so long may another thread keep the GIL from the physics thread; 5 ms is Python's default.
 _SWITCH_INTERVAL_S = 1e-4
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until it is interrupted; return the exit code."""
     arguments = list(sys.argv[1:] if args is None else args)
-    _parser().parse_args(arguments[: _ros_arguments_at(arguments)])
+    ros = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
+    _parser().parse_args(arguments[:ros])
     # Writers hand their messages to a thread of the middleware, off the physics thread and the GIL.
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-
-    import rclpy
-    from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-
-    from mujoco_ros.model.errors import ModelError
-    from mujoco_ros.ros.node import MujocoNode
-
     try:
         rclpy.init(args=arguments)
-    except Exception as error:  # noqa: BLE001 - rclpy has no narrower type for bad --ros-args
+    except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return _fail(str(error))
-    node = None
     try:
-        node = MujocoNode()
-        gc.freeze()  # what is loaded now lives as long as the process
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        node.start(on_failure=rclpy.try_shutdown)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        return _run()
     except ModelError as error:
         return _fail(str(error))
     finally:
-        if node is not None:
-            node.stop()
         rclpy.try_shutdown()
-    return _fail(str(node.failure)) if node.failure is not None else 0
+
+
+def _run() -> int:
+    """Spin the node; return the exit code."""
+    node = MujocoNode()
+    gc.freeze()  # what is loaded now lives as long as the process
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    node.start(on_failure=rclpy.try_shutdown)
+    try:
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException, ROSInterruptException):
+        pass
+    finally:
+        node.stop()
+    return 0 if node.failure is None else _fail(str(node.failure))
 
 
 def _fail(message: str) -> int:
@@ -52,25 +59,19 @@ def _fail(message: str) -> int:
     return 1
 
 
-def _ros_arguments_at(arguments: list[str]) -> int:
-    return arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
-
-
 def _parser() -> argparse.ArgumentParser:
-    from mujoco_ros.model.scene import shipped_scenes
-
     return argparse.ArgumentParser(
         prog="sim",
+        usage="%(prog)s [-h] [--ros-args ...]",
         description="Simulate robots with MuJoCo and publish all their senses over ROS 2.",
         epilog=(
             "Parameters are given the ROS way, e.g.\n"
             "  --ros-args -p scene:=quadruped -p real_time_factor:=2.0\n"
-            f"Shipped scenes: {', '.join(shipped_scenes())}; a path to a scene YAML, MJCF, URDF or "
-            "MJB file works as well.\n"
-            "'ros2 param describe /mujoco <name>' explains a parameter; docs/parameters.md has all."
+            f"Shipped scenes: {', '.join(shipped_scenes())}; the path of a scene YAML, MJCF, URDF\n"
+            "or MJB file works as well. 'ros2 param describe /mujoco <name>' explains a parameter;\n"
+            "docs/parameters.md lists all of them."
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="%(prog)s [-h] [--ros-args ...]",
     )
 
 

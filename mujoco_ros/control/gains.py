@@ -18,11 +18,11 @@ class Gains:
 
 
 def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -> Gains:
-    """Read a gains file: YAML (``joint: {kp: …, kd: …}``), or a text of "kp kd" lines in joint order.
+    """Read a gains file: YAML (``joint: {kp: …, kd: …}``), or "kp kd" lines in joint order.
 
     Args:
-        path: ``.yaml``/``.yml``, or anything else for the text form, which mc-mujoco introduced; there
-            a line stands for each of `required`, ``#`` starts a comment.
+        path: ``.yaml``/``.yml``, or anything else for the text form, which mc-mujoco introduced;
+            there a line stands for each of `required`, ``#`` starts a comment.
         joints: Every joint of the robot; others in the file are an error.
         required: The joints that need gains (those driven by torque motors).
 
@@ -32,9 +32,7 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
     Raises:
         ModelError: The file is broken, has a joint the robot has not, or lacks one it has.
     """
-    pairs = (
-        _from_yaml(path) if path.suffix in (".yaml", ".yml") else _from_text(path, required)
-    )
+    pairs = _from_yaml(path) if path.suffix in (".yaml", ".yml") else _from_text(path, required)
     kp, kd = np.zeros(len(joints)), np.zeros(len(joints))
     for joint, (p, d) in pairs.items():
         if joint not in joints:
@@ -50,7 +48,8 @@ def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float)
     """Choose gains that hold a pose, for motors whose gains nobody gave.
 
     Stiffness spends the torque limit on an error of 0.1 rad (or m), up to what explicit integration
-    of the spring bears; without a limit it gives 5 Hz. Damping is critical on the joint's own inertia.
+    of the spring bears; without a limit it gives 5 Hz. Damping is critical on the joint's own
+    inertia.
 
     Args:
         inertia: Diagonal of the joint-space inertia, armature included [kg m² or kg].  # (n,)

@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class References:
-    """One reference per scalar joint of the scene; position, velocity and effort are summed by the PD law.
+    """One reference per scalar joint; the PD law sums position, velocity and effort.
 
     Attributes:
         q: Position [rad or m].  # (n,)

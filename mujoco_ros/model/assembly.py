@@ -10,7 +10,14 @@ import numpy as np
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.plugins import load_plugins
-from mujoco_ros.model.scene import MODEL_SUFFIXES, PhysicsConfig, PoseConfig, SceneConfig
+from mujoco_ros.model.scene import (
+    MODEL_SUFFIXES,
+    ObjectConfig,
+    PhysicsConfig,
+    PoseConfig,
+    RobotConfig,
+    SceneConfig,
+)
 from mujoco_ros.model.urdf_import import free_base, load_urdf
 
 _ENUMS = {
@@ -97,7 +104,9 @@ def _merge(config: SceneConfig) -> mujoco.MjSpec:
     """Attach every robot and object to the world, each under the prefix ``<name>/``."""
     spec = _load_mjcf(config.path(config.world)) if config.world else mujoco.MjSpec()
     spec.modelname = config.name
-    parts = [(robot, _load_robot(config, i)) for i, robot in enumerate(config.robots)]
+    parts: list[tuple[RobotConfig | ObjectConfig, mujoco.MjSpec]] = [
+        (robot, _load_robot(config, i)) for i, robot in enumerate(config.robots)
+    ]
     parts += [(entity, _load_mjcf(config.path(entity.model))) for entity in config.objects]
     for entity, part in parts:
         frame = spec.worldbody.add_frame(
@@ -112,7 +121,7 @@ def _merge(config: SceneConfig) -> mujoco.MjSpec:
 
 
 def _adopt_options(part: mujoco.MjSpec, whole: mujoco.MjSpec) -> None:
-    """Give a part the physics options of the world, which rule anyway, so that merging has no conflict."""
+    """Give a part the physics options of the world, which rule anyway: no conflict to report."""
     for name in dir(whole.option):
         if not name.startswith("_"):
             setattr(part.option, name, getattr(whole.option, name))

@@ -7,8 +7,8 @@ from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.model.scene import load_scene
-from mujoco_ros.model.uri import share_directory
 from mujoco_ros.model.urdf_export import export_urdf
+from mujoco_ros.model.uri import share_directory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ def describe(scene: str) -> list[RobotDescription]:
 
 
 def descriptions(assembly: Assembly, layout: Layout) -> list[RobotDescription]:
-    """Return the descriptions of all robots of a model: the URDF the scene names, else one made from the model."""
+    """Return every robot's description: the URDF the scene names, else one made from the model."""
     config = assembly.config
     found = []
     for robot_config, robot in zip(config.robots, layout.robots, strict=True):
@@ -46,9 +46,7 @@ def descriptions(assembly: Assembly, layout: Layout) -> list[RobotDescription]:
                 assembly.model, root=root, prefix=robot.prefix, name=robot.name, mesh_uri=mesh_uri
             )
         found.append(
-            RobotDescription(
-                namespace=robot.namespace, frame_prefix=robot.frame_prefix, urdf=urdf
-            )
+            RobotDescription(namespace=robot.namespace, frame_prefix=robot.frame_prefix, urdf=urdf)
         )
     return found
 

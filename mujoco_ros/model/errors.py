@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class ModelError(ValueError):
-    """A file, name or value given by the user is wrong; the message names it and what would be right."""
+    """A file, name or value given by the user is wrong; the message names it and the remedy."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> ModelError:

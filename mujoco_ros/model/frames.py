@@ -3,7 +3,7 @@
 from collections.abc import Container
 
 OPTICAL_WXYZ = (0.0, 1.0, 0.0, 0.0)
-"""Rotation from a MuJoCo camera (looks along -z, y up) to its optical frame (REP-103: z forward, y down)."""
+"""Turns a MuJoCo camera (looks along -z, y up) into its optical frame (z forward, y down)."""
 
 
 def site_frame(site: str, bodies: Container[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a model is made of, resolved to addresses once: joints, sensor groups, bases, frames per robot."""
+"""What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
 import re
 from collections.abc import Iterable
@@ -27,35 +27,35 @@ class Joints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imu:
-    """Gyroscope, accelerometer and orientation on one site; an address is None where there is no sensor."""
+class SiteSensor:
+    """Something measured at a site: its name and TF frame (without the prefix), and the site."""
 
     name: str
     frame: str
     site: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imu(SiteSensor):
+    """Gyroscope, accelerometer and orientation on one site; None where there is no sensor."""
+
     gyro: int | None
     accelerometer: int | None
     orientation: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForceTorque:
+class ForceTorque(SiteSensor):
     """Force and torque on one site, addresses in sensordata."""
 
-    name: str
-    frame: str
-    site: int
     force: int
     torque: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Touch:
+class Touch(SiteSensor):
     """A touch sensor: normal force on its site, address in sensordata."""
 
-    name: str
-    frame: str
-    site: int
     force: int
 
 
@@ -101,6 +101,11 @@ class Robot:
     cameras: tuple[Camera, ...]
     unused_sensors: tuple[str, ...]
 
+    @property
+    def site_sensors(self) -> tuple[SiteSensor, ...]:
+        """Return every sensor that has a site."""
+        return (*self.imus, *self.force_torques, *self.touches)
+
     def frame(self, name: str) -> str:
         """Return the TF frame of an element given by its name in the model."""
         return self.frame_prefix + name.removeprefix(self.prefix)
@@ -139,7 +144,7 @@ def lay_out(assembly: Assembly) -> Layout:
 def _distinct_frames(
     objects: list[tuple[str, FloatingBase]],
 ) -> tuple[tuple[str, FloatingBase], ...]:
-    """Give each free body its own frame: the object's name, or its full name where it has several."""
+    """Give each free body its own frame: the object's name, or its own where there are several."""
     owners = [frame for frame, _ in objects]
     return tuple(
         (frame if owners.count(frame) == 1 else base.name, base) for frame, base in objects
@@ -156,7 +161,7 @@ class _Scope:
     body_names: frozenset[str]
 
     def owns(self, body: int) -> bool:
-        """Whether something on `body` is the robot's; a bare model also owns what hangs on the world."""
+        """Whether something on `body` is the robot's; a bare model owns the world's as well."""
         return int(body) in self.bodies or (not self.prefix and body == 0)
 
     def short(self, name: str) -> str:
@@ -171,7 +176,7 @@ class _Scope:
         return {"name": name, "frame": site_frame(name, self.body_names), "site": site}
 
     def sensors(self, kind: mujoco.mjtSensor) -> dict[int, int]:
-        """Return the sensors of a kind on the robot's sites, relative to nothing: site to sensor id."""
+        """Return the robot's sensors of a kind that are relative to nothing: site to sensor id."""
         model, sites = self.model, set(self.sites())
         return {
             int(model.sensor_objid[s]): s

@@ -1,4 +1,4 @@
-"""MuJoCo engine plugins from folders a scene names (the bundled ones are loaded by MuJoCo itself)."""
+"""MuJoCo engine plugins from folders a scene names (MuJoCo itself loads the bundled ones)."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ _RATE_TOPICS = ("joint_states", "imu", "wrench", "contact", "odom", "base_accel"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoseConfig:
-    """Pose in the world frame (REP-103): metres, and either roll-pitch-yaw [rad] or a quaternion xyzw."""
+    """Pose in the world frame (REP-103): metres, and roll-pitch-yaw [rad] or a quaternion xyzw."""
 
     xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] | None = None
@@ -32,7 +32,7 @@ class PoseConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RatesConfig:
-    """Publish rates of one robot's topics in simulated time [Hz]; None follows the node's parameter."""
+    """Publish rates of one robot's topics [Hz of simulated time]; None follows the parameter."""
 
     joint_states: float | None = None
     imu: float | None = None
@@ -66,7 +66,6 @@ class ObjectConfig:
 class RobotConfig:
     """One robot: where its model is, where it stands and what it starts with.
 
-    `prefix` is what its names carry in the merged model (``name/``, or nothing for a bare model file).
     `base` overrides a URDF's fixed base. `gains` names a gains file; without one, gains are derived
     from the model. `urdf` replaces the robot_description that would be exported from the model.
     """
@@ -130,13 +129,13 @@ class SceneConfig:
     plugins: tuple[str, ...] = ()
     physics: PhysicsConfig = PhysicsConfig()
     merged: bool = True
-    """Whether models are merged under prefixes (a scene file) or one model is run as it is (a bare file)."""
+    """Whether models are merged under prefixes (scene file) or one runs as it is (model file)."""
 
     def __post_init__(self) -> None:
         """Refuse a scene without a robot and names given twice."""
         if not self.robots:
             raise ModelError("'robots' is empty: a scene needs at least one robot")
-        names = [entity.name for entity in (*self.robots, *self.objects)]
+        names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"two robots or objects are named '{name}'; names must differ")
@@ -190,7 +189,7 @@ def load_scene(reference: str) -> SceneConfig:
     """Read the scene a user asked for.
 
     Args:
-        reference: Name of a shipped scene, or the path or URI of a scene YAML, MJCF, URDF or MJB file.
+        reference: Name of a shipped scene, or path or URI of a scene YAML, MJCF, URDF or MJB file.
 
     Raises:
         ModelError: There is no such scene or file, or its content is wrong.

@@ -1,5 +1,6 @@
-"""Strict reading of configuration: every key, type and value is checked, and the culprit is named."""
+"""Strict reading of configuration: keys, types and values are checked, the culprit is named."""
 
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -17,7 +18,7 @@ _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a t
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, except that a key given twice is an error instead of the last one winning."""
+    """PyYAML's safe loader, except that a key given twice is an error."""
 
 
 def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -43,7 +44,7 @@ def read_yaml(path: Path) -> Any:
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: cannot be read: {error}") from error
     try:
-        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+        return yaml.load(text, Loader=_UniqueKeyLoader)
     except yaml.YAMLError as error:
         raise ModelError(f"{path}: not valid YAML: {error}") from error
     except ModelError as error:
@@ -54,7 +55,7 @@ def from_dict(cls: type[T], data: Any, where: str) -> T:
     """Build the dataclass `cls` from plain data.
 
     Args:
-        cls: A dataclass whose fields are scalars, enums, literals, tuples, optionals or dataclasses.
+        cls: A dataclass of scalars, enums, literals, tuples, optionals, mappings or dataclasses.
         data: What the YAML held.
         where: Place of `data`, e.g. ``"zoo.yaml: robots[1]"``; starts every message.
 
@@ -105,7 +106,7 @@ def _scalar(kind: type, value: Any, where: str) -> Any:
         value = float(value)
     if type(value) is not kind:
         raise ModelError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")
-    if kind is float and not abs(value) < float("inf"):
+    if isinstance(value, float) and not math.isfinite(value):
         raise ModelError(f"{where}: expected a finite number, got {value}")
     return value
 

@@ -39,7 +39,7 @@ def link_names(
 ) -> LinkNames:
     """Return the frame names that `export_urdf` gives for the same arguments.
 
-    A body's link has the body's name without prefix; a nameless body is ``body<id>``. Sites and
+    A body's link has the body's name without prefix; a nameless body is ``body<n>``. Sites and
     cameras are named by `site_frame` and `optical_frame`. Whatever still repeats is numbered:
     ``_2``, …
 
@@ -148,8 +148,8 @@ class _Robot:
         inside = set(self.bodies)
         taken = {WORLD} if self.has_world else set()
         bodies = {
-            body: _unique(self.strip(model.body(body).name) or f"body{body}", taken)
-            for body in self.bodies
+            body: _unique(self.strip(model.body(body).name) or f"body{index}", taken)
+            for index, body in enumerate(self.bodies)
         }
         site_type = mujoco.mjtObj.mjOBJ_SITE
         wanted = {
@@ -158,19 +158,17 @@ class _Robot:
             if model.sensor_objtype[s] == site_type
         }
         wanted |= {self._site(name) for name in frames}
-        sites = {}
+        sites: dict[int, str] = {}
         for site in sorted(wanted):
             if int(model.site_bodyid[site]) in inside:
-                name = self.strip(model.site(site).name) or f"site{site}"
+                name = self.strip(model.site(site).name) or f"site{len(sites)}"
                 sites[site] = _unique(site_frame(name, bodies.values()), taken)
-        cameras = {
-            camera: _unique(
-                optical_frame(self.strip(model.camera(camera).name) or f"camera{camera}"), taken
-            )
-            for camera in range(model.ncam)
-            if int(model.cam_bodyid[camera]) in inside
-            and model.cam_mode[camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
-        }
+        cameras: dict[int, str] = {}
+        for camera in range(model.ncam):
+            is_fixed = model.cam_mode[camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
+            if is_fixed and int(model.cam_bodyid[camera]) in inside:
+                name = self.strip(model.camera(camera).name) or f"camera{len(cameras)}"
+                cameras[camera] = _unique(optical_frame(name), taken)
         return LinkNames(bodies=bodies, sites=sites, cameras=cameras)
 
     def _site(self, name: str) -> int:

@@ -11,7 +11,7 @@ _SOURCE_TREE = Path(__file__).resolve().parents[2]
 
 
 def share_directory() -> Path:
-    """Return the folder holding `config`, `launch` and `urdf_mjcf`: the source tree or the installed share."""
+    """Return the folder of `config`, `launch` and `urdf_mjcf`: the source tree or the share."""
     if (_SOURCE_TREE / "package.xml").is_file():
         return _SOURCE_TREE
     return package_directory("mujoco_ros")

@@ -38,8 +38,8 @@ def plan_frames(
     Args:
         model: The model.
         layout: Its robots.
-        mode: ``base``: floating bases, free objects, and the sensor frames and fixed bases that nobody
-            else publishes; ``all``: also every link; ``none``.
+        mode: ``base``: bases, free objects, and the sensor frames that nobody else publishes;
+            ``all``: also every link; ``none``.
         described: Links of each robot's robot_description; with ``base``, robot_state_publisher is
             taken to publish their frames.
     """
@@ -73,19 +73,12 @@ def _add_bodies(plan: FramePlan, model: mujoco.MjModel, robot: Robot, *, every_l
             plan.moving.append((parent_frame, child_frame, "relative_poses", 7 * row))
         else:
             plan.static.append(
-                _transform(
-                    parent_frame, child_frame, model.body_pos[body], model.body_quat[body]
-                )
+                _transform(parent_frame, child_frame, model.body_pos[body], model.body_quat[body])
             )
 
 
-def _add_sensors(
-    plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: set[str]
-) -> None:
-    sites = {
-        sensor.frame: sensor.site for sensor in (*robot.imus, *robot.force_torques, *robot.touches)
-    }
-    for frame, site in sites.items():
+def _add_sensors(plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: set[str]) -> None:
+    for frame, site in {sensor.frame: sensor.site for sensor in robot.site_sensors}.items():
         if frame not in known:
             plan.static.append(
                 _transform(

@@ -57,9 +57,7 @@ class MujocoNode(Node):
         )
         self._priority: int = values["realtime_priority"]
         described = self._publish_descriptions()
-        frames = plan_frames(
-            self.simulation.model, self.simulation.layout, values["tf"], described
-        )
+        frames = plan_frames(self.simulation.model, self.simulation.layout, values["tf"], described)
         if frames.static:
             self._static_frames = StaticTransformBroadcaster(self)
             self._static_frames.sendTransform(frames.static)
@@ -88,7 +86,7 @@ class MujocoNode(Node):
         self._physics.stop()
 
     def _schedule(self) -> bool:
-        """Take real-time priority, unless the simulation runs as fast as it can and would never yield."""
+        """Take real-time priority, unless the simulation runs flat out and would never yield."""
         return schedule(self._priority if self._pacer.factor else 0)
 
     def _ended(self, error: BaseException | None) -> None:
@@ -124,7 +122,7 @@ class MujocoNode(Node):
             publisher = self.create_publisher(String, topic, LATCHED)
             publisher.publish(String(data=robot.urdf))
             self._descriptions.append(publisher)
-            tree = ElementTree.fromstring(robot.urdf)  # noqa: S314 - parsed before, or made by us
+            tree = ElementTree.fromstring(robot.urdf)
             links.append({link.get("name", "") for link in tree.iter("link")})
         return links
 
@@ -141,7 +139,9 @@ class MujocoNode(Node):
             )
             if robot.unused_sensors:
                 log.info(f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}")
-        factor = f"at factor {self._pacer.factor:g}" if self._pacer.factor else "as fast as possible"
+        factor = (
+            f"at factor {self._pacer.factor:g}" if self._pacer.factor else "as fast as possible"
+        )
         log.info(
             f"simulating '{simulation.assembly.config.name}' with a step of "
             f"{1e3 * simulation.model.opt.timestep:g} ms, {factor}; topics: "

@@ -13,10 +13,10 @@ _NANOSECONDS = 1_000_000_000
 
 
 class Number(NamedTuple):
-    """Where a number of a message comes from: an array by name, an index into it, and its sign."""
+    """Where a number of a message comes from: an array by name, the address in it, and its sign."""
 
     array: str
-    index: int
+    address: int
     sign: float = 1.0
 
 
@@ -50,11 +50,12 @@ class Outlet:
         listeners: Matched subscriptions; nothing is published while there are none.
     """
 
-    def __init__(self, topic: Topic, publish: Callable[[bytes], None]) -> None:
-        """Serialize the topic's message once; `publish` takes its bytes."""
+    publish: Callable[[bytes], None]
+
+    def __init__(self, topic: Topic) -> None:
+        """Serialize the topic's message once; `publish`, which takes its bytes, is set later."""
         self.topic = topic
         self.template = Template(topic.message, list(topic.numbers), list(topic.stamps))
-        self.publish = publish
         self.listeners = 0
 
 
@@ -82,10 +83,8 @@ class Batch:
             buffer[start:end] = np.frombuffer(template.data, np.uint8)
             self._parts.append((outlet, memoryview(buffer.data)[start:end]))
             stamps += (start + template.stamps).tolist()
-            for number, offset in zip(
-                outlet.topic.numbers.values(), template.offsets, strict=True
-            ):
-                sources.setdefault(number.array, []).append(number.index)
+            for number, offset in zip(outlet.topic.numbers.values(), template.offsets, strict=True):
+                sources.setdefault(number.array, []).append(number.address)
                 destinations.setdefault(number.array, []).append(int(start + offset) // 4)
                 if number.sign < 0:
                     negated.append(int(start + offset) // 4)

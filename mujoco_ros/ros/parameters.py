@@ -75,8 +75,8 @@ PARAMETERS = (
     Spec(
         name="realtime_priority",
         default=20,
-        description="SCHED_FIFO priority of the simulator where the system permits one, so that steps "
-        "are not late when other programs are busy; 0 is normal scheduling, and so is any "
+        description="SCHED_FIFO priority of the simulator where the system permits one, so that "
+        "steps are not late when other programs are busy; 0 is normal scheduling, and so is any "
         "run as fast as possible",
         low=0,
         high=99,
@@ -92,15 +92,15 @@ PARAMETERS = (
     Spec(
         name="wrench_sign",
         default="child_on_parent",
-        description="What a wrench says: the load that the child side of a sensor puts on its parent "
-        "(a stance foot reads up, the weight carried), or the reverse",
+        description="What a wrench says: the load that the child side of a sensor puts on its "
+        "parent (a stance foot reads up, the weight carried), or the reverse",
         choices=("child_on_parent", "parent_on_child"),
         read_only=True,
     ),
     Spec(
         name="tf",
         default="base",
-        description="Frames to publish: floating bases, free objects and sensors; all links as well "
+        description="Frames to publish: bases, free objects and sensors; all links as well "
         "(without robot_state_publisher); or none",
         choices=("base", "all", "none"),
         read_only=True,
@@ -142,16 +142,20 @@ def declare(node: Node) -> dict[str, Any]:
     Raises:
         ModelError: The user gave a parameter that does not exist, or a value it cannot take.
     """
-    for name in node._parameter_overrides:  # noqa: SLF001 - rclpy has no accessor
+    given: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
+    for name in given:
         if name not in _BY_NAME and not name.startswith(_FOREIGN):
             raise unknown("parameter", name, _BY_NAME)
     values = {}
     for spec in PARAMETERS:
+        override = given.get(spec.name)
+        if isinstance(spec.default, float) and override and type(override.value) is int:
+            # Nobody means anything else by `real_time_factor:=2`.
+            given[spec.name] = Parameter(spec.name, value=float(override.value))
         try:
             value = node.declare_parameter(spec.name, spec.default, spec.descriptor()).value
         except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-            given = node._parameter_overrides[spec.name].value  # noqa: SLF001
-            raise ModelError(f"parameter '{spec.name}' cannot be {given!r}: {_wanted(spec)}") from error
+            raise ModelError(_refusal(spec, given[spec.name].value)) from error
         problem = _problem(spec, value)
         if problem:
             raise ModelError(problem)
@@ -171,11 +175,14 @@ def _check(parameters: Iterable[Parameter]) -> SetParametersResult:
 
 
 def _problem(spec: Spec, value: Any) -> str:
-    if spec.choices and value not in spec.choices:
-        return f"parameter '{spec.name}' cannot be {value!r}: {_wanted(spec)}"
-    if isinstance(spec.default, float) and value != value:
-        return f"parameter '{spec.name}' cannot be NaN: {_wanted(spec)}"
-    return ""
+    """Return why a value of the right type within the range is still wrong; empty if it is not."""
+    not_chosen = spec.choices and value not in spec.choices
+    not_a_number = isinstance(spec.default, float) and value != value
+    return _refusal(spec, value) if not_chosen or not_a_number else ""
+
+
+def _refusal(spec: Spec, value: Any) -> str:
+    return f"parameter '{spec.name}' cannot be {value!r}: {_wanted(spec)}"
 
 
 def _wanted(spec: Spec) -> str:
@@ -186,4 +193,4 @@ def _wanted(spec: Spec) -> str:
     )
     if spec.low is None:
         return f"it is {kind}"
-    return f"it is {kind} from {spec.low:g} to {spec.high:g}"
+    return f"it is {kind} from {spec.low:.10g} to {spec.high:.10g}"

@@ -14,7 +14,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class Publishers:
-    """Publishes each sample of a simulation: every topic at its own rate, /clock with all of them."""
+    """Publishes the samples of a simulation: every topic at its own rate, /clock with them."""
 
     def __init__(
         self, node: Node, simulation: Simulation, frames: FramePlan, wrench_sign: WrenchSign
@@ -36,7 +36,8 @@ class Publishers:
             "base_motion": self._base_motion.values,
             "relative_poses": self._relative_poses.values,
         }
-        topics, first_base = [], 0
+        topics: list[Topic] = []
+        first_base = 0
         for index, robot in enumerate(layout.robots):
             topics += robot_topics(index, robot, first_base, wrench_sign)
             first_base += len(robot.bases)
@@ -54,7 +55,7 @@ class Publishers:
         return [outlet.topic.name for outlet in (self._clock, *self._outlets)]
 
     def set_rates(self, rates: dict[str, float]) -> None:
-        """Set the publish rates [Hz of simulated time], 0 for off; a robot's own rates go before."""
+        """Set the publish rates [Hz of simulated time], 0 for off; a robot's own go before."""
         timestep = self._simulation.model.opt.timestep
         groups: dict[int, list[Outlet]] = {}
         for outlet in self._outlets:
@@ -98,14 +99,14 @@ class Publishers:
 
 def _open(node: Node, topic: Topic) -> Outlet:
     """Create the publisher of a topic; the middleware reports how many subscriptions match it."""
-    events = PublisherEventCallbacks(matched=lambda info: _matched(outlet, info))
+    outlet = Outlet(topic)
+
+    def matched(info: QoSPublisherMatchedInfo) -> None:
+        outlet.listeners = info.current_count
+
+    events = PublisherEventCallbacks(matched=matched)
     publisher = node.create_publisher(
         type(topic.message), topic.name, topic.qos, event_callbacks=events
     )
-    outlet = Outlet(topic, publisher.publish)
-    outlet.listeners = publisher.get_subscription_count()
+    outlet.publish = publisher.publish
     return outlet
-
-
-def _matched(outlet: Outlet, info: QoSPublisherMatchedInfo) -> None:
-    outlet.listeners = info.current_count

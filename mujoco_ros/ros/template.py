@@ -1,4 +1,4 @@
-"""Messages of fixed layout, serialized once; afterwards only their numbers are written into the bytes."""
+"""Messages of fixed layout, serialized once; then only their numbers are written anew."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ class Template:
 
 
 def write(message: Any, paths: list[str], numbers: np.ndarray) -> None:
-    """Set the fields named by `paths`, one by one: the slow way, and the reference for the fast one."""
+    """Set the fields named by `paths` one by one: the slow way, reference for the fast one."""
     for path, number in zip(paths, numbers, strict=True):
         *parents, last = path.split(".")
         owner = _resolve(message, parents)
@@ -79,5 +79,7 @@ def _resolve(message: Any, path: list[str]) -> Any:
 def _find(data: bytes, pattern: bytes, message: Any) -> int:
     offset = data.find(pattern)
     if offset < 0 or data.find(pattern, offset + 1) >= 0:
-        raise LayoutError(f"{type(message).__name__}: cannot locate a number in its serialized form")
+        raise LayoutError(
+            f"{type(message).__name__}: cannot locate a number in its serialized form"
+        )
     return offset

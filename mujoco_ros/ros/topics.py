@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-import mujoco
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
@@ -57,7 +56,7 @@ def robot_topics(
         index: The robot's index in the layout.
         robot: The robot.
         first_base: Row of its first floating base in the ``base_motion`` array.
-        wrench_sign: Whether wrenches say what the child side does to the parent side, or the reverse.
+        wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
     """
     # MuJoCo's force and torque sensors report what the parent does to the child.
     sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
@@ -85,7 +84,7 @@ def quaternion(path: str, array_name: str, start: int) -> dict[str, Number]:
 
 
 def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
-    """Return /tf with one transform per row of (parent frame, child frame, array, start of its 7 numbers)."""
+    """Return /tf; a row is (parent frame, child frame, array, start of its 7 numbers)."""
     message = TFMessage()
     numbers: dict[str, Number] = {}
     for i, (parent, child, array_name, start) in enumerate(frames):

@@ -40,5 +40,5 @@ class CommandQueue:
                 continue
             try:
                 future.set_result(command())
-            except Exception as error:  # noqa: BLE001 - the caller gets it, physics goes on
+            except Exception as error:
                 future.set_exception(error)

@@ -11,7 +11,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.model.layout import Joints
 
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
-# Integers, because `in` compares from the left and MuJoCo's enums only equal numbers from the right.
+# Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
@@ -28,7 +28,7 @@ class Mode(StrEnum):
 
 @dataclass(kw_only=True)
 class _Input:
-    """One control slot of an actuator on a scalar joint: ``ctrl = q·ref.q + dq·ref.dq + tau·ref.tau + offset``."""
+    """One control slot: ``ctrl = q·ref.q + dq·ref.dq + tau·ref.tau + offset``."""
 
     slot: int
     joint: int  # index into the joint arrays
@@ -45,12 +45,13 @@ class Drives:
 
     A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
     bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
-    ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero leave plain
-    effort control. Actuators on tendons, sites and muscles are not driven; they keep their controls.
+    ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero leave
+    plain effort control. Actuators on tendons, sites and muscles are not driven; they keep their
+    controls.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
-        """Find the actuators of `joints` (every scalar joint of the scene) and turn motors into servos."""
+        """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]
@@ -82,7 +83,7 @@ class Drives:
         return tuple(i.mode for i in self._inputs if i.joint == joint)
 
     def torque_limits(self) -> np.ndarray:
-        """Return the largest torque of each servo at its joint, inf where unlimited.  # (servos,)."""
+        """Return the largest torque of each servo at its joint, inf if unlimited.  # (servos,)."""
         output = self._model.actuator_outadr[self._servo_actuators]
         limited = self._model.actuator_forcelimited[output].astype(bool)
         force = np.abs(self._model.actuator_forcerange[output]).min(axis=1)
@@ -114,7 +115,7 @@ class Drives:
     def adopt(self, ctrl: np.ndarray, references: References) -> None:
         """Set `references` to what the controls of a keyframe ask of servos that are not motors.
 
-        Controls of zero say nothing (a keyframe without ``ctrl`` has zeros); those of motors are torques.
+        Zeros say nothing (a keyframe without ``ctrl`` has them); controls of motors are torques.
         """
         for row in self._inputs:
             value = float(ctrl[row.slot]) - row.offset
@@ -233,7 +234,7 @@ def _is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _is_affine(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether the force is ``gain·u + bias``, u being the control or the control through a filter."""
+    """Whether the force is ``gain·u + bias``, u being the control, or that through a filter."""
     return bool(
         model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
         and model.actuator_biastype[actuator] == _BIAS.mjBIAS_AFFINE

@@ -4,7 +4,7 @@ import numpy as np
 
 
 class Histogram:
-    """Counts durations in bins of one microsecond up to `limit_us`; longer ones land in the last bin."""
+    """Counts durations in bins of 1 µs up to `limit_us`; longer ones land in the last bin."""
 
     def __init__(self, limit_us: int = 20_000) -> None:
         """Create an empty histogram."""

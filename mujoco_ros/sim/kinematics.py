@@ -13,8 +13,8 @@ class BaseMotion:
     """Velocity and acceleration of floating bases in their own frame (REP-103 child frame).
 
     Attributes:
-        values: Linear velocity [m/s] and classical linear acceleration of the frame's origin [m/s²],
-            gravity not subtracted.  # (bases, 6)
+        values: Linear velocity [m/s] and classical linear acceleration [m/s²] of the frame's
+            origin, gravity not subtracted.  # (bases, 6)
     """
 
     def __init__(self, bases: Sequence[FloatingBase], sample: Sample) -> None:
@@ -35,9 +35,9 @@ class BaseMotion:
     def update(self) -> None:
         """Compute `values` of the present sample.
 
-        MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in the
-        body frame. The derivative of the former is the classical acceleration, and that of the latter
-        the angular acceleration in the body frame, as the body's own rotation adds ω x ω = 0.
+        MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in
+        the body frame. The derivative of the former is the classical acceleration, and that of the
+        latter the angular acceleration in the body frame, as the rotation adds ω x ω = 0.
         """
         rotate, inverse = mujoco.mju_rotVecQuat, self._inverse
         for quat, velocity, acceleration, linear, classical in self._rows:
@@ -54,7 +54,7 @@ class RelativePoses:
     """
 
     def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Sample) -> None:
-        """Prepare for `bodies`, each seen from the body of the same row in `parents` (0 is the world)."""
+        """Prepare for `bodies`, each seen from its row in `parents` (0 is the world)."""
         self.values = np.zeros((len(bodies), 7))
         self._bodies = np.array(bodies, dtype=np.intp)
         self._parents = np.array(parents, dtype=np.intp)

@@ -5,7 +5,7 @@ import numpy as np
 
 
 class SensorNoise:
-    """Adds zero-mean Gaussian noise with the standard deviation of each sensor's ``noise`` attribute.
+    """Adds Gaussian noise with the standard deviation of each sensor's ``noise`` attribute.
 
     MuJoCo keeps that attribute for the user and never applies it itself.
     """

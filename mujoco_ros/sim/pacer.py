@@ -4,7 +4,7 @@
 class Pacer:
     """Decides when the next physics step is due; never reads a clock itself.
 
-    Catch-up after a stall is bounded: what lies further back than `catch_up_s` is dropped, and counted.
+    Catch-up after a stall is bounded: what lies further back is dropped, and counted.
     """
 
     def __init__(self, timestep: float, *, factor: float = 1.0, catch_up_s: float = 0.05) -> None:

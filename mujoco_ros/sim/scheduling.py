@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def schedule(priority: int) -> bool:
-    """Give every thread of this process a real-time priority, as ros2_control's controller_manager does.
+    """Give every thread of this process a real-time priority, as ros2_control's manager does.
 
     Threads started later inherit it. It needs the right to do so (root, or an ``rtprio`` limit).
 

@@ -21,7 +21,11 @@ from mujoco_ros.sim.noise import SensorNoise
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
 _LOG = logging.getLogger(__name__)
-_BAD = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+_BAD = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+)
 
 
 class DivergenceError(RuntimeError):
@@ -32,12 +36,12 @@ class DivergenceError(RuntimeError):
 class Sample:
     """Everything that is true at one instant; arrays are reused by the next step.
 
-    MuJoCo's step evaluates positions, forces and sensors at the time before it integrates, so this is
-    the state at the beginning of the step: all of it belongs to the same `time`.
+    MuJoCo's step evaluates positions, forces and sensors before it integrates, so this is the state
+    at the beginning of the step: all of it belongs to the same `time`.
 
     Attributes:
         qpos: Positions.  # (nq,)
-        qvel: Velocities; free joints: linear in the world frame, angular in the body frame.  # (nv,)
+        qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
         qacc: Accelerations, in the same frames.  # (nv,)
         qfrc_actuator: Actuator forces in joint space [Nm or N].  # (nv,)
         sensordata: Sensor readings.  # (nsensordata,)
@@ -100,7 +104,7 @@ class Simulation:
 
         self._noise = SensorNoise(self.model, seed) if sensor_noise else None
         sensed = self.data
-        # Runge-Kutta overwrites what it computed at the beginning of the step with its later stages.
+        # Runge-Kutta's later stages overwrite what it computed at the beginning of the step.
         self._forward_first = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         if self._forward_first:
             sensed = self._sensed = mujoco.MjData(self.model)
@@ -151,7 +155,7 @@ class Simulation:
         return True
 
     def reset(self, *, time: float = 0.0) -> None:
-        """Return to the initial state: positions, gains, references, equality states, noise sequence.
+        """Return to the initial state: positions, gains, references, equality states, noise.
 
         Args:
             time: Simulated time to set [s].
@@ -202,8 +206,8 @@ class Simulation:
                 )
                 if servo.any():
                     _LOG.warning(
-                        "robot '%s' has no gains file: PD gains of its %d torque motors are derived "
-                        "from their torque limits and inertias",
+                        "robot '%s' has no gains file: PD gains of its %d torque motors are "
+                        "derived from their torque limits and inertias",
                         robot.name,
                         servo.sum(),
                     )

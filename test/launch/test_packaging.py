@@ -171,9 +171,11 @@ def test_rviz_shows_what_the_humanoid_publishes():
     cameras = {camera.get("name") for camera in humanoid.iter("camera")}
     assert {"/robot_description", "/odom"} <= topics
     wrenches = {topic.removeprefix("/wrench/") for topic in topics if topic.startswith("/wrench/")}
-    assert wrenches and wrenches <= sites
+    assert wrenches
+    assert wrenches <= sites
     images = {topic.split("/")[2] for topic in topics if topic.startswith("/camera/")}
-    assert images and images <= cameras
+    assert images
+    assert images <= cameras
 
 
 def test_rviz_does_not_make_cameras_render_unless_asked():

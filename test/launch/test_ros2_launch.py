@@ -2,10 +2,15 @@
 
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.model.description import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("config", "launch", "urdf_mjcf")
@@ -62,3 +67,33 @@ def test_a_scene_that_does_not_exist_makes_ros2_launch_fail(ros2_launch, sourced
     assert "scene 'humanoyd' not found" in launch.output
     assert "did you mean 'humanoid'?" in launch.output
     assert "Traceback" not in launch.output
+
+
+def test_every_robot_description_hangs_on_a_frame_of_the_simulator(
+    ros2_launch, sourced, ros_node, spin_until
+):
+    launch = ros2_launch("mujoco_ros", "sim.launch.py", "scene:=zoo", environment=sourced)
+    frames: set[tuple[str, str]] = set()
+
+    def note(message: TFMessage) -> None:
+        frames.update((t.header.frame_id, t.child_frame_id) for t in message.transforms)
+
+    latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    ros_node.create_subscription(TFMessage, "/tf", note, 10)
+    ros_node.create_subscription(TFMessage, "/tf_static", note, latched)
+    roots = {
+        ("world", robot.frame_prefix + root_link(robot.urdf))
+        for robot in describe(str(ROOT / "config" / "scenes" / "zoo.yaml"))
+    }
+    assert spin_until(lambda: roots <= frames, FLOW_TIMEOUT_S), (roots - frames, launch.output)
+
+
+def root_link(urdf: str) -> str:
+    """Return the link that is no joint's child."""
+    robot = ElementTree.fromstring(urdf)
+    children = {child.get("link") for child in robot.iterfind("joint/child")}
+    (root,) = (
+        link.get("name") for link in robot.iterfind("link") if link.get("name") not in children
+    )
+    assert root is not None
+    return root

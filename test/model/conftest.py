@@ -13,7 +13,7 @@ LinkTransforms = Callable[[str, Mapping[str, float]], dict[str, Matrix]]
 
 @pytest.fixture(scope="session")
 def link_transforms() -> LinkTransforms:
-    """From a URDF's text and joint positions, each link's 4x4 transform in the root link's frame."""
+    """Each link's 4x4 transform in the root link's frame, from a URDF's text and positions."""
     return _link_transforms
 
 

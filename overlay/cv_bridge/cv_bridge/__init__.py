@@ -32,7 +32,7 @@ _GENERIC = re.compile(r"(8U|8S|16U|16S|32S|32F|64F)(?:C([0-9]+))?")
 _CHANNEL_SHIFT = 3  # CV_CN_SHIFT of OpenCV 4
 _MOST_CHANNELS = 512  # CV_CN_MAX of OpenCV 4
 
-# encoding -> (depth, channels, name in OpenCV's colour conversion codes); sensor_msgs/image_encodings.hpp
+# encoding (sensor_msgs/image_encodings.hpp) -> depth, channels, name in OpenCV's colour codes
 _COLORS: dict[str, tuple[str, int, str]] = {
     **{f"mono{bits}": (f"{bits}U", 1, "GRAY") for bits in (8, 16)},
     **{
@@ -63,7 +63,7 @@ def _depth_and_channels(encoding: str) -> tuple[str, int]:
     match = _GENERIC.fullmatch(encoding)
     channels = int(match[2] or 1) if match else 0
     if match is None or not 1 <= channels <= _MOST_CHANNELS:
-        raise CvBridgeError(f"Unrecognized image encoding [{encoding}]")
+        raise CvBridgeError(f"unknown image encoding '{encoding}'")
     return match[1], channels
 
 
@@ -87,7 +87,7 @@ def _color_code(source: str, target: str) -> int | None:
         # demosaicing gives no alpha in the genuine module
         if not ("Bayer" in from_name and to_name.endswith("A")):
             return int(getattr(cv2, f"COLOR_{name}"))
-    raise CvBridgeError(f"Unsupported conversion from [{source}] to [{target}]")
+    raise CvBridgeError(f"there is no conversion from '{source}' to '{target}'")
 
 
 def _with_depth(image: Array, depth: str) -> Array:
@@ -117,16 +117,16 @@ def _convert(image: Array, source: str, target: str) -> Array:
             except cv2.error as error:
                 raise CvBridgeError(str(error)) from error
     elif target in _COLORS:
-        raise CvBridgeError(
-            f"[{source}] is not a color format, but [{target}] is: no conversion makes sense"
-        )
+        raise CvBridgeError(f"'{source}' says nothing of colours, so it cannot become '{target}'")
     elif source_channels != target_channels:
-        raise CvBridgeError(f"[{source}] and [{target}] do not have the same number of channels")
+        raise CvBridgeError(
+            f"'{source}' has {source_channels} channels, '{target}' {target_channels}"
+        )
     return _with_depth(image, target_depth).copy()
 
 
 class CvBridge:
-    """Converts between ROS images and arrays of shape (height, width) or (height, width, channels)."""
+    """Converts between ROS images and arrays of shape (height, width[, channels])."""
 
     def __init__(self) -> None:
         self.numpy_type_to_cvtype = _DEPTH_OF_DTYPE | _DEPTHS
@@ -177,14 +177,14 @@ class CvBridge:
             or len(img_msg.data) < img_msg.height * img_msg.step
         ):
             raise CvBridgeError(
-                f"Image is wrongly formed: {img_msg.width}x{img_msg.height} {img_msg.encoding} "
+                f"malformed image: {img_msg.width}x{img_msg.height} {img_msg.encoding} "
                 f"with step {img_msg.step} and {len(img_msg.data)} bytes"
             )
         shape: tuple[int, ...] = (img_msg.height, img_msg.width)
         strides: tuple[int, ...] = (img_msg.step, pixel)
         if channels > 1:
             shape, strides = (*shape, channels), (*strides, dtype.itemsize)
-        image = np.ndarray(shape, dtype, buffer=bytes(img_msg.data), strides=strides)
+        image = np.ndarray(shape, dtype, buffer=img_msg.data, strides=strides)
         image = np.array(image, dtype=dtype.newbyteorder("="), order="C")
         return (
             image
@@ -199,7 +199,7 @@ class CvBridge:
 
         Args:
             cvim: Image of shape (height, width) or (height, width, channels).
-            encoding: `passthrough` names the array's type, e.g. 8UC3; another one must have that type.
+            encoding: Must have the array's type; `passthrough` names just that, e.g. 8UC3.
             header: Copied by reference into the message.
 
         Raises:
@@ -207,7 +207,7 @@ class CvBridge:
             TypeError: `cvim` is no array.
         """
         if not isinstance(cvim, (np.ndarray, np.generic)):
-            raise TypeError("Your input type is not a numpy array")
+            raise TypeError(f"an image is a NumPy array, not a {type(cvim).__name__}")
         if cvim.ndim not in (2, 3) or cvim.size == 0:
             raise CvBridgeError(
                 f"an image has shape (height, width[, channels]) and pixels, not {cvim.shape}"
@@ -218,7 +218,7 @@ class CvBridge:
             encoding = cv_type
         elif self.encoding_to_cvtype2(encoding) != getCvType(cv_type):
             raise CvBridgeError(
-                f"encoding specified as {encoding}, but image has incompatible type {cv_type}"
+                f"an array of type {cv_type} cannot be sent with the encoding '{encoding}'"
             )
         message = Image(height=cvim.shape[0], width=cvim.shape[1], encoding=encoding)
         if header is not None:
@@ -232,7 +232,11 @@ class CvBridge:
     def compressed_imgmsg_to_cv2(
         self, cmprs_img_msg: CompressedImage, desired_encoding: str = "passthrough"
     ) -> Array:
-        """Return a compressed image as an array, in the order blue, green, red (, alpha) unless asked otherwise.
+        """Return a compressed image as an array.
+
+        Args:
+            cmprs_img_msg: In any format OpenCV reads.
+            desired_encoding: `passthrough` is mono, BGR or BGRA, whichever the data are.
 
         Raises:
             CvBridgeError: The data are no image OpenCV can read, or the conversion is impossible.
@@ -240,7 +244,7 @@ class CvBridge:
         data = np.frombuffer(bytes(cmprs_img_msg.data), np.uint8)
         image = cv2.imdecode(data, cv2.IMREAD_UNCHANGED) if data.size else None
         if image is None:
-            raise CvBridgeError(f"the data are no image in the format [{cmprs_img_msg.format}]")
+            raise CvBridgeError(f"the data are no image in the format '{cmprs_img_msg.format}'")
         if desired_encoding == "passthrough":
             return np.asarray(image)
         color = (
@@ -266,13 +270,13 @@ class CvBridge:
             TypeError: `cvim` is no array.
         """
         if not isinstance(cvim, (np.ndarray, np.generic)):
-            raise TypeError("Your input type is not a numpy array")
+            raise TypeError(f"an image is a NumPy array, not a {type(cvim).__name__}")
         try:
             written, data = cv2.imencode(f".{dst_format}", cvim)
         except cv2.error as error:
             raise CvBridgeError(str(error)) from error
         if not written:
-            raise CvBridgeError(f"cannot write this image as [{dst_format}]")
+            raise CvBridgeError(f"OpenCV cannot write this image as '{dst_format}'")
         message = CompressedImage(format=dst_format)
         message.data.frombytes(data.tobytes())
         return message

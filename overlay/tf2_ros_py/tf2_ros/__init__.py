@@ -1,7 +1,7 @@
 """The broadcasters of tf2_ros, with the genuine signatures, topics and QoS."""
 
 from collections.abc import Iterable
-from typing import cast
+from typing import TypeAlias, cast
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
@@ -10,7 +10,7 @@ from tf2_msgs.msg import TFMessage
 
 __all__ = ["StaticTransformBroadcaster", "TransformBroadcaster"]
 
-Transforms = TransformStamped | Iterable[TransformStamped]
+Transforms: TypeAlias = TransformStamped | Iterable[TransformStamped]
 
 
 def _as_list(transform: Transforms) -> list[TransformStamped]:
