@@ -68,8 +68,8 @@ def _parser() -> argparse.ArgumentParser:
             "Parameters are given the ROS way, e.g.\n"
             "  --ros-args -p scene:=quadruped -p real_time_factor:=2.0\n"
             f"Shipped scenes: {', '.join(shipped_scenes())}; the path of a scene YAML, MJCF, URDF\n"
-            "or MJB file works as well. 'ros2 param describe /mujoco <name>' explains a parameter;\n"
-            "docs/parameters.md lists all of them."
+            "or MJB file works as well. docs/parameters.md explains every parameter, and so does\n"
+            "'ros2 param describe /mujoco <name>'."
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -38,6 +38,7 @@ class _Input:
     dq: float = 0.0
     tau: float = 0.0
     offset: float = 0.0
+    torque: float = 0.0  # at the joint per unit of control, before a motor became a servo
 
 
 class Drives:
@@ -113,20 +114,20 @@ class Drives:
         ctrl[self._slots] = out
 
     def adopt(self, ctrl: np.ndarray, references: References) -> None:
-        """Set `references` to what the controls of a keyframe ask of servos that are not motors.
+        """Set `references` to what the controls of a keyframe ask for.
 
         Zeros say nothing (a keyframe without ``ctrl`` has them); controls of motors are torques.
         """
         for row in self._inputs:
-            value = float(ctrl[row.slot]) - row.offset
-            if ctrl[row.slot] == 0:
+            value = float(ctrl[row.slot])
+            if not value:
                 continue
-            if row.mode is Mode.POSITION and row.q:
-                references.q[row.joint] = value / row.q
-            elif row.mode is Mode.VELOCITY and row.dq:
+            if row.mode is Mode.POSITION:
+                references.q[row.joint] = (value - row.offset) / row.q
+            elif row.mode is Mode.VELOCITY:
                 references.dq[row.joint] = value / row.dq
-            elif row.tau:
-                references.tau[row.joint] = value / row.tau
+            else:
+                references.tau[row.joint] += value * row.torque
 
 
 def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray) -> None:
@@ -177,13 +178,15 @@ def _inputs(model: mujoco.MjModel, joints: Joints) -> Iterator[_Input]:
         if model.actuator_trntype[actuator] in _ON_JOINT and joint in index_of:
             on_joint.setdefault(index_of[joint], []).append(actuator)
     for joint, actuators in on_joint.items():
+        motors = sum(_is_motor(model, actuator) for actuator in actuators)
         for actuator in actuators:
-            yield from _inputs_of(model, actuator, joint, alone=len(actuators) == 1)
+            yield from _inputs_of(model, actuator, joint, motors, alone=len(actuators) == 1)
 
 
 def _inputs_of(
-    model: mujoco.MjModel, actuator: int, joint: int, *, alone: bool
+    model: mujoco.MjModel, actuator: int, joint: int, motors: int, *, alone: bool
 ) -> Iterator[_Input]:
+    """Yield the control slots of an actuator; several motors on one joint share its torque."""
     slot = int(model.actuator_ctrladr[actuator])
     gear = float(model.actuator_gear[actuator, 0])
     gain, bias = float(model.actuator_gainprm[actuator, 0]), model.actuator_biasprm[actuator]
@@ -201,7 +204,7 @@ def _inputs_of(
             elif name == "vel":
                 yield _Input(slot=slot + k, mode=Mode.VELOCITY, dq=gear, **at)
             elif name == "ff":
-                yield _Input(slot=slot + k, mode=Mode.EFFORT, tau=1 / gear, **at)
+                yield _Input(slot=slot + k, mode=Mode.EFFORT, tau=1 / gear, torque=gear, **at)
     elif names == ["vel"] and model.actuator_dyntype[actuator] == _DYN.mjDYN_INTEGRATOR:
         yield _Input(slot=slot, mode=Mode.VELOCITY, dq=gear, **at)
     elif _is_position_servo(model, actuator):
@@ -210,9 +213,12 @@ def _inputs_of(
     elif _is_velocity_servo(model, actuator):
         yield _Input(slot=slot, mode=Mode.VELOCITY, dq=-bias[2] * gear / gain, **at)
     elif _is_motor(model, actuator):
-        mode = Mode.PD if alone else Mode.EFFORT
-        tau = 1 / gear if alone else 1 / (gear * gain)
-        yield _Input(slot=slot, mode=mode, tau=tau, **at)
+        torque = gear * gain
+        if alone:
+            yield _Input(slot=slot, mode=Mode.PD, tau=1 / gear, torque=torque, **at)
+        else:
+            tau = 1 / (torque * motors)
+            yield _Input(slot=slot, mode=Mode.EFFORT, tau=tau, torque=torque, **at)
 
 
 def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:

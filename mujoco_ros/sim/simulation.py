@@ -118,8 +118,9 @@ class Simulation:
             xquat=sensed.xquat,
         )
         self._qpos, self._qvel, self._sensordata = self.data.qpos, self.data.qvel, sensed.sensordata
-        self._ctrl = self.data.ctrl
+        self._ctrl, self._act = self.data.ctrl, self.data.act
         self._before_qpos, self._before_qvel = self._qpos.copy(), self._qvel.copy()
+        self._before_act, self._good_act = self.data.act.copy(), self.data.act.copy()
         self._warnings = self.data.warning.number
         self._warnings_seen = self._warnings.tobytes()
         mujoco.set_mju_user_warning(self.engine_messages.append)
@@ -138,6 +139,7 @@ class Simulation:
         self.drives.write(self.references, self._ctrl)
         self._before_qpos[:] = self._qpos
         self._before_qvel[:] = self._qvel
+        self._before_act[:] = self._act
         time = data.time
         if self._forward_first:
             self._sense_first()
@@ -148,6 +150,7 @@ class Simulation:
         sample = self.sample
         sample.qpos[:] = self._before_qpos
         sample.qvel[:] = self._before_qvel
+        self._good_act[:] = self._before_act
         self.time = time
         if self._noise is not None:
             sample.sensordata[:] = self._sensordata
@@ -234,6 +237,7 @@ class Simulation:
             mujoco.mj_resetData(self.model, self.data)
             self._set_state(self._start)
             self.data.qpos[:], self.data.qvel[:] = self.sample.qpos, self.sample.qvel
+            self.data.act[:] = self._good_act
             self.data.time = self.time
             self._warnings_seen = self._warnings.tobytes()
             self.paused = True

@@ -1,0 +1,175 @@
+"""The same topics with message objects built and published the usual way: what templates save."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu as ImuMessage
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
+from mujoco_ros.ros.outbox import Outlet, split
+from mujoco_ros.sim.simulation import Simulation
+
+_Build = Callable[[Time], Any]
+_WORLD = "world"
+
+
+class NaivePublishers:
+    """Publishes every topic of a single robot at each step, filling message objects attribute by attribute.
+
+    New message objects are made for each sample and lists assigned whole; addresses are looked up once.
+    """
+
+    def __init__(self, simulation: Simulation, outlets: list[Outlet]) -> None:
+        """Prepare to publish on `outlets`, /clock first, in the order they are published in."""
+        self._simulation = simulation
+        self._outlets = outlets
+        (robot,) = simulation.layout.robots
+        self._builds: list[_Build] = [_clock]
+        self._builds.append(lambda stamp: self._joint_states(stamp, robot))
+        for imu in robot.imus:
+            self._builds.append(lambda stamp, imu=imu: self._imu(stamp, robot, imu))
+        for sensor in robot.force_torques:
+            self._builds.append(lambda stamp, sensor=sensor: self._wrench(stamp, robot, sensor))
+        for touch in robot.touches:
+            self._builds.append(lambda stamp, touch=touch: self._contact(stamp, robot, touch))
+        (base,) = robot.bases
+        self._builds.append(lambda stamp: self._odom(stamp, robot, base))
+        self._builds.append(lambda stamp: self._base_accel(stamp, robot, base))
+        self._builds.append(lambda stamp: self._tf(stamp, robot, base))
+        self._names = list(robot.joints.names)
+
+    def publish(self) -> None:
+        """Build and publish every message of the present sample."""
+        sec, nanosec = split(self._simulation.time)
+        stamp = Time(sec=sec, nanosec=nanosec)
+        for build, outlet in zip(self._builds, self._outlets, strict=True):
+            if outlet.listeners:
+                outlet.publish(build(stamp))
+
+    def check(self, publish: Callable[[], None]) -> None:
+        """Require that the messages equal those which `publish` sends for the present sample.
+
+        Raises:
+            RuntimeError: They differ, so that their costs could not be compared.
+        """
+        kept = [(outlet.publish, outlet.listeners) for outlet in self._outlets]
+        sent: list[list[Any]] = [[] for _ in self._outlets]
+        for outlet, messages in zip(self._outlets, sent, strict=True):
+            outlet.publish, outlet.listeners = messages.append, 1
+        publish()
+        self.publish()
+        for outlet, (function, listeners) in zip(self._outlets, kept, strict=True):
+            outlet.publish, outlet.listeners = function, listeners
+        for outlet, (data, message) in zip(self._outlets, sent, strict=True):
+            if not _equal(deserialize_message(data, type(message)), message):
+                raise RuntimeError(f"{outlet.topic.name}: the naive message differs")
+
+    def _joint_states(self, stamp: Time, robot: Robot) -> JointState:
+        sample, joints = self._simulation.sample, robot.joints
+        message = JointState()
+        message.header.stamp = stamp
+        message.name = self._names
+        message.position = sample.qpos[joints.qpos].tolist()
+        message.velocity = sample.qvel[joints.dof].tolist()
+        message.effort = sample.qfrc_actuator[joints.dof].tolist()
+        return message
+
+    def _imu(self, stamp: Time, robot: Robot, imu: Imu) -> ImuMessage:
+        data = self._simulation.sample.sensordata
+        message = ImuMessage()
+        message.header.stamp = stamp
+        message.header.frame_id = robot.frame(imu.frame)
+        assert imu.orientation is not None
+        assert imu.gyro is not None
+        assert imu.accelerometer is not None
+        _set_quaternion(message.orientation, data[imu.orientation : imu.orientation + 4])
+        _set_vector(message.angular_velocity, data[imu.gyro : imu.gyro + 3])
+        _set_vector(message.linear_acceleration, data[imu.accelerometer : imu.accelerometer + 3])
+        return message
+
+    def _wrench(self, stamp: Time, robot: Robot, sensor: ForceTorque) -> WrenchStamped:
+        data = self._simulation.sample.sensordata
+        message = WrenchStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = robot.frame(sensor.frame)
+        _set_vector(message.wrench.force, -data[sensor.force : sensor.force + 3])
+        _set_vector(message.wrench.torque, -data[sensor.torque : sensor.torque + 3])
+        return message
+
+    def _contact(self, stamp: Time, robot: Robot, touch: Touch) -> WrenchStamped:
+        message = WrenchStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = robot.frame(touch.frame)
+        message.wrench.force.z = float(self._simulation.sample.sensordata[touch.force])
+        return message
+
+    def _odom(self, stamp: Time, robot: Robot, base: FloatingBase) -> Odometry:
+        sample = self._simulation.sample
+        position, quat = _pose(sample.qpos, base)
+        message = Odometry()
+        message.header.stamp = stamp
+        message.header.frame_id = _WORLD
+        message.child_frame_id = robot.frame(base.name)
+        _set_vector(message.pose.pose.position, position)
+        _set_quaternion(message.pose.pose.orientation, quat)
+        linear = _in_child_frame(quat, sample.qvel[base.dof : base.dof + 3])
+        _set_vector(message.twist.twist.linear, linear)
+        _set_vector(message.twist.twist.angular, sample.qvel[base.dof + 3 : base.dof + 6])
+        return message
+
+    def _base_accel(self, stamp: Time, robot: Robot, base: FloatingBase) -> AccelStamped:
+        sample = self._simulation.sample
+        _, quat = _pose(sample.qpos, base)
+        message = AccelStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = robot.frame(base.name)
+        linear = _in_child_frame(quat, sample.qacc[base.dof : base.dof + 3])
+        _set_vector(message.accel.linear, linear)
+        _set_vector(message.accel.angular, sample.qacc[base.dof + 3 : base.dof + 6])
+        return message
+
+    def _tf(self, stamp: Time, robot: Robot, base: FloatingBase) -> TFMessage:
+        position, quat = _pose(self._simulation.sample.qpos, base)
+        transform = TransformStamped()
+        transform.header.stamp = stamp
+        transform.header.frame_id = _WORLD
+        transform.child_frame_id = robot.frame(base.name)
+        _set_vector(transform.transform.translation, position)
+        _set_quaternion(transform.transform.rotation, quat)
+        return TFMessage(transforms=[transform])
+
+
+def _clock(stamp: Time) -> Clock:
+    return Clock(clock=stamp)
+
+
+def _pose(qpos: np.ndarray, base: FloatingBase) -> tuple[np.ndarray, np.ndarray]:
+    return qpos[base.qpos : base.qpos + 3], qpos[base.qpos + 3 : base.qpos + 7]
+
+
+def _in_child_frame(quat_wxyz: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    inverse, result = np.zeros(4), np.zeros(3)
+    mujoco.mju_negQuat(inverse, quat_wxyz)
+    mujoco.mju_rotVecQuat(result, vector, inverse)
+    return result
+
+
+def _set_vector(vector: Any, values: np.ndarray) -> None:
+    vector.x, vector.y, vector.z = values.tolist()
+
+
+def _set_quaternion(quaternion: Any, wxyz: np.ndarray) -> None:
+    quaternion.w, quaternion.x, quaternion.y, quaternion.z = wxyz.tolist()
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(str(a) == str(b))

@@ -1,0 +1,152 @@
+"""The simulator with a stopwatch: ``python -m benchmark.probe FILE [--naive | --profile] --ros-args …``.
+
+It runs what ``python -m mujoco_ros`` runs, and notes for each step, in memory, when it began, when the
+engine had finished, when all messages were handed over (CLOCK_MONOTONIC), and the sample's stamp.
+The notes cost about half a microsecond a step. They are saved when it ends.
+"""
+
+import sys
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic_ns, perf_counter_ns
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from benchmark.naive import NaivePublishers
+from mujoco_ros.cli.sim import main as simulate
+from mujoco_ros.ros import publishers
+from mujoco_ros.ros.outbox import Batch, Outlet
+from mujoco_ros.ros.publishers import Publishers
+from mujoco_ros.sim.drives import Drives
+from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
+from mujoco_ros.sim.simulation import Simulation
+
+CAPACITY = 200_000  # steps
+ALTERNATE = 250
+"""Steps after which `--naive` changes from templates to naively built messages, and back."""
+
+
+class Stopwatch:
+    """Rows of (begun, stepped, published, stamp) in nanoseconds, one per step."""
+
+    def __init__(self) -> None:
+        self._rows = array("q", bytes(CAPACITY * 4 * 8))
+        self._next = 0
+
+    def install(self) -> None:
+        """Wrap the simulation's step and the publishing of its sample."""
+        rows, limit = self._rows, CAPACITY * 4
+        step, publish = Simulation.step, Publishers.publish
+
+        def timed_step(simulation: Simulation) -> bool:
+            begun = monotonic_ns()
+            good = step(simulation)
+            at = self._next
+            if at < limit:
+                rows[at], rows[at + 1] = begun, monotonic_ns()
+                rows[at + 3] = round(simulation.time * 1e9)
+            return good
+
+        def timed_publish(topics: Publishers) -> None:
+            publish(topics)
+            at = self._next
+            if at < limit:
+                rows[at + 2] = monotonic_ns()
+                self._next = at + 4
+
+        Simulation.step = timed_step
+        Publishers.publish = timed_publish
+
+    def result(self) -> np.ndarray:
+        """Return the rows.  # (steps, 4) int64."""
+        return np.array(self._rows[: self._next], dtype=np.int64).reshape(-1, 4)
+
+
+def alternate_with_naive() -> None:
+    """Publish every other `ALTERNATE` steps by naively built messages in place of templates."""
+    initialize, publish = Publishers.__init__, Publishers.publish
+    naive: list[NaivePublishers] = []
+    count = 0
+
+    def prepared(topics: Publishers, *arguments: Any) -> None:
+        initialize(topics, *arguments)
+        naive.append(NaivePublishers(topics._simulation, [topics._clock, *topics._outlets]))
+
+    def alternating(topics: Publishers) -> None:
+        nonlocal count
+        if count == 0:
+            naive[0].check(lambda: publish(topics))
+        if (count // ALTERNATE) % 2:
+            naive[0].publish()
+        else:
+            publish(topics)
+        count += 1
+
+    Publishers.__init__ = prepared
+    Publishers.publish = alternating
+
+
+class Profile:
+    """Time spent in each part of a step."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, list[int]] = {}
+
+    def wrap(self, owner: Any, name: str, label: str) -> None:
+        """Measure `owner.name` under `label`."""
+        setattr(owner, name, self._timed(getattr(owner, name), label))
+
+    def _timed(self, function: Callable[..., Any], label: str) -> Callable[..., Any]:
+        spent = self._spent.setdefault(label, [0, 0])
+
+        def timed(*arguments: Any) -> Any:
+            begun = perf_counter_ns()
+            result = function(*arguments)
+            spent[0] += perf_counter_ns() - begun
+            spent[1] += 1
+            return result
+
+        return timed
+
+    def install(self) -> None:
+        """Wrap the parts that make up a step."""
+        self.wrap(mujoco, "mj_step", "mj_step")
+        self.wrap(Drives, "write", "Drives.write")
+        self.wrap(Simulation, "step", "Simulation.step")
+        self.wrap(BaseMotion, "update", "BaseMotion.update")
+        self.wrap(RelativePoses, "update", "RelativePoses.update")
+        self.wrap(Batch, "publish", "Batch.publish")
+        self.wrap(Publishers, "publish", "Publishers.publish")
+        opened = publishers._open
+
+        def timed_open(*arguments: Any) -> Outlet:
+            outlet = opened(*arguments)
+            outlet.publish = self._timed(outlet.publish, "publisher.publish")
+            return outlet
+
+        publishers._open = timed_open
+
+    def result(self) -> np.ndarray:
+        """Return rows of label, nanoseconds in total and number of calls."""
+        dtype = [("label", "U32"), ("ns", "i8"), ("calls", "i8")]
+        return np.array([(k, *v) for k, v in self._spent.items()], dtype=dtype)
+
+
+def main() -> int:
+    """Run the simulator and save the notes."""
+    file, rest = Path(sys.argv[1]), sys.argv[2:]
+    options = rest[: rest.index("--ros-args")]
+    recorder: Stopwatch | Profile = Profile() if "--profile" in options else Stopwatch()
+    if "--naive" in options:
+        alternate_with_naive()
+    recorder.install()
+    code = simulate(rest[len(options) :])
+    np.save(file, recorder.result())
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
