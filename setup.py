@@ -40,7 +40,7 @@ if __name__ == "__main__":
             *shared_files(),
         ],
         python_requires=">=3.11",
-        install_requires=["mujoco>=4.0", "numpy", "PyYAML", "trimesh"],
+        install_requires=["lxml", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "trimesh"],
         extras_require={"test": ["pytest"]},
         zip_safe=True,
         entry_points={

@@ -10,18 +10,19 @@ import gc
 import signal
 import struct
 import sys
+import threading
 from array import array
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic_ns
 
 import numpy as np
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
+from rclpy.signals import SignalHandlerOptions
 from tf2_msgs.msg import TFMessage
 
 from benchmark.stations import topics_of
-from time import monotonic_ns
 
 _STAMP = struct.Struct("<iI")
 # CDR: 4 bytes of encapsulation, then the header's stamp; a TFMessage has the length of its list first.
@@ -62,12 +63,14 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="where to save the arrivals (.npz)")
     parser.add_argument("--record", action="store_true", help="note every message, not the first")
     options = parser.parse_args()
-    topics = topics_of(options.scene)
-    rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
-    signal.signal(signal.SIGINT, lambda *_: rclpy.try_shutdown())
+    # The executor waits in C++, where Python's signal handlers would not run.
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("benchmark_subscriber")
     arrivals = {}
-    for topic in topics:
+    for topic in topics_of(options.scene):
         stamp_at = _TF_STAMP_AT if isinstance(topic.message, TFMessage) else _STAMP_AT
         arrivals[topic.name] = Arrivals(stamp_at, record=options.record)
         callback = arrivals[topic.name].callback
@@ -76,12 +79,15 @@ def main() -> int:
     gc.disable()  # its pauses would be taken for latency
     executor = EventsExecutor()
     executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        pass
+    ending.wait()
+    executor.shutdown()
+    spinning.join()
+    node.destroy_node()
+    rclpy.shutdown()
     save(options.file, arrivals)
     return 0
 

@@ -83,6 +83,7 @@ class Setup:
             self.log.line(f"ROS {sourced} is sourced here; it is left out of {self.venv.name}")
         self.step("system packages", 1, len(stale) + 1, self.check_system)
         for number, name in enumerate(stale, start=2):
+            self.record(name, "begun")
             self.step(name, number, len(stale) + 1, steps[name])
             self.record(name, wanted[name])
 
@@ -105,12 +106,12 @@ class Setup:
         return self.python.exists() and (f"python{PYTHON_VERSION}" in versions or not self.exact)
 
     def record(self, step: str | None = None, fingerprint: str = "") -> dict[str, str]:
-        """Return what is done, after noting that `step` is."""
+        """Return what each step was made from, after noting it for one of them."""
         try:
             done: dict[str, str] = json.loads(self._record_path.read_text())
         except (OSError, ValueError):
             done = {}
-        if step:
+        if step and self.venv.is_dir():
             done[step] = fingerprint
             temporary = self._record_path.with_suffix(".new")
             temporary.write_text(json.dumps(done, indent=1))

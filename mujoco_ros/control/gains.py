@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.strict import read_yaml
+from mujoco_ros.model.strict import read_text, read_yaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +80,7 @@ def _from_yaml(path: Path) -> dict[str, tuple[float, float]]:
 
 
 def _from_text(path: Path, required: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read: {error}") from error
+    lines = read_text(path).splitlines()
     rows = [(i, row) for i, line in enumerate(lines, 1) if (row := line.partition("#")[0].split())]
     if len(rows) != len(required):
         raise ModelError(
@@ -102,7 +99,7 @@ def _from_text(path: Path, required: tuple[str, ...]) -> dict[str, tuple[float, 
 def _gain(value: object, where: str) -> float:
     try:
         gain = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{where}: expected a number, got {value!r}") from None
     if not 0 <= gain < float("inf") or isinstance(value, bool):
         raise ModelError(f"{where}: a gain must be a finite number of 0 or more, got {value!r}")

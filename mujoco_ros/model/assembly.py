@@ -19,6 +19,7 @@ from mujoco_ros.model.scene import (
     SceneConfig,
 )
 from mujoco_ros.model.urdf_import import free_base, load_urdf
+from mujoco_ros.model.uri import check_file
 
 _ENUMS = {
     "integrator": {
@@ -77,9 +78,12 @@ def assemble(config: SceneConfig) -> Assembly:
             mujoco.set_mju_user_warning(previous)
     if not model.njnt:
         raise ModelError(f"scene '{config.name}': the model has no joint, nothing could move")
+    _check_numbers(model)
     # The simulator itself resets to the keyframe; the engine would go to qpos0 without a word.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    notes = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning))
+    notes = dict.fromkeys(
+        _one_line(w.message) for w in caught if issubclass(w.category, UserWarning)
+    )
     return Assembly(config=config, model=model, spec=spec, notes=tuple(notes))
 
 
@@ -100,14 +104,32 @@ def _compile(config: SceneConfig) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]
         raise ModelError(f"scene '{config.name}' does not compile: {_one_line(error)}") from error
 
 
+def _check_numbers(model: mujoco.MjModel) -> None:
+    """Refuse numbers that MuJoCo's compiler lets pass, and which would end up in messages."""
+    for kind, arrays in (
+        ("body", (model.body_pos, model.body_quat, model.body_mass, model.body_inertia)),
+        ("joint", (model.jnt_pos, model.jnt_axis)),
+        ("site", (model.site_pos, model.site_quat)),
+        ("camera", (model.cam_pos, model.cam_quat)),
+        ("key", (model.key_qpos, model.key_qvel, model.key_ctrl, model.key_act)),
+    ):
+        for array in arrays:
+            wrong = np.argwhere(~np.isfinite(array))
+            if wrong.size:
+                name = getattr(model, kind)(int(wrong[0, 0])).name
+                raise ModelError(f"{kind} '{name}' of the model has a number that is not finite")
+
+
 def _merge(config: SceneConfig) -> mujoco.MjSpec:
     """Attach every robot and object to the world, each under the prefix ``<name>/``."""
-    spec = _load_mjcf(config.path(config.world)) if config.world else mujoco.MjSpec()
+    spec = mujoco.MjSpec()
+    if config.world is not None:
+        spec = _load(config.path(config.world), "the world")
     spec.modelname = config.name
     parts: list[tuple[RobotConfig | ObjectConfig, mujoco.MjSpec]] = [
         (robot, _load_robot(config, i)) for i, robot in enumerate(config.robots)
     ]
-    parts += [(entity, _load_mjcf(config.path(entity.model))) for entity in config.objects]
+    parts += [(it, _load(config.path(it.model), f"object '{it.name}'")) for it in config.objects]
     for entity, part in parts:
         frame = spec.worldbody.add_frame(
             pos=entity.pose.xyz, quat=quaternion_wxyz(entity.pose), name=f"{entity.name}/"
@@ -130,26 +152,30 @@ def _adopt_options(part: mujoco.MjSpec, whole: mujoco.MjSpec) -> None:
 def _load_robot(config: SceneConfig, index: int) -> mujoco.MjSpec:
     robot = config.robots[index]
     path = config.path(robot.model)
-    if path.suffix == ".mjb":
-        raise ModelError(
-            f"robot '{robot.name}': '{path}' is a compiled model, which can only run alone; "
-            "name its MJCF or URDF to merge it with others"
-        )
-    if path.suffix not in MODEL_SUFFIXES:
-        raise ModelError(
-            f"robot '{robot.name}': '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}"
-        )
-    spec = load_urdf(path) if path.suffix == ".urdf" else _load_mjcf(path)
+    spec = _load(path, f"robot '{robot.name}'")
     if robot.base == "free":
-        free_base(spec)
+        try:
+            free_base(spec)
+        except ModelError as error:
+            raise ModelError(f"robot '{robot.name}': {error}") from error
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise ModelError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     return spec
 
 
+def _load(path: Path, what: str) -> mujoco.MjSpec:
+    if path.suffix == ".mjb":
+        raise ModelError(
+            f"{what}: '{path}' is a compiled model, which can only run alone; "
+            "name its MJCF or URDF to merge it with others"
+        )
+    if path.suffix not in MODEL_SUFFIXES:
+        raise ModelError(f"{what}: '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}")
+    check_file(path, f"{what}: model file")
+    return load_urdf(path) if path.suffix == ".urdf" else _load_mjcf(path)
+
+
 def _load_mjcf(path: Path) -> mujoco.MjSpec:
-    if not path.is_file():
-        raise ModelError(f"model file '{path}' does not exist")
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, mujoco.FatalError) as error:
@@ -178,8 +204,7 @@ def _load_binary(config: SceneConfig) -> mujoco.MjModel:
     path = config.path(config.robots[0].model)
     if config.merged and (len(config.robots) > 1 or config.objects or config.world):
         raise ModelError(f"'{path}' is a compiled model, which can only run alone, without a world")
-    if not path.is_file():
-        raise ModelError(f"model file '{path}' does not exist")
+    check_file(path, "model file")
     try:
         return mujoco.MjModel.from_binary_path(str(path))
     except (ValueError, mujoco.FatalError) as error:
@@ -208,5 +233,5 @@ def quaternion_wxyz(pose: PoseConfig) -> np.ndarray:
     return quat
 
 
-def _one_line(error: BaseException) -> str:
+def _one_line(error: object) -> str:
     return " ".join(str(error).split())

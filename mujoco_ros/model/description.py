@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf_export import export_urdf
 from mujoco_ros.model.uri import share_directory
 
@@ -61,6 +63,12 @@ def mesh_uri(path: Path) -> str:
 
 def _read(path: Path, robot: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"robot '{robot}': URDF '{path}' cannot be read: {error}") from error
+        urdf = read_text(path)
+        tag = ElementTree.fromstring(urdf).tag
+    except ModelError as error:
+        raise ModelError(f"robot '{robot}': URDF {error}") from error
+    except ElementTree.ParseError as error:
+        raise ModelError(f"robot '{robot}': URDF {path}: not well-formed XML: {error}") from error
+    if tag != "robot":
+        raise ModelError(f"robot '{robot}': {path} is no URDF: it is <{tag}>, not <robot>")
+    return urdf

@@ -132,13 +132,32 @@ def lay_out(assembly: Assembly) -> Layout:
         namespace = config.namespace(robot)
         robots.append(_robot(model, robot.name, prefix, namespace, prefix if namespace else ""))
     claimed = {base.body for robot in robots for base in robot.bases}
-    objects = []
+    owners = {body: robot for robot in robots for body in robot.bodies}
+    of_robots, objects = [], []
     for base in _free_bases(model, range(1, model.nbody), ""):
-        if base.body not in claimed:
-            owner = base.name.partition("/")[0]
-            root_of_object = config.merged and "/" in base.name
-            objects.append((owner if root_of_object else base.name, base))
-    return Layout(robots=tuple(robots), free_objects=_distinct_frames(objects))
+        if base.body in claimed:
+            continue
+        if base.body in owners:
+            of_robots.append((owners[base.body].frame(base.name), base))
+        else:
+            objects.append((base.name.partition("/")[0], base))
+    named = _distinct_frames(objects)
+    _check_frames(model, robots, [frame for frame, _ in named])
+    return Layout(robots=tuple(robots), free_objects=(*of_robots, *named))
+
+
+def _check_frames(model: mujoco.MjModel, robots: Iterable[Robot], frames: Iterable[str]) -> None:
+    """Refuse free objects whose TF frame is another's already."""
+    taken = {"world": "the world"}
+    for robot in robots:
+        for body in robot.bodies:
+            taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
+    for frame in frames:
+        if frame in taken:
+            raise ModelError(
+                f"free object '{frame}': its TF frame would be that of {taken[frame]}; "
+                "give the object another name"
+            )
 
 
 def _distinct_frames(
@@ -196,6 +215,7 @@ def _robot(
     scope = _Scope(model, prefix, frozenset(bodies), names)
     free = _free_bases(model, bodies, prefix)
     articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
+    joints = _joints(scope)
     imus, imu_sensors = _imus(scope)
     force_torques, wrench_sensors = _force_torques(scope)
     touches, touch_sensors = _touches(scope)
@@ -207,8 +227,8 @@ def _robot(
         frame_prefix=frame_prefix,
         bodies=bodies,
         roots=tuple(b for b in bodies if model.body_parentid[b] == 0),
-        joints=_joints(scope),
-        bases=articulated or free,
+        joints=joints,
+        bases=articulated or (() if joints.names else free),
         imus=imus,
         force_torques=force_torques,
         touches=touches,

@@ -32,5 +32,6 @@ def load_plugins(folder: Path) -> None:
         try:
             mujoco.mj_loadPluginLibrary(str(library))
         except (mujoco.FatalError, RuntimeError, ValueError) as error:
-            raise ModelError(f"plugin '{library}' cannot be loaded: {error}") from error
+            message = " ".join(str(error).split())
+            raise ModelError(f"plugin '{library}' cannot be loaded: {message}") from error
         _loaded.add(library.resolve())

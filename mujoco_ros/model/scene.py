@@ -1,5 +1,6 @@
 """What is simulated: the strictly checked content of a scene YAML."""
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,10 +8,10 @@ from typing import Literal
 
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.strict import from_dict, read_yaml
-from mujoco_ros.model.uri import resolve, share_directory
+from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 _RATE_TOPICS = ("joint_states", "imu", "wrench", "contact", "odom", "base_accel")
 
 
@@ -26,8 +27,10 @@ class PoseConfig:
         """Refuse a rotation that is given twice or has no direction."""
         if self.rpy is not None and self.quaternion_xyzw is not None:
             raise ModelError("give either 'rpy' or 'quaternion_xyzw', not both")
-        if self.quaternion_xyzw is not None and sum(q * q for q in self.quaternion_xyzw) < 1e-6:
-            raise ModelError("'quaternion_xyzw' must not be zero")
+        if self.quaternion_xyzw is not None:
+            length = math.hypot(*self.quaternion_xyzw)
+            if not 0.5 < length < 2.0:
+                raise ModelError(f"'quaternion_xyzw' must have length 1, got {length:g}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,8 +114,8 @@ class PhysicsConfig:
             raise ModelError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
         for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ModelError(f"'{name}' must not be negative, got {value}")
+            if value is not None and not 0 <= value < 1 << 31:
+                raise ModelError(f"'{name}' must not be negative nor huge, got {value}")
         if self.impratio is not None and self.impratio <= 0:
             raise ModelError(f"'impratio' must be positive, got {self.impratio}")
 
@@ -174,8 +177,8 @@ def check_name(name: str) -> None:
     """
     if not _NAME.match(name):
         raise ModelError(
-            f"name '{name}' is not valid: a letter, then letters, digits or underscores "
-            "(it becomes a ROS namespace and a TF frame prefix)"
+            f"name {name!r} is not valid: a letter, then letters, digits or underscores "
+            "(64 characters at most; it becomes a ROS namespace and a TF frame prefix)"
         )
 
 
@@ -200,14 +203,11 @@ def load_scene(reference: str) -> SceneConfig:
     path = resolve(reference, Path.cwd())
     if not path.suffix and "/" not in reference:
         raise unknown("scene", reference, shipped)
-    if not path.is_file():
-        raise ModelError(
-            f"scene file '{path}' does not exist; give a file or one of: {', '.join(shipped)}"
-        )
+    check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path)
     if path.suffix in MODEL_SUFFIXES:
-        name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
+        name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")[:50]
         name = name if _NAME.match(name) else f"robot_{name}"
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)

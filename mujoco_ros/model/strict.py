@@ -1,6 +1,7 @@
 """Strict reading of configuration: keys, types and values are checked, the culprit is named."""
 
 import math
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -31,6 +32,26 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
 
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+# YAML 1.1, which PyYAML reads, takes 1e-3 for a text; YAML 1.2 takes it for a number.
+_UniqueKeyLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
+
+
+def read_text(path: Path) -> str:
+    """Read a text file.
+
+    Raises:
+        ModelError: The file is missing, unreadable, or not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: cannot be read: it is not UTF-8 text") from error
 
 
 def read_yaml(path: Path) -> Any:
@@ -39,16 +60,21 @@ def read_yaml(path: Path) -> Any:
     Raises:
         ModelError: The file is missing, unreadable, not YAML, or gives a key twice.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read: {error}") from error
+    text = read_text(path)
     try:
         return yaml.load(text, Loader=_UniqueKeyLoader)
-    except yaml.YAMLError as error:
-        raise ModelError(f"{path}: not valid YAML: {error}") from error
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: not valid YAML: {_yaml_problem(error)}") from error
+
+
+def _yaml_problem(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return " ".join(str(error).split())
+    parts = (getattr(error, "context", None), getattr(error, "problem", None))
+    return f"line {mark.line + 1}: {', '.join(part for part in parts if part)}"
 
 
 def from_dict(cls: type[T], data: Any, where: str) -> T:
@@ -102,7 +128,7 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
 
 
 def _scalar(kind: type, value: Any, where: str) -> Any:
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and type(value) is int and abs(value) < 1 << 1023:
         value = float(value)
     if type(value) is not kind:
         raise ModelError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")

@@ -1,6 +1,7 @@
 """Where the files named by a scene, a URDF or a launch argument lie on disk."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -45,14 +46,49 @@ def resolve(uri: str, base: Path) -> Path:
         base: Folder that relative paths start from.
 
     Raises:
-        ModelError: The scheme is neither ``file`` nor ``package``, or the package is unknown.
+        ModelError: The scheme is neither ``file`` nor ``package``, the package is unknown, or no
+            file could have such a path.
     """
+    try:
+        path = _resolve(uri, base).resolve()
+        path.exists()  # raises for what no file can be called, or what may not be looked at
+    except ModelError:
+        raise
+    except OSError as error:
+        raise ModelError(f"{uri!r} cannot be opened: {error.strerror}") from error
+    except (RuntimeError, ValueError) as error:  # symbolic links in a circle, NUL, unknown ~user
+        raise ModelError(f"{uri!r} is not a path: {error}") from error
+    return path
+
+
+def _resolve(uri: str, base: Path) -> Path:
     scheme, separator, rest = uri.partition("://")
     if not separator:
-        return (base / Path(uri).expanduser()).resolve()
+        return base / Path(uri).expanduser()
     if scheme == "package":
         package, _, path = rest.partition("/")
-        return (package_directory(package) / unquote(path)).resolve()
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
+            raise ModelError(f"'{uri}' names no package; write package://<package>/<path>")
+        return package_directory(package) / unquote(path)
     if scheme == "file":
-        return Path(unquote(urlparse(uri).path)).resolve()
+        parts = urlparse(uri)
+        if parts.netloc not in ("", "localhost") or not parts.path:
+            raise ModelError(f"'{uri}' is not on this machine; write file:///<absolute path>")
+        return Path(unquote(parts.path))
     raise ModelError(f"'{uri}': URI scheme '{scheme}' is not supported; use package:// or file://")
+
+
+def check_file(path: Path, kind: str, hint: str = "") -> None:
+    """Refuse a path that is no file.
+
+    Args:
+        path: Where the file should be.
+        kind: What it should be, e.g. ``"model file"``.
+        hint: Put behind the message.
+
+    Raises:
+        ModelError: There is nothing, or something else, e.g. a folder.
+    """
+    if not path.is_file():
+        fault = "is not a file" if path.exists() else "does not exist"
+        raise ModelError(f"{kind} '{path}' {fault}{hint}")

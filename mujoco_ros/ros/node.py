@@ -19,7 +19,6 @@ from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.ros.topics import LATCHED, RATES
 from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.pacer import Pacer
-from mujoco_ros.sim.scheduling import schedule
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -55,7 +54,6 @@ class MujocoNode(Node):
             factor=values["real_time_factor"],
             catch_up_s=values["catch_up_limit"],
         )
-        self._priority: int = values["realtime_priority"]
         described = self._publish_descriptions()
         frames = plan_frames(self.simulation.model, self.simulation.layout, values["tf"], described)
         if frames.static:
@@ -65,7 +63,11 @@ class MujocoNode(Node):
         self._rates = {topic: values[f"publish_rate.{topic}"] for topic in RATES}
         self._topics.set_rates(self._rates)
         self._physics = PhysicsThread(
-            self.simulation, self._pacer, self._topics.publish, on_end=self._ended
+            self.simulation,
+            self._pacer,
+            self._topics.publish,
+            priority=values["realtime_priority"],
+            on_end=self._ended,
         )
         self._diagnostics = Diagnostics(self, self.simulation, self._physics)
         self.add_post_set_parameters_callback(self._apply)
@@ -75,19 +77,10 @@ class MujocoNode(Node):
         """Start the physics; `on_failure` is called from its thread if it ends by itself."""
         self._on_failure = on_failure
         self._physics.start()
-        if not self._schedule() and self._priority:
-            self.get_logger().info(
-                "the system permits no real-time priority (an 'rtprio' limit would); steps may be "
-                "late while other programs are busy"
-            )
 
     def stop(self) -> None:
         """End the physics and wait for it."""
         self._physics.stop()
-
-    def _schedule(self) -> bool:
-        """Take real-time priority, unless the simulation runs flat out and would never yield."""
-        return schedule(self._priority if self._pacer.factor else 0)
 
     def _ended(self, error: BaseException | None) -> None:
         self.failure = error
@@ -105,7 +98,7 @@ class MujocoNode(Node):
         def change() -> None:
             if "real_time_factor" in values:
                 self._pacer.factor = values["real_time_factor"]
-                self._schedule()
+                self._physics.reschedule()
             if "catch_up_limit" in values:
                 self._pacer.catch_up_s = values["catch_up_limit"]
             if any(name.startswith("publish_rate.") for name in values):

@@ -75,9 +75,9 @@ PARAMETERS = (
     Spec(
         name="realtime_priority",
         default=20,
-        description="SCHED_FIFO priority of the simulator where the system permits one, so that "
-        "steps are not late when other programs are busy; 0 is normal scheduling, and so is any "
-        "run as fast as possible",
+        description="SCHED_FIFO priority of the physics thread where the system permits it, so that"
+        " steps are not late while other programs are busy; given up when the machine is too slow, "
+        "not taken for a run as fast as possible; 0 is none",
         low=0,
         high=99,
         read_only=True,

@@ -15,6 +15,8 @@ _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
+# Where dynprm has the greatest rate of the setpoint; if there is one, act begins with the setpoint.
+_SLEW = {int(_DYN.mjDYN_PID): 1, int(_DYN.mjDYN_DCMOTOR): 7}
 
 
 class Mode(StrEnum):
@@ -47,8 +49,8 @@ class Drives:
     A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
     bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
     ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero leave
-    plain effort control. Actuators on tendons, sites and muscles are not driven; they keep their
-    controls.
+    plain effort control. Actuators on tendons and sites, muscles and those of engine plugins are
+    not driven; they keep their controls.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
@@ -140,10 +142,14 @@ def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarra
     """
     for actuator in range(model.nactuator):
         slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
-        if ctrl[slot] or not _is_position_servo(model, actuator):
+        if _has_position_input(model, actuator):
+            hold = data.actuator_length[output]
+        elif _is_position_servo(model, actuator):
+            hold = _balance(model, data, actuator)
+        else:
             continue
-        bias, gain = model.actuator_biasprm[actuator], model.actuator_gainprm[actuator, 0]
-        hold = -(bias[0] + bias[1] * data.actuator_length[output]) / gain
+        if ctrl[slot]:
+            continue
         if model.actuator_ctrllimited[slot]:
             hold = np.clip(hold, *model.actuator_ctrlrange[slot])
         ctrl[slot] = hold
@@ -162,12 +168,20 @@ def holding_activations(
     """
     for actuator in range(model.nactuator):
         first = int(model.actuator_actadr[actuator])
-        if first < 0 or act[first]:
+        if first < 0 or act[first] or model.actuator_plugin[actuator] >= 0:
             continue
-        if model.actuator_dyntype[actuator] in _FILTERS:
+        kind = model.actuator_dyntype[actuator]
+        if kind in _FILTERS or (kind in _SLEW and model.actuator_dynprm[actuator, _SLEW[kind]]):
             act[first] = ctrl[model.actuator_ctrladr[actuator]]
-        elif model.actuator_dyntype[actuator] == _DYN.mjDYN_INTEGRATOR:
-            act[first] = data.actuator_length[model.actuator_outadr[actuator]]
+        elif kind == _DYN.mjDYN_INTEGRATOR and model.actuator_biasprm[actuator, 1]:
+            act[first] = _balance(model, data, actuator)
+
+
+def _balance(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:
+    """Return the input at which an affine actuator exerts no force at its present length."""
+    bias, length = model.actuator_biasprm[actuator], data.actuator_length
+    force = bias[0] + bias[1] * length[model.actuator_outadr[actuator]]
+    return float(-force / model.actuator_gainprm[actuator, 0])
 
 
 def _inputs(model: mujoco.MjModel, joints: Joints) -> Iterator[_Input]:
@@ -221,9 +235,18 @@ def _inputs_of(
             yield _Input(slot=slot, mode=Mode.EFFORT, tau=tau, torque=torque, **at)
 
 
+def _has_position_input(model: mujoco.MjModel, actuator: int) -> bool:
+    return bool(
+        model.actuator_gaintype[actuator] in _MULTI_INPUT
+        and model.actuator_ctrlnum[actuator]
+        and mujoco.mj_actuatorInputName(model, actuator, 0) == "pos"
+    )
+
+
 def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:
     return bool(
         model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
+        and model.actuator_plugin[actuator] < 0
         and model.actuator_biastype[actuator] == _BIAS.mjBIAS_NONE
         and model.actuator_dyntype[actuator] == _DYN.mjDYN_NONE
         and model.actuator_gainprm[actuator, 0]

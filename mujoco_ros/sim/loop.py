@@ -1,5 +1,6 @@
 """The physics thread: the only place that reads the wall clock and sleeps."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -9,9 +10,13 @@ import mujoco
 
 from mujoco_ros.sim.histogram import Histogram
 from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.scheduling import schedule
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 
+_LOG = logging.getLogger(__name__)
 _LONGEST_NAP_S = 0.01
+_OVERLOAD_S = 0.2
+"""Time dropped between two reports from which on the machine counts as too slow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +61,7 @@ class PhysicsThread:
         pacer: Pacer,
         publish: Callable[[], None],
         *,
+        priority: int = 0,
         on_end: Callable[[BaseException | None], None] = lambda _error: None,
     ) -> None:
         """Prepare the thread.
@@ -64,11 +70,15 @@ class PhysicsThread:
             simulation: What to step; from `start` on it belongs to this thread.
             pacer: When to step; belongs to this thread as well.
             publish: Called after each step whose `Simulation.sample` is good.
+            priority: Real-time priority to ask the system for; 0 for none.
             on_end: Called in this thread when it ends, with what ended it.
         """
         self._simulation = simulation
         self._pacer = pacer
         self._publish = publish
+        self._priority = priority
+        self._scheduled = 0
+        self._give_up_at = _OVERLOAD_S
         self._on_end = on_end
         self._ending = False
         self._period = Histogram()
@@ -82,9 +92,10 @@ class PhysicsThread:
         self._thread.start()
 
     def stop(self, timeout_s: float = 1.0) -> None:
-        """End the thread and wait for it."""
+        """End the thread, if it was started, and wait for it."""
         self._ending = True
-        self._thread.join(timeout_s)
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
 
     def status(self) -> Status:
         """Return the figures since the last call. Run this in the physics thread, as a command."""
@@ -116,7 +127,27 @@ class PhysicsThread:
         self._cost.clear()
         self._steps = 0
         self._since = (now, simulation.data.time)
+        self._give_up_at = pacer.dropped_s + _OVERLOAD_S
         return status
+
+    def reschedule(self) -> None:
+        """Take the real-time priority, or leave it for a run that would never yield the processor.
+
+        Run this in the physics thread, as a command, after the real-time factor has changed.
+        """
+        self._give_up_at = self._pacer.dropped_s + _OVERLOAD_S
+        self._schedule(self._priority if self._pacer.factor else 0)
+
+    def _schedule(self, priority: int) -> None:
+        if priority == self._scheduled:
+            return
+        if schedule(priority):
+            self._scheduled = priority
+        else:
+            _LOG.info(
+                "the system permits no real-time priority (an 'rtprio' limit would); steps may be "
+                "late while other programs are busy"
+            )
 
     def _run(self) -> None:
         error: BaseException | None = None
@@ -134,6 +165,7 @@ class PhysicsThread:
         simulation, pacer, publish = self._simulation, self._pacer, self._publish
         drain, step, clock = simulation.commands.drain, simulation.step, time.perf_counter
         period, cost = self._period.add, self._cost.add
+        self.reschedule()
         last = clock()
         self._since = (last, simulation.data.time)
         while not self._ending:
@@ -149,6 +181,9 @@ class PhysicsThread:
                 time.sleep(min(nap, _LONGEST_NAP_S))
                 continue
             pacer.started(now)
+            if pacer.dropped_s > self._give_up_at and self._scheduled:
+                _LOG.warning("too slow for real time: giving up the real-time priority")
+                self._schedule(0)
             period(now - last)
             last = now
             if step():

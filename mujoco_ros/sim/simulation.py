@@ -171,6 +171,9 @@ class Simulation:
         if self._noise is not None:
             self._noise.reset()
         self._warnings_seen = self._warnings.tobytes()
+        # What `pause` returns to if the very next step diverges.
+        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
+        self.time = time
 
     def _set_state(self, state: InitialState) -> None:
         data = self.data
@@ -234,8 +237,10 @@ class Simulation:
         if self.on_divergence == "shutdown":
             raise DivergenceError(f"the simulation diverged at {time:.4f} s")
         if self.on_divergence == "pause":
+            active = self.data.eq_active.copy()
             mujoco.mj_resetData(self.model, self.data)
             self._set_state(self._start)
+            self.data.eq_active[:] = active
             self.data.qpos[:], self.data.qvel[:] = self.sample.qpos, self.sample.qvel
             self.data.act[:] = self._good_act
             self.data.time = self.time

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLES = ("mujoco_ros/sim", "robot_state_publisher/robot_state_publisher", "rviz2/rviz2")
 EMPTY_PACKAGES = ("ros2bag", "rosbag2_storage_mcap")
 START_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 15.0
+STOP_TIMEOUT_S = 30.0
 
 # Notes how it was started, then behaves like a node: runs until SIGINT and ends with 0. Told to end
 # by itself, it waits for the others: a Python that is interrupted as it starts prints a traceback.
@@ -94,11 +94,11 @@ class Launch:
     def interrupt(self) -> int:
         """Press Ctrl-C in the launch's terminal and return its exit code."""
         self.process.send_signal(signal.SIGINT)
-        return self.wait()
+        return self.process.wait(timeout=STOP_TIMEOUT_S)
 
     def wait(self) -> int:
-        """Wait for the end and return the exit code."""
-        return self.process.wait(timeout=STOP_TIMEOUT_S)
+        """Wait until it ends by itself and return the exit code."""
+        return self.process.wait(timeout=START_TIMEOUT_S)
 
     def processes(self) -> list[str]:
         """Return the command lines that still run in the launch's session."""

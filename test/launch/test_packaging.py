@@ -19,9 +19,13 @@ LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
 RVIZ_CONFIG = ROOT / "config" / "rviz" / "mujoco_ros.rviz"
 # Python modules whose package has another name (rosdep/python.yaml in ros/rosdistro; geometry2).
 ROSDEP_KEYS = {
+    "catkin_pkg": "python3-catkin-pkg-modules",
     "cv2": "python3-opencv",
+    "hypothesis": "python3-hypothesis",
     "mujoco": "python3-mujoco-pip",
     "numpy": "python3-numpy",
+    "pytest": "python3-pytest",
+    "setuptools": "python3-setuptools",
     "tf2_ros": "tf2_ros_py",
     "trimesh": "python3-trimesh-pip",
     "yaml": "python3-yaml",
@@ -89,6 +93,13 @@ def test_package_xml_lists_everything_that_is_imported(dependencies, folder):
     imported = imports_of(folder)
     assert imported
     missing = {m: f for m, f in imported.items() if ROSDEP_KEYS.get(m, m) not in dependencies}
+    assert missing == {}
+
+
+def test_package_xml_lists_everything_that_the_tests_import(dependencies):
+    known = dependencies | {d.name for d in parse_package(str(ROOT / "package.xml")).test_depends}
+    imported = imports_of("test")
+    missing = {m: f for m, f in imported.items() if ROSDEP_KEYS.get(m, m) not in known}
     assert missing == {}
 
 
