@@ -3,12 +3,14 @@
 import argparse
 import gc
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 import rclpy
-from rclpy.exceptions import ROSInterruptException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import shipped_scenes
@@ -16,6 +18,8 @@ from mujoco_ros.ros.node import MujocoNode
 
 # For so long may another thread keep the GIL from the physics thread; 5 ms is Python's default.
 _SWITCH_INTERVAL_S = 1e-4
+# While the executor waits, Python sees no signal.
+_SIGNAL_LATENCY_S = 0.1
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -26,29 +30,32 @@ def main(args: Sequence[str] | None = None) -> int:
     # Writers hand their messages to a thread of the middleware, off the physics thread and the GIL.
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    ending = threading.Event()
+    # Not rclpy's own handlers: they would invalidate publishers that the physics thread is using.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
     try:
-        rclpy.init(args=arguments)
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return _fail(str(error))
     try:
-        return _run()
+        return _run(ending)
     except ModelError as error:
         return _fail(str(error))
     finally:
         rclpy.try_shutdown()
 
 
-def _run() -> int:
-    """Spin the node; return the exit code."""
+def _run(ending: threading.Event) -> int:
+    """Spin the node until `ending` is set or the physics fails; return the exit code."""
     node = MujocoNode()
     gc.freeze()  # what is loaded now lives as long as the process
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    node.start(on_failure=rclpy.try_shutdown)
+    node.start()
     try:
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException, ROSInterruptException):
-        pass
+        while not ending.is_set() and node.failure is None:
+            executor.spin_once(timeout_sec=_SIGNAL_LATENCY_S)
     finally:
         node.stop()
     return 0 if node.failure is None else _fail(str(node.failure))

@@ -1,7 +1,6 @@
 """The node `mujoco`: a simulation, seen over ROS like the real robot."""
 
 import logging
-from collections.abc import Callable
 from xml.etree import ElementTree
 
 from rclpy.node import Node
@@ -48,7 +47,6 @@ class MujocoNode(Node):
         )
         self.failure: BaseException | None = None
         """What ended the physics thread, if anything did."""
-        self._on_failure: Callable[[], None] = lambda: None
         self._pacer = Pacer(
             self.simulation.model.opt.timestep,
             factor=values["real_time_factor"],
@@ -73,9 +71,8 @@ class MujocoNode(Node):
         self.add_post_set_parameters_callback(self._apply)
         self._log_summary()
 
-    def start(self, on_failure: Callable[[], None]) -> None:
-        """Start the physics; `on_failure` is called from its thread if it ends by itself."""
-        self._on_failure = on_failure
+    def start(self) -> None:
+        """Start the physics."""
         self._physics.start()
 
     def stop(self) -> None:
@@ -84,8 +81,6 @@ class MujocoNode(Node):
 
     def _ended(self, error: BaseException | None) -> None:
         self.failure = error
-        if error is not None:
-            self._on_failure()
 
     def _apply(self, parameters: list[Parameter]) -> None:
         """Hand accepted parameters on to the physics thread."""

@@ -4,7 +4,7 @@ import os
 
 
 def schedule(priority: int) -> bool:
-    """Give the calling thread a real-time priority, for which root or an ``rtprio`` limit is needed.
+    """Give the calling thread a real-time priority; it takes root or an ``rtprio`` limit.
 
     Args:
         priority: Priority for SCHED_FIFO, 1 to 99; 0 returns to normal time sharing.
