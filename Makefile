@@ -33,7 +33,7 @@ test: setup ## run the tests
 	@$(RUN) $(BIN)/python -m pytest $(TESTS) $(ARGS)
 
 lint: setup ## check style, types, XML and YAML
-	@$(RUN) $(BIN)/ruff check .
+	@$(RUN) $(BIN)/ruff check --output-format concise .
 	@$(RUN) $(BIN)/ruff format --check .
 	@$(RUN) $(BIN)/mypy
 	@$(RUN) $(BIN)/python .ci/check_files.py

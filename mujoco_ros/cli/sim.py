@@ -37,7 +37,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
-        return _fail(str(error))
+        return _fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
     try:
         return _run(ending)
     except ModelError as error:

@@ -23,10 +23,11 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [key.value for key, _ in node.value]
+    seen: list[Any] = []
     for key, _ in node.value:
-        if keys.count(key.value) > 1:
+        if key.value in seen:
             raise ModelError(f"line {key.start_mark.line + 1}: key '{key.value}' is given twice")
+        seen.append(key.value)
     loader.flatten_mapping(node)
     return loader.construct_mapping(node, deep=True)
 

@@ -1,8 +1,8 @@
 """Which topics a robot has: one row per kind of sensor, one function per message."""
 
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
@@ -36,8 +36,6 @@ RATES = {
     "tf": 100.0,
 }
 """Default publish rates in simulated time [Hz]."""
-
-_HEADER = ("header.stamp",)
 
 
 def clock_topic() -> Topic:
@@ -103,9 +101,26 @@ def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
     )
 
 
-def _name(robot: Robot, *parts: str) -> str:
-    """Return a topic name in the robot's namespace, relative to the node's."""
-    return "/".join(part for part in (robot.namespace, *parts) if part)
+def _topic(
+    index: int,
+    robot: Robot,
+    kind: str,
+    element: str,
+    message: Any,
+    numbers: Mapping[str, Number],
+    qos: QoSProfile = SENSOR,
+) -> Topic:
+    """Return the topic ``<namespace>/<kind>/<element>``, published at the rate of its kind."""
+    parts = (robot.namespace, kind, topic_token(element) if element else "")
+    return Topic(
+        name="/".join(part for part in parts if part),
+        rate=kind,
+        message=message,
+        numbers=numbers,
+        stamps=("header.stamp",),
+        qos=qos,
+        robot=index,
+    )
 
 
 def _joint_states(index: int, robot: Robot) -> Topic:
@@ -119,15 +134,7 @@ def _joint_states(index: int, robot: Robot) -> Topic:
         ("effort", "qfrc_actuator", joints.dof),
     ):
         numbers |= {f"{field}.{i}": Number(source, int(a)) for i, a in enumerate(addresses)}
-    return Topic(
-        name=_name(robot, "joint_states"),
-        rate="joint_states",
-        message=message,
-        numbers=numbers,
-        stamps=_HEADER,
-        qos=RELIABLE,
-        robot=index,
-    )
+    return _topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
 
 
 def _imu(index: int, robot: Robot, imu: Imu) -> Topic:
@@ -148,80 +155,42 @@ def _imu(index: int, robot: Robot, imu: Imu) -> Topic:
         message.linear_acceleration_covariance[0] = -1.0
     else:
         numbers |= vector("linear_acceleration", "sensordata", imu.accelerometer)
-    return Topic(
-        name=_name(robot, "imu", topic_token(imu.name)),
-        rate="imu",
-        message=message,
-        numbers=numbers,
-        stamps=_HEADER,
-        qos=SENSOR,
-        robot=index,
-    )
+    return _topic(index, robot, "imu", imu.name, message, numbers)
 
 
 def _wrench(index: int, robot: Robot, sensor: ForceTorque, sign: float) -> Topic:
     message = WrenchStamped()
     message.header.frame_id = robot.frame(sensor.frame)
-    return Topic(
-        name=_name(robot, "wrench", topic_token(sensor.name)),
-        rate="wrench",
-        message=message,
-        numbers=vector("wrench.force", "sensordata", sensor.force, sign)
-        | vector("wrench.torque", "sensordata", sensor.torque, sign),
-        stamps=_HEADER,
-        qos=SENSOR,
-        robot=index,
-    )
+    numbers = vector("wrench.force", "sensordata", sensor.force, sign)
+    numbers |= vector("wrench.torque", "sensordata", sensor.torque, sign)
+    return _topic(index, robot, "wrench", sensor.name, message, numbers)
 
 
 def _contact(index: int, robot: Robot, touch: Touch) -> Topic:
     message = WrenchStamped()
     message.header.frame_id = robot.frame(touch.frame)
-    return Topic(
-        name=_name(robot, "contact", topic_token(touch.name)),
-        rate="contact",
-        message=message,
-        numbers={"wrench.force.z": Number("sensordata", touch.force)},
-        stamps=_HEADER,
-        qos=SENSOR,
-        robot=index,
-    )
+    numbers = {"wrench.force.z": Number("sensordata", touch.force)}
+    return _topic(index, robot, "contact", touch.name, message, numbers)
 
 
-def _base_name(robot: Robot, base: FloatingBase, topic: str) -> str:
-    """Name a base's topic; where a robot has several, the body's name tells them apart."""
-    if len(robot.bases) == 1:
-        return _name(robot, topic)
-    return _name(robot, topic, topic_token(base.name))
+def _told_apart(robot: Robot, base: FloatingBase) -> str:
+    """Return what distinguishes the topics of a base: its body, if the robot has several bases."""
+    return base.name if len(robot.bases) > 1 else ""
 
 
 def _odom(index: int, robot: Robot, base: FloatingBase, row: int) -> Topic:
     message = Odometry()
     message.header.frame_id, message.child_frame_id = WORLD, robot.frame(base.name)
-    return Topic(
-        name=_base_name(robot, base, "odom"),
-        rate="odom",
-        message=message,
-        numbers=vector("pose.pose.position", "qpos", base.qpos)
-        | quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
-        | vector("twist.twist.linear", "base_motion", 6 * row)
-        | vector("twist.twist.angular", "qvel", base.dof + 3),
-        stamps=_HEADER,
-        qos=RELIABLE,
-        robot=index,
-    )
+    numbers = vector("pose.pose.position", "qpos", base.qpos)
+    numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
+    numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
+    numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
+    return _topic(index, robot, "odom", _told_apart(robot, base), message, numbers, RELIABLE)
 
 
 def _base_accel(index: int, robot: Robot, base: FloatingBase, row: int) -> Topic:
     message = AccelStamped()
     message.header.frame_id = robot.frame(base.name)
-    return Topic(
-        name=_base_name(robot, base, "base_accel"),
-        rate="base_accel",
-        message=message,
-        numbers=vector("accel.linear", "base_motion", 6 * row + 3)
-        | vector("accel.angular", "qacc", base.dof + 3),
-        stamps=_HEADER,
-        qos=SENSOR,
-        robot=index,
-    )
+    numbers = vector("accel.linear", "base_motion", 6 * row + 3)
+    numbers |= vector("accel.angular", "qacc", base.dof + 3)
+    return _topic(index, robot, "base_accel", _told_apart(robot, base), message, numbers)

@@ -195,6 +195,7 @@ class Simulation:
         kp, kd = np.zeros(len(self.joints.names)), np.zeros(len(self.joints.names))
         inertia = np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_fullM(self.model, self.data, inertia)
+        alone = 1 / np.diag(np.linalg.inv(inertia))
         limits = np.full(len(self.joints.names), np.inf)
         limits[self.drives.servo_joints] = self.drives.torque_limits()
         first = 0
@@ -207,9 +208,7 @@ class Simulation:
                 required = tuple(n for n, s in zip(names, servo, strict=True) if s)
                 gains = load_gains(config.path(robot_config.gains), names, required)
             else:
-                gains = derive_gains(
-                    np.diag(inertia)[robot.joints.dof], limits[part], self.model.opt.timestep
-                )
+                gains = derive_gains(alone[robot.joints.dof], limits[part], self.model.opt.timestep)
                 if servo.any():
                     _LOG.warning(
                         "robot '%s' has no gains file: PD gains of its %d torque motors are "

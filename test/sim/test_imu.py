@@ -67,9 +67,7 @@ def test_an_imu_at_rest_reads_gravity_upwards_and_its_own_tilt(simulate, tilt):
 def test_an_imu_on_a_turntable_reads_its_rate_and_the_pull_to_the_axis(simulate, tilt, spin):
     quat = np.array(tilt) / np.linalg.norm(tilt)
     offset = np.array([0.3, -0.2, 0.1])
-    site = (
-        f'pos="{" ".join(map(str, offset))}" quat="{" ".join(f"{float(q):.17g}" for q in quat)}"'
-    )
+    site = f'pos="{" ".join(map(str, offset))}" quat="{" ".join(f"{float(q):.17g}" for q in quat)}"'
     simulation = simulate(imu_model(site=site, spin=spin))
     (imu,) = simulation.layout.robots[0].imus
     to_site = rotation(quat).T

@@ -1,0 +1,161 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mujoco_ros.control.gains import derive_gains, load_gains
+from mujoco_ros.model.errors import ModelError
+
+JOINTS = ("hip", "knee", "spring", "ankle")
+DRIVEN = ("hip", "knee", "ankle")
+
+
+@pytest.fixture
+def gains(tmp_path: Path):
+    """A function that loads gains from a file of the given content."""
+
+    def load(text: str | bytes, name: str = "gains.yaml"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return load_gains(path, JOINTS, DRIVEN)
+
+    return load
+
+
+YAML = """
+# Nm/rad, Nms/rad
+ankle: {kp: 30, kd: 3.5}
+hip: {kp: 1.0e+2, kd: 0}
+knee: {kp: 20.5, kd: 2}
+"""
+
+
+def test_yaml_gains_come_in_joint_order_whatever_the_order_of_the_file(gains):
+    loaded = gains(YAML)
+    np.testing.assert_array_equal(loaded.kp, [100.0, 20.5, 0.0, 30.0])
+    np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
+
+
+def test_joints_that_need_no_gains_may_have_some(gains):
+    assert gains(YAML + "spring: {kp: 1, kd: 2}").kp[2] == 1.0
+
+
+@pytest.mark.parametrize("name", ["PDgains_sim.dat", "gains.txt", "gains"])
+def test_text_gains_are_a_line_for_each_driven_joint(gains, name):
+    loaded = gains("# kp kd\n100 0\n20.5\t2.0  # the knee\n\n   30 3.5\n", name)
+    np.testing.assert_array_equal(loaded.kp, [100.0, 20.5, 0.0, 30.0])
+    np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=len(DRIVEN), max_size=len(DRIVEN)
+    )
+)
+def test_both_forms_mean_the_same(tmp_path_factory, pairs):
+    folder = tmp_path_factory.mktemp("gains")
+    text, yaml = folder / "gains.dat", folder / "gains.yml"
+    text.write_text("".join(f"{kp!r} {kd!r}\n" for kp, kd in pairs))
+    yaml.write_text(
+        "".join(
+            f"{j}: {{kp: {kp!r}, kd: {kd!r}}}\n" for j, (kp, kd) in zip(DRIVEN, pairs, strict=True)
+        )
+    )
+    one, other = (load_gains(path, JOINTS, DRIVEN) for path in (text, yaml))
+    np.testing.assert_array_equal(one.kp, other.kp)
+    np.testing.assert_array_equal(one.kd, other.kd)
+    np.testing.assert_array_equal(one.kp[[0, 1, 3]], [kp for kp, _ in pairs])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (YAML + "knie: {kp: 1, kd: 1}", r"joint 'knie' not found \(did you mean 'knee'\?\)"),
+        ("hip: {kp: 1, kd: 1}", r"no gains for the motor-driven joints knee, ankle"),
+        (YAML + "hip: {kp: 1, kd: 1}", r"line 6: key 'hip' is given twice"),
+        (YAML.replace("kd: 2}", "ki: 2}"), r"knee: expected the keys kp and kd"),
+        (YAML.replace(", kd: 2}", "}"), r"knee: expected the keys kp and kd"),
+        (YAML.replace("{kp: 20.5, kd: 2}", "20.5"), r"knee: expected the keys kp and kd, got 20.5"),
+        (YAML.replace("20.5", "stiff"), r"knee\.kp: expected a number, got 'stiff'"),
+        (YAML.replace("20.5", "[1]"), r"knee\.kp: expected a number"),
+        (YAML.replace("20.5", "-1"), r"knee\.kp: a gain must be a finite number of 0 or more"),
+        (YAML.replace("20.5", ".nan"), r"knee\.kp: a gain must be a finite number"),
+        (YAML.replace("20.5", ".inf"), r"knee\.kp: a gain must be a finite number"),
+        (YAML.replace("20.5", "true"), r"knee\.kp: a gain must be a finite number"),
+        ("- 1\n- 2", r"expected 'joint: \{kp: …, kd: …\}' lines"),
+        ("", r"expected 'joint: \{kp: …, kd: …\}' lines"),
+        ("hip: {kp: 1", r"not valid YAML"),
+        (b"\xff\xfe\x00", r"cannot be read"),
+    ],
+)
+def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
+    with pytest.raises(ModelError, match=rf"gains\.yaml: .*{message}"):
+        gains(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n3 4\n", r"has 2 lines of 'kp kd', the robot has 3 motor-driven joints: hip, knee"),
+        ("1 2\n3 4\n5 6\n7 8\n", r"has 4 lines"),
+        ("1 2\n3\n5 6\n", r"line 2: expected 'kp kd', got 1 values"),
+        ("1 2\n# knee\n3 4 5\n5 6\n", r"line 3: expected 'kp kd', got 3 values"),
+        ("1 2\n3 x\n5 6\n", r"line 2: expected a number, got 'x'"),
+        ("1 2\n3 4\n5 -6\n", r"line 3: a gain must be a finite number of 0 or more"),
+        ("1 2\n3 nan\n5 6\n", r"line 2: a gain must be a finite number"),
+        (b"\xff\xfe\x00", r"cannot be read"),
+    ],
+)
+def test_a_broken_text_file_is_one_clear_error(gains, text, message):
+    with pytest.raises(ModelError, match=rf"gains\.dat: .*{message}"):
+        gains(text, "gains.dat")
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", "missing.dat"])
+def test_a_missing_file_is_one_clear_error(tmp_path, name):
+    with pytest.raises(ModelError, match=rf"{name}: cannot be read"):
+        load_gains(tmp_path / name, JOINTS, DRIVEN)
+
+
+inertias = st.floats(1e-5, 100.0)
+limits = st.one_of(st.just(np.inf), st.floats(1e-3, 1e4))
+timesteps = st.floats(1e-4, 0.02)
+
+
+@given(inertia=inertias, limit=limits, timestep=timesteps)
+def test_derived_gains_spend_the_torque_and_stay_stable(inertia, limit, timestep):
+    gains = derive_gains(np.array([inertia]), np.array([limit]), timestep)
+    (kp,), (kd,) = gains.kp, gains.kd
+    assert 0 < kp < np.inf
+    assert kp * 0.1 <= limit * (1 + 1e-12)
+    rate = np.sqrt(kp / inertia)
+    assert rate * timestep <= 0.5 + 1e-12, "explicit integration must bear the spring"
+    assert kd == pytest.approx(2 * rate * inertia), "critical damping"
+    if np.isinf(limit):
+        assert rate <= 2 * np.pi * 5 * (1 + 1e-12)
+
+
+@given(inertia=inertias, limit=limits, timestep=timesteps)
+def test_a_joint_comes_to_rest_under_derived_gains(inertia, limit, timestep):
+    gains = derive_gains(np.array([inertia]), np.array([limit]), timestep)
+    q, dq, farthest = 0.1, 0.0, 0.1
+    steps = min(5000, int(30.0 / (np.sqrt(gains.kp[0] / inertia) * timestep)))
+    for _ in range(steps):
+        # Damping implicit, as the engine's implicitfast integrator has it.
+        dq = (dq - timestep * gains.kp[0] * q / inertia) / (1 + timestep * gains.kd[0] / inertia)
+        q += timestep * dq
+        farthest = max(farthest, abs(q))
+    assert farthest <= 0.1 + 1e-12, "no overshoot beyond the start"
+    assert steps == 5000 or abs(q) < 1e-3
+
+
+def test_gains_are_derived_joint_by_joint():
+    inertia, limit = np.array([0.1, 2.0, 0.5]), np.array([5.0, np.inf, 1e9])
+    together = derive_gains(inertia, limit, 0.001)
+    for joint in range(3):
+        alone = derive_gains(inertia[joint : joint + 1], limit[joint : joint + 1], 0.001)
+        assert together.kp[joint] == alone.kp[0]
+        assert together.kd[joint] == alone.kd[0]
+    np.testing.assert_allclose(together.kp, [50.0, 2.0 * (10 * np.pi) ** 2, 0.5 * 500.0**2])

@@ -1,0 +1,23 @@
+import numpy as np
+
+from mujoco_ros.control.references import References
+
+
+def test_references_that_hold_ask_for_the_position_and_nothing_else():
+    positions = np.array([0.3, -0.2])
+    references = References.holding(positions)
+    np.testing.assert_array_equal(references.q, [0.3, -0.2])
+    np.testing.assert_array_equal(references.dq, [0.0, 0.0])
+    np.testing.assert_array_equal(references.tau, [0.0, 0.0])
+    positions[0] = 9.0
+    assert references.q[0] == 0.3, "they must not follow the robot they are to hold"
+
+
+def test_assigning_copies_values_into_the_same_arrays():
+    one = References.holding(np.zeros(2))
+    other = References(q=np.array([1.0, 2.0]), dq=np.array([3.0, 4.0]), tau=np.array([5.0, 6.0]))
+    arrays = (one.q, one.dq, one.tau)
+    one.assign(other)
+    other.q[0] = 99.0
+    np.testing.assert_array_equal(arrays, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    assert one.q is arrays[0]

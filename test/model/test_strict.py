@@ -1,0 +1,174 @@
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.strict import from_dict, read_text, read_yaml
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wheel:
+    radius: float
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.radius <= 0:
+            raise ModelError(f"'radius' must be positive, got {self.radius}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Car:
+    name: str
+    doors: int = 4
+    open: bool = False
+    colour: Colour = Colour.RED
+    gear: Literal["park", "drive"] = "park"
+    size: tuple[float, float] = (1.0, 2.0)
+    wheels: tuple[Wheel, ...] = ()
+    weights: dict[str, float] | None = None
+
+
+@pytest.fixture
+def parse(tmp_path: Path):
+    """Read a YAML text strictly as a Car."""
+
+    def parser(text: str) -> Car:
+        path = tmp_path / "car.yaml"
+        path.write_text(text)
+        return from_dict(Car, read_yaml(path), "car.yaml")
+
+    return parser
+
+
+def test_every_kind_of_field_is_converted(parse):
+    car = parse(
+        "{name: a, doors: 2, open: true, colour: blue, gear: drive, size: [3, 4.5], "
+        "wheels: [{radius: 0.3}, {radius: 1, width: 0.1}], weights: {front: 1}}"
+    )
+    assert car == Car(
+        name="a",
+        doors=2,
+        open=True,
+        colour=Colour.BLUE,
+        gear="drive",
+        size=(3.0, 4.5),
+        wheels=(Wheel(radius=0.3), Wheel(radius=1.0, width=0.1)),
+        weights={"front": 1.0},
+    )
+    assert type(car.size[0]) is float
+
+
+def test_what_is_left_out_has_its_default(parse):
+    assert parse("name: a") == Car(name="a")
+
+
+@pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "1E-3", "0.001", ".1e-2", "+1e-3"])
+def test_numbers_with_an_exponent_need_no_decimal_point(parse, number):
+    assert parse(f"{{name: a, size: [{number}, 2]}}").size[0] == 0.001
+
+
+@pytest.mark.parametrize("text", ["1e3x", "e3", "1_0e", "v1e3"])
+def test_names_that_resemble_numbers_stay_texts(parse, text):
+    assert parse(f"name: {text}").name == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{name: a, dors: 3}", "car.yaml: key 'dors' not found (did you mean 'doors'?); there are"),
+        ("{name: a, wheels: [{radius: 1}, {radios: 1}]}", "car.yaml.wheels[1]: key 'radios' not"),
+        ("{name: a, zzz: 1}", "key 'zzz' not found; there are: name, doors, open, colour"),
+        ("{name: a, 3: 1}", "car.yaml: key '3' not found"),
+        ("doors: 3", "car.yaml: key 'name' is missing"),
+        ("{name: a, wheels: [{width: 1}]}", "car.yaml.wheels[0]: key 'radius' is missing"),
+        ("name: 3", "car.yaml.name: expected a text, got 3 (int)"),
+        ("name: yes", "car.yaml.name: expected a text, got True (bool)"),
+        ("name: 2024-01-01", "car.yaml.name: expected a text, got datetime.date"),
+        ("name:", "car.yaml.name: expected a text, got None"),
+        ("{name: a, doors: 2.0}", "car.yaml.doors: expected an integer, got 2.0 (float)"),
+        ("{name: a, doors: true}", "car.yaml.doors: expected an integer, got True (bool)"),
+        ("{name: a, open: 1}", "car.yaml.open: expected true or false, got 1 (int)"),
+        ("{name: a, size: [true, 1]}", "car.yaml.size[0]: expected a number, got True (bool)"),
+        ("{name: a, size: [.nan, 1]}", "car.yaml.size[0]: expected a finite number, got nan"),
+        ("{name: a, size: [1, -.inf]}", "car.yaml.size[1]: expected a finite number, got -inf"),
+        ("{name: a, size: [1]}", "car.yaml.size: expected 2 values, got 1"),
+        ("{name: a, size: 3}", "car.yaml.size: expected a list, got 3 (int)"),
+        ("{name: a, wheels: {radius: 1}}", "car.yaml.wheels: expected a list, got {'radius': 1}"),
+        ("{name: a, wheels: [1]}", "car.yaml.wheels[0]: expected a mapping, got 1 (int)"),
+        ("{name: a, wheels: [{radius: -1}]}", "wheels[0]: 'radius' must be positive, got -1.0"),
+        ("{name: a, colour: rad}", "car.yaml.colour: 'rad' (str) is not one of red, blue"),
+        ("{name: a, gear: [park]}", "car.yaml.gear: ['park'] (list) is not one of park, drive"),
+        ("{name: a, weights: [1]}", "car.yaml.weights: expected a mapping, got [1] (list)"),
+        ("{name: a, weights: {front: x}}", "car.yaml.weights.front: expected a number, got 'x'"),
+        ("[1, 2]", "car.yaml: expected a mapping, got [1, 2] (list)"),
+        ("", "car.yaml: expected a mapping, got None"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place_and_what_would_be_right(parse, text, message):
+    with pytest.raises(ModelError) as caught:
+        parse(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_integer_too_large_for_a_float_is_refused(parse):
+    with pytest.raises(ModelError, match=r"size\[0\]: expected a number, got 1000"):
+        parse(f"{{name: a, size: [1{'0' * 400}, 1]}}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name: a\nname: b", "line 2: key 'name' is given twice"),
+        (b"name: a\nwheels: [{radius: 1,\n radius: 2}]", "key 'radius' is given twice"),
+        (b"name: a\n\tdoors: 1", "not valid YAML: line 2: "),
+        (b"name: [a", "not valid YAML: line 1: "),
+        (b"a: 1\n---\nb: 2", "not valid YAML: line 2: expected a single document"),
+        (b"a: *b", "not valid YAML: line 1: found undefined alias 'b'"),
+        (b"a: &a [*a]", "not valid YAML: line 1: found unconstructable recursive node"),
+        (b"a: !!python/name:os.system", "not valid YAML: line 1: could not determine a constr"),
+        (b"? [a]\n: 1", "not valid YAML: line 1: "),
+        (b"a: 2024-13-41", "not valid YAML: month must be in 1..12"),
+        (b"a: " + b"[" * 5000, "not valid YAML: "),
+        (b"a: \x07", "not valid YAML: unacceptable character"),
+        (b"a: \xe4", "cannot be read: it is not UTF-8 text"),
+        (bytes(range(128, 256)), "cannot be read: it is not UTF-8 text"),
+    ],
+)
+def test_a_broken_file_is_one_line_naming_the_file_and_the_place(tmp_path, content, message):
+    path = tmp_path / "broken.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_merge_key_is_followed(tmp_path):
+    path = tmp_path / "merge.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}")
+    assert read_yaml(path)["b"] == {"x": 1, "y": 3}
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+    with pytest.raises(ModelError, match=r"no\.yaml: cannot be read: No such file or directory"):
+        read_text(tmp_path / "no.yaml")
+    with pytest.raises(ModelError, match="cannot be read: Is a directory"):
+        read_text(tmp_path)
+
+
+def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
+    error = unknown("joint", "elbo", ["shoulder", "elbow"], where="arm.yaml")
+    assert str(error) == (
+        "arm.yaml: joint 'elbo' not found (did you mean 'elbow'?); there are: shoulder, elbow"
+    )
+    assert str(unknown("joint", "elbow", [])) == "joint 'elbow' not found; there are none"

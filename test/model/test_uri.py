@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.uri import check_file, package_directory, resolve, share_directory
+
+
+def test_the_share_directory_holds_what_the_package_ships():
+    assert (share_directory() / "config" / "scenes").is_dir()
+    assert (share_directory() / "urdf_mjcf" / "worlds").is_dir()
+
+
+def test_relative_paths_start_from_the_base(tmp_path):
+    assert resolve("a/b.xml", tmp_path) == tmp_path / "a" / "b.xml"
+    assert resolve("../b.xml", tmp_path / "c") == tmp_path / "b.xml"
+
+
+def test_absolute_paths_ignore_the_base(tmp_path):
+    assert resolve(str(tmp_path / "b.xml"), Path("/elsewhere")) == tmp_path / "b.xml"
+
+
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert resolve("~/b.xml", Path("/elsewhere")) == tmp_path / "b.xml"
+
+
+@pytest.mark.parametrize("prefix", ["file://", "file://localhost"])
+def test_file_uris_are_absolute_and_percent_decoded(tmp_path, prefix):
+    assert resolve(f"{prefix}{tmp_path}/a%20b.xml", Path("/elsewhere")) == tmp_path / "a b.xml"
+
+
+@pytest.mark.parametrize("uri", ["file://robot.xml", "file://", "file://host/robot.xml"])
+def test_a_file_uri_without_an_absolute_path_here_is_refused(uri, tmp_path):
+    with pytest.raises(ModelError, match=f"'{uri}' is not on this machine; write file:///"):
+        resolve(uri, tmp_path)
+
+
+def test_package_uris_of_this_package_lie_in_its_share_directory(tmp_path):
+    found = resolve("package://mujoco_ros/config/scenes/arm.yaml", tmp_path)
+    assert found == share_directory() / "config" / "scenes" / "arm.yaml"
+    assert found.is_file()
+
+
+def test_package_uris_follow_the_ament_prefixes_in_their_order(tmp_path, monkeypatch):
+    for prefix in ("overlay", "underlay"):
+        (tmp_path / prefix / "share" / "robots").mkdir(parents=True)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}/overlay:{tmp_path}/underlay")
+    share = tmp_path / "overlay" / "share" / "robots"
+    assert package_directory("robots") == share
+    assert resolve("package://robots/a%20b.urdf", tmp_path) == share / "a b.urdf"
+
+
+def test_an_unknown_package_is_named_with_the_prefixes_searched(tmp_path, monkeypatch):
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    with pytest.raises(ModelError, match=f"package 'nowhere' not found.*{tmp_path}"):
+        resolve("package://nowhere/a.xml", tmp_path)
+
+
+@pytest.mark.parametrize("uri", ["package://", "package:///a.xml", "package://../a.xml"])
+def test_a_package_uri_without_a_package_is_refused(uri, tmp_path):
+    with pytest.raises(ModelError, match="names no package; write package://<package>/<path>"):
+        resolve(uri, tmp_path)
+
+
+@pytest.mark.parametrize("uri", ["http://host/a.xml", "model://a.xml", "PACKAGE://a/b"])
+def test_other_schemes_are_refused_and_the_known_ones_named(uri, tmp_path):
+    with pytest.raises(ModelError, match=r"is not supported; use package:// or file://"):
+        resolve(uri, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "uri", ["a\0b.xml", "x" * 5000 + ".xml", "~no_such_user/a.xml"], ids=["nul", "long", "user"]
+)
+def test_what_cannot_be_a_path_is_one_clear_error(uri, tmp_path):
+    with pytest.raises(ModelError, match=r"is not a path|cannot be opened") as caught:
+        resolve(uri, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_links_in_a_circle_are_no_file(tmp_path):
+    (tmp_path / "loop.xml").symlink_to("loop.xml")
+    with pytest.raises(ModelError, match=r"loop\.xml"):  # Python 3.13 resolves such links
+        check_file(resolve("loop.xml", tmp_path), "model file")
+
+
+def test_check_file_tells_a_folder_from_nothing(tmp_path):
+    with pytest.raises(ModelError, match=f"model file '{tmp_path}' is not a file; or so"):
+        check_file(tmp_path, "model file", "; or so")
+    with pytest.raises(ModelError, match=r"model file .*nope. does not exist"):
+        check_file(tmp_path / "nope", "model file")

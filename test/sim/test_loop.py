@@ -1,0 +1,238 @@
+"""The physics thread, for a moment of real time; nothing here depends on how fast the machine is."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from mujoco_ros.sim.loop import PhysicsThread, Status
+from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.simulation import DivergenceError, Simulation
+
+WHEEL = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 0"/>
+  <worldbody>
+    <geom type="plane" size="0 0 1"/>
+    <body name="wheel" pos="0 0 2"><joint name="j" axis="0 0 1"/><geom size="0.1" mass="1"/></body>
+    <body name="ball" pos="3 0 0.0999"><freejoint/><geom size="0.1" mass="1"/></body>
+  </worldbody>
+  <actuator><motor joint="j"/></actuator>
+</mujoco>"""
+
+
+class Run:
+    """A physics thread that is stopped at the end of a test."""
+
+    def __init__(self, simulation: Simulation, factor: float, **pacing: float) -> None:
+        self.simulation = simulation
+        self.pacer = Pacer(simulation.model.opt.timestep, factor=factor, **pacing)
+        self.times: list[float] = []
+        self.ended: list[BaseException | None] = []
+        self.end = threading.Event()
+        self.thread = PhysicsThread(simulation, self.pacer, self._publish, on_end=self._ended)
+
+    def _publish(self) -> None:
+        assert threading.current_thread().name == "physics"
+        self.times.append(self.simulation.time)
+
+    def _ended(self, error: BaseException | None) -> None:
+        self.ended.append(error)
+        self.end.set()
+
+    def tell(self, command):
+        return self.simulation.commands.submit(command).result(30.0)
+
+    def status(self) -> Status:
+        return self.tell(self.thread.status)
+
+
+@pytest.fixture
+def run(simulate):
+    """A function that starts a thread."""
+    runs = []
+
+    def start(factor: float = 1.0, *, pacing: dict[str, float] | None = None, **options) -> Run:
+        simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)}, **options)
+        runs.append(Run(simulation, factor, **(pacing or {})))
+        runs[-1].thread.start()
+        return runs[-1]
+
+    yield start
+    for each in runs:
+        each.thread.stop(30.0)
+        assert each.end.is_set()
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 0.5])
+def test_simulated_time_and_dropped_time_add_up_to_wall_time(run, factor):
+    begin = time.perf_counter()
+    running = run(factor)
+    running.status()
+    time.sleep(0.4)
+    status = running.status()
+    wall = time.perf_counter() - begin
+    assert status.factor == factor
+    assert 0.0 < status.sim_time <= factor * wall + 2e-3, "never faster than asked for"
+    behind = wall - status.dropped - status.sim_time / factor
+    # What is not yet made up for, and what passed while threads waited for a processor.
+    assert behind < 0.05 + 0.25
+    assert status.achieved_factor <= factor * 1.35, "catching up must stay bounded"
+    assert status.steps == pytest.approx(status.achieved_factor * 400, rel=0.6)
+
+
+def test_a_factor_of_zero_runs_as_fast_as_it_can(run):
+    running = run(0.0)
+    time.sleep(0.2)
+    status = running.status()
+    assert status.achieved_factor > 1.5
+    assert status.dropped == 0.0
+    assert status.late_steps == 0
+    assert status.lag == 0.0
+
+
+def test_the_status_tells_what_happened_since_the_last_one(run):
+    running = run(1.0)
+    time.sleep(0.2)
+    first = running.status()
+    published = len(running.times)
+    assert 0 < first.steps <= published
+    p50, p99, p999 = first.period
+    assert 0.0 < p50 <= p99 <= p999
+    assert 0.0 < first.step_cost[0] <= first.step_cost[2]
+    assert first.contacts == 1
+    assert first.constraints >= 1
+    assert not first.paused
+    assert first.divergences == 0
+    assert first.warnings == {}
+    second = running.status()
+    assert second.steps < first.steps
+    assert second.sim_time >= first.sim_time
+
+
+def test_every_step_is_published_once_and_in_order(run):
+    running = run(0.0)
+    time.sleep(0.1)
+    running.thread.stop(30.0)
+    assert len(running.times) > 10
+    np.testing.assert_allclose(np.diff(running.times), 1e-3, atol=1e-9)
+    assert running.times[0] == 0.0
+
+
+def test_a_paused_simulation_stands_still_and_goes_on_without_a_burst(run):
+    running = run(1.0)
+    time.sleep(0.1)
+
+    def pause(paused: bool) -> float:
+        running.simulation.paused = paused
+        return running.simulation.data.time
+
+    paused_at = running.tell(lambda: pause(True))
+    time.sleep(0.3)
+    status = running.status()
+    assert status.paused
+    assert running.simulation.data.time == paused_at
+    dropped = status.dropped
+    begin = time.perf_counter()
+    running.tell(lambda: pause(False))
+    time.sleep(0.05)
+    status = running.status()
+    wall = time.perf_counter() - begin
+    assert paused_at < running.simulation.data.time
+    assert status.sim_time - paused_at <= wall + 2e-3, "the pause must not be made up for"
+    assert status.dropped - dropped <= wall, "nor be counted as dropped"
+
+
+def test_commands_run_between_steps_and_while_paused(run):
+    running = run(1.0)
+    names = [running.tell(lambda: threading.current_thread().name)]
+    running.simulation.paused = True
+    names.append(running.tell(lambda: threading.current_thread().name))
+    assert names == ["physics", "physics"]
+
+
+def test_a_command_that_fails_does_not_end_the_thread(run):
+    running = run(1.0)
+
+    def fail() -> None:
+        raise ValueError("refused")
+
+    with pytest.raises(ValueError, match="refused"):
+        running.tell(fail)
+    assert running.tell(lambda: 3) == 3
+    assert not running.end.is_set()
+
+
+def test_stop_ends_the_thread_without_an_error(run):
+    running = run(1.0)
+    running.tell(lambda: None)
+    running.thread.stop(30.0)
+    assert running.ended == [None]
+    assert "physics" not in [thread.name for thread in threading.enumerate()]
+    steps = len(running.times)
+    time.sleep(0.02)
+    assert len(running.times) == steps
+
+
+def test_a_thread_that_was_never_started_can_be_stopped(simulate):
+    Run(simulate(WHEEL, gains={"j": (10.0, 1.0)}), 1.0).thread.stop()
+
+
+def test_divergence_ends_the_thread_with_its_error_if_told_to_shut_down(run):
+    running = run(0.0, on_divergence="shutdown")
+    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    assert running.end.wait(30.0)
+    (error,) = running.ended
+    assert isinstance(error, DivergenceError)
+    assert np.isfinite(running.times).all()
+
+
+def test_divergence_shows_in_the_status_and_is_not_published(run):
+    running = run(0.0)
+    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    status = running.status()
+    while not status.divergences:
+        status = running.status()
+    assert status.divergences == 1
+    running.thread.stop(30.0)
+    steps = np.diff(running.times)
+    assert (steps > 0).all()
+    assert steps.max() == pytest.approx(2e-3), "one step is missing, the clock goes on"
+
+
+def test_divergence_pauses_if_told_to(run):
+    running = run(0.0, on_divergence="pause")
+    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    status = running.status()
+    while not status.divergences:
+        status = running.status()
+    assert status.paused
+    assert status.sim_time == running.times[-1]
+
+
+def test_engine_warnings_show_in_the_status(run):
+    running = run(0.0)
+    running.tell(lambda: running.simulation.references.tau.__setitem__(0, float("nan")))
+    status = running.status()
+    while not status.warnings:
+        status = running.status()
+    assert set(status.warnings) == {"BADCTRL"}
+    assert status.warnings["BADCTRL"] >= 1
+    assert any("CTRL" in message for message in running.simulation.engine_messages)
+    assert status.divergences == 0
+
+
+def test_what_publishing_raises_ends_the_thread_and_is_told(simulate, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", lambda _arguments: None)
+    ended: list[BaseException | None] = []
+
+    def publish() -> None:
+        raise RuntimeError("no middleware")
+
+    simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)})
+    thread = PhysicsThread(simulation, Pacer(1e-3), publish, on_end=ended.append)
+    thread.start()
+    thread.stop(30.0)
+    (error,) = ended
+    assert str(error) == "no middleware"
