@@ -26,8 +26,9 @@ help: ## show this help
 setup: ## install everything into a virtual environment
 	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact)
 
+# Nobody publishes the links here: PyPI has no robot_state_publisher.
 sim: setup ## run the simulator
-	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE) $(ARGS)
+	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE) -p tf:=all $(ARGS)
 
 test: setup ## run the tests
 	@$(RUN) $(BIN)/python -m pytest $(TESTS) $(ARGS)

@@ -1,0 +1,223 @@
+"""Running simulators, each in a ROS domain of its own, and listeners that record what they say."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter_client import AsyncParameterClient
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+
+ROOT = Path(__file__).resolve().parents[3]
+DATA = Path(__file__).parents[1] / "data"
+PATIENCE_S = 60.0
+"""How long to wait for what must happen; far longer than it takes on an idle machine."""
+# Deep enough that a listener which is kept waiting for the processor loses nothing.
+DEEP = 5000
+
+Stamp = tuple[int, int]
+
+
+def _free_domain() -> int:
+    """Return a ROS domain in which nobody is on this machine."""
+    first = int(os.environ["ROS_DOMAIN_ID"])
+    for offset in range(101):
+        domain = 1 + (first + offset) % 101
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                # The port of the first participant's discovery (DDSI-RTPS 2.5, 9.6.2.3).
+                probe.bind(("", 7400 + 250 * domain + 10))
+            except OSError:
+                continue
+        return domain
+    raise RuntimeError("every ROS domain is in use")
+
+
+def stamps_of(messages: list[Any]) -> list[Stamp]:
+    """Return the time stamps of messages, whatever their type."""
+    found = []
+    for message in messages:
+        if hasattr(message, "header"):
+            stamp = message.header.stamp
+        elif hasattr(message, "clock"):
+            stamp = message.clock
+        else:
+            stamp = message.transforms[0].header.stamp
+        found.append((stamp.sec, stamp.nanosec))
+    return found
+
+
+def steps_of(messages: list[Any], timestep: float = 0.001) -> list[int]:
+    """Return the physics steps that messages belong to; their stamps must be whole steps."""
+    nanoseconds = round(timestep * 1e9)
+    totals = [sec * 1_000_000_000 + nanosec for sec, nanosec in stamps_of(messages)]
+    assert all(total % nanoseconds == 0 for total in totals)
+    return [total // nanoseconds for total in totals]
+
+
+@dataclass
+class Recording:
+    """What arrived on one topic, as bytes; `messages` decodes it."""
+
+    kind: type
+    raw: list[bytes] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @property
+    def messages(self) -> list[Any]:
+        return [deserialize_message(data, self.kind) for data in self.raw]
+
+
+class Listener:
+    """A node in the domain of a simulator; it spins only while it waits for something."""
+
+    def __init__(self, domain: int) -> None:
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain)
+        self.node = Node("listener", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def record(
+        self, kind: type, topic: str, *, reliable: bool = False, qos: QoSProfile | None = None
+    ) -> Recording:
+        recording = Recording(kind)
+        reliability = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+        qos = qos or QoSProfile(depth=DEEP, reliability=reliability)
+        self.node.create_subscription(kind, topic, recording.raw.append, qos, raw=True)
+        return recording
+
+    def spin_until(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> bool:
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            self._executor.spin_once(timeout_sec=0.05)
+        return True
+
+    def spin_for(self, seconds: float) -> None:
+        """Spin to give something the chance to happen that should not."""
+        self.spin_until(lambda: False, seconds)
+
+    def result(self, future: Any) -> Any:
+        assert self.spin_until(future.done), "the service did not answer"
+        return future.result()
+
+    def parameters(self) -> AsyncParameterClient:
+        client = AsyncParameterClient(self.node, "/mujoco")
+        assert self.spin_until(client.services_are_ready)
+        return client
+
+    def set_parameters(self, values: Mapping[str, Any], *, atomic: bool = False) -> list[Any]:
+        """Set parameters of the simulator; return one result each, or the one of an atomic set."""
+        client = self.parameters()
+        parameters = [Parameter(name, value=value) for name, value in values.items()]
+        if atomic:
+            return [self.result(client.set_parameters_atomically(parameters)).result]
+        return list(self.result(client.set_parameters(parameters)).results)
+
+    def get_parameter(self, name: str) -> Any:
+        (value,) = self.result(self.parameters().get_parameters([name])).values
+        return parameter_value_to_python(value)
+
+
+class Simulator:
+    """A simulator in a process of its own, as a user runs it."""
+
+    def __init__(
+        self, log: Path, parameters: Mapping[str, Any], domain: int, *, remaps: tuple[str, ...] = ()
+    ) -> None:
+        self.domain = domain
+        self._log = log
+        command = [sys.executable, "-m", "mujoco_ros", "--ros-args"]
+        for name, value in parameters.items():
+            command += ["-p", f"{name}:={value}"]
+        for remap in remaps:
+            command += ["-r", remap]
+        environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "RCUTILS_COLORIZED_OUTPUT": "0"}
+        with log.open("wb") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A shell that runs the tests in the background has SIGINT ignored.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+            )
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def complaints(self) -> list[str]:
+        """Return what it wrote beside plain information."""
+        return [line for line in self.log.splitlines() if not line.startswith("[INFO]")]
+
+    def wait_for_log(self, text: str, timeout_s: float = PATIENCE_S) -> None:
+        deadline = time.monotonic() + timeout_s
+        while text not in self.log:
+            assert self.process.poll() is None, f"it ended early:\n{self.log}"
+            assert time.monotonic() < deadline, f"no {text!r} in:\n{self.log}"
+            time.sleep(0.02)
+
+    def wait_until_running(self) -> None:
+        self.wait_for_log("simulating '")
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE_S)
+
+
+class Starter:
+    """Starts simulators and ends them all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._simulators: list[Simulator] = []
+        self._listeners: list[Listener] = []
+
+    def simulator(
+        self, *, domain: int | None = None, remaps: tuple[str, ...] = (), **parameters: Any
+    ) -> Simulator:
+        """Start a simulator; a double underscore in a parameter's name stands for a dot."""
+        names = {name.replace("__", "."): value for name, value in parameters.items()}
+        log = self._folder / f"simulator{len(self._simulators)}.log"
+        domain = _free_domain() if domain is None else domain
+        self._simulators.append(Simulator(log, names, domain, remaps=remaps))
+        return self._simulators[-1]
+
+    def listener(self, simulator: Simulator | None = None) -> Listener:
+        """Return a listener in the domain of `simulator`, or in one that is free."""
+        domain = simulator.domain if simulator else _free_domain()
+        self._listeners.append(Listener(domain))
+        return self._listeners[-1]
+
+    def close(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+        for simulator in self._simulators:
+            if simulator.process.poll() is None:
+                simulator.process.kill()
+                simulator.process.wait()
