@@ -1,5 +1,6 @@
 """Honest figures about time and the engine's health, on /diagnostics."""
 
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from builtin_interfaces.msg import Time
@@ -7,6 +8,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from mujoco_ros.ros.outbox import split
+from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.loop import PhysicsThread, Status
 from mujoco_ros.sim.simulation import Simulation
 
@@ -50,6 +52,8 @@ class Diagnostics:
     def _publish(self, *, diverged: bool) -> None:
         try:
             status = self._simulation.commands.submit(self._physics.status).result(_ANSWER_S)
+        except (CancelledError, QueueFullError):
+            return  # the physics thread has ended, and the node is about to
         except FutureTimeoutError:
             self._node.get_logger().error(f"the physics thread did not answer for {_ANSWER_S} s")
             return

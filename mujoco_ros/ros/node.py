@@ -16,6 +16,7 @@ from mujoco_ros.ros.logging import RosLogHandler
 from mujoco_ros.ros.parameters import declare
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.ros.topics import LATCHED, RATES
+from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import Simulation
@@ -99,7 +100,10 @@ class MujocoNode(Node):
             if any(name.startswith("publish_rate.") for name in values):
                 self._topics.set_rates(rates)
 
-        self.simulation.commands.submit(change)
+        try:
+            self.simulation.commands.submit(change)
+        except QueueFullError as error:
+            self.get_logger().error(f"parameters {', '.join(values)} do not take effect: {error}")
 
     def _publish_descriptions(self) -> list[set[str]]:
         """Publish every robot's robot_description; return the names of the links in each."""

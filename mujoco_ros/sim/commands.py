@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class QueueFullError(RuntimeError):
-    """The physics thread does not keep up with the commands it is given."""
+    """The physics thread does not keep up with the commands it is given, or has ended."""
 
 
 class CommandQueue:
@@ -18,14 +18,17 @@ class CommandQueue:
     def __init__(self, limit: int = 1024) -> None:
         """Create a queue that holds at most `limit` commands."""
         self._limit = limit
+        self._closed = False
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def submit(self, command: Callable[[], T]) -> "Future[T]":
         """Queue a command; its result, or what it raised, arrives in the future.
 
         Raises:
-            QueueFullError: The queue is full; nothing was queued.
+            QueueFullError: The queue is full, or closed; nothing was queued.
         """
+        if self._closed:
+            raise QueueFullError("the physics thread has ended")
         if len(self._waiting) >= self._limit:
             raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
         future: Future[T] = Future()
@@ -42,3 +45,9 @@ class CommandQueue:
                 future.set_result(command())
             except Exception as error:
                 future.set_exception(error)
+
+    def close(self) -> None:
+        """Take no more commands and cancel those that wait; nobody would run them."""
+        self._closed = True
+        while self._waiting:
+            self._waiting.popleft()[1].cancel()

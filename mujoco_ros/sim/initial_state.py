@@ -20,12 +20,16 @@ class InitialState:
         qvel: Velocities.  # (nv,)
         act: Actuator activations.  # (na,)
         ctrl: Controls that keyframes set, zero elsewhere.  # (nu,)
+        mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
+        mocap_quat: Orientations of mocap bodies, wxyz.  # (nmocap, 4)
     """
 
     qpos: np.ndarray
     qvel: np.ndarray
     act: np.ndarray
     ctrl: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
 
 
 def initial_state(assembly: Assembly, layout: Layout) -> InitialState:
@@ -42,7 +46,12 @@ def initial_state(assembly: Assembly, layout: Layout) -> InitialState:
         qvel=np.zeros(model.nv),
         act=np.zeros(model.na),
         ctrl=np.zeros(model.nu),
+        mocap_pos=np.zeros((model.nmocap, 3)),
+        mocap_quat=np.zeros((model.nmocap, 4)),
     )
+    moved = model.body_mocapid >= 0
+    state.mocap_pos[model.body_mocapid[moved]] = model.body_pos[moved]
+    state.mocap_quat[model.body_mocapid[moved]] = model.body_quat[moved]
     for config, robot in zip(assembly.config.robots, layout.robots, strict=True):
         keys = {
             model.key(k).name.removeprefix(robot.prefix) or f"key{k}": k
@@ -76,17 +85,24 @@ def _copy_key(
         state.qpos[q : q + nq] = model.key_qpos[key, q : q + nq]
         state.qvel[v : v + nv] = model.key_qvel[key, v : v + nv]
         if nq == 7:
-            _place(pose, state.qpos[q : q + 7], state.qvel[v : v + 3])
+            _place(pose, state.qpos[q : q + 3], state.qpos[q + 3 : q + 7], state.qvel[v : v + 3])
+    for body in bodies:
+        mocap = int(model.body_mocapid[body])
+        if mocap >= 0:
+            state.mocap_pos[mocap] = model.key_mpos[key].reshape(-1, 3)[mocap]
+            state.mocap_quat[mocap] = model.key_mquat[key].reshape(-1, 4)[mocap]
+            _place(pose, state.mocap_pos[mocap], state.mocap_quat[mocap], np.zeros(3))
     # Merging has padded the keyframe with zeros for everything that is not this robot's.
     np.copyto(state.ctrl, model.key_ctrl[key], where=model.key_ctrl[key] != 0)
     np.copyto(state.act, model.key_act[key], where=model.key_act[key] != 0)
 
 
-def _place(pose: PoseConfig, qpos: np.ndarray, linear: np.ndarray) -> None:
-    """Move a free body's pose (position and quaternion wxyz) and its linear velocity by `pose`."""
-    quat, position, rotation = quaternion_wxyz(pose), np.zeros(3), np.zeros(4)
-    mujoco.mju_mulPose(position, rotation, np.array(pose.xyz), quat, qpos[:3], qpos[3:7])
-    qpos[:3], qpos[3:7] = position, rotation
-    turned = np.zeros(3)
-    mujoco.mju_rotVecQuat(turned, linear, quat)
-    linear[:] = turned
+def _place(
+    pose: PoseConfig, position: np.ndarray, quat_wxyz: np.ndarray, velocity: np.ndarray
+) -> None:
+    """Move a body's pose, and its linear velocity in the world, by `pose`."""
+    turn, moved, turned = quaternion_wxyz(pose), np.zeros(3), np.zeros(4)
+    mujoco.mju_mulPose(moved, turned, np.array(pose.xyz), turn, position, quat_wxyz)
+    position[:], quat_wxyz[:] = moved, turned
+    mujoco.mju_rotVecQuat(moved, velocity.copy(), turn)
+    velocity[:] = moved

@@ -84,7 +84,7 @@ class PhysicsThread:
         self._period = Histogram()
         self._cost = Histogram()
         self._steps = 0
-        self._since = (0.0, 0.0)
+        self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
 
     def start(self) -> None:
@@ -100,8 +100,9 @@ class PhysicsThread:
     def status(self) -> Status:
         """Return the figures since the last call. Run this in the physics thread, as a command."""
         simulation, pacer, now = self._simulation, self._pacer, time.perf_counter()
-        wall, simulated = self._since
-        elapsed = now - wall
+        elapsed = now - self._since
+        # Counted in steps: a reset may set the simulated time back.
+        simulated = self._steps * simulation.model.opt.timestep
         warnings = {
             kind.name.removeprefix("mjWARN_"): int(simulation.data.warning[kind].number)
             for kind in mujoco.mjtWarning.__members__.values()
@@ -111,7 +112,7 @@ class PhysicsThread:
             sim_time=simulation.time,
             paused=simulation.paused,
             factor=pacer.factor,
-            achieved_factor=(simulation.data.time - simulated) / elapsed if elapsed else 0.0,
+            achieved_factor=simulated / elapsed if elapsed else 0.0,
             steps=self._steps,
             late_steps=pacer.late_steps,
             lag=pacer.lag_s,
@@ -126,7 +127,7 @@ class PhysicsThread:
         self._period.clear()
         self._cost.clear()
         self._steps = 0
-        self._since = (now, simulation.data.time)
+        self._since = now
         self._give_up_at = pacer.dropped_s + _OVERLOAD_S
         return status
 
@@ -159,6 +160,7 @@ class PhysicsThread:
             error = ended
             raise
         finally:
+            self._simulation.commands.close()
             self._on_end(error)
 
     def _loop(self) -> None:
@@ -167,7 +169,7 @@ class PhysicsThread:
         period, cost = self._period.add, self._cost.add
         self.reschedule()
         last = clock()
-        self._since = (last, simulation.data.time)
+        self._since = last
         while not self._ending:
             drain()
             if simulation.paused:

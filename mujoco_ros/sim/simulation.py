@@ -179,6 +179,7 @@ class Simulation:
         data = self.data
         data.qpos[:], data.qvel[:], data.act[:] = state.qpos, state.qvel, state.act
         data.ctrl[:] = state.ctrl
+        data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
 
     def _prepare_start(self) -> None:
         """Complete the initial state: what servos must be told so that nothing moves."""

@@ -247,7 +247,7 @@ def test_names_that_ros_could_not_tell_apart_are_refused(bare, kind, message):
 
 
 def test_the_base_of_a_robot_is_the_free_body_that_carries_joints(bare):
-    model, layout = bare(
+    _, layout = bare(
         f"""
         <body name="ball"><freejoint/>{GEOM}</body>
         <body name="trunk"><freejoint name="root"/>{GEOM}
@@ -300,9 +300,8 @@ def test_the_frame_of_a_free_object_is_its_name_in_the_scene(scene):
 
 
 def test_a_free_body_in_the_model_of_a_robot_keeps_its_name(scene):
-    models = {
-        "juggler": f'<body name="arm"><joint/>{GEOM}</body><body name="ball"><freejoint/>{GEOM}</body>'
-    }
+    ball = f'<body name="ball"><freejoint/>{GEOM}</body>'
+    models = {"juggler": f'<body name="arm"><joint/>{GEOM}</body>{ball}'}
     _, alone = scene("robots: [{name: j, model: juggler.xml}]", **models)
     assert [frame for frame, _ in alone.free_objects] == ["ball"]
     _, two = scene(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from simulators import Starter
+from zoo import Zoo, record_zoo
 
 
 @pytest.fixture
@@ -21,3 +22,9 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
     starter = Starter(tmp_path_factory.mktemp("simulators"))
     yield starter
     starter.close()
+
+
+@pytest.fixture(scope="session")
+def zoo(start_shared: Starter) -> Zoo:
+    """The shipped zoo, running and recorded; do not change its parameters."""
+    return record_zoo(start_shared)

@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import PoseConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene import PoseConfig, RobotConfig, SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 ROBOT = """
@@ -107,3 +109,24 @@ def test_an_unknown_keyframe_is_an_error_that_lists_the_known_ones(scene):
 def test_a_keyframe_of_a_robot_that_has_none_is_an_error(scene):
     with pytest.raises(ModelError, match="keyframe 'home' not found; there are none"):
         scene(RobotConfig(name="a", model="bare.xml", keyframe="home"))
+
+
+def test_a_keyframe_places_mocap_bodies_and_the_scene_moves_them(tmp_path: Path) -> None:
+    (tmp_path / "robot.xml").write_text("""
+        <mujoco>
+          <worldbody>
+            <body name="target" mocap="true" pos="1 2 3"><geom size="0.1"/></body>
+            <body name="link"><joint name="hinge"/><geom size="0.1"/></body>
+          </worldbody>
+          <keyframe><key name="start" mpos="4 5 6" mquat="0 1 0 0"/></keyframe>
+        </mujoco>""")
+    (tmp_path / "scene.yaml").write_text("""
+        robots:
+          - name: turned
+            model: robot.xml
+            pose: {xyz: [1, 0, 0], rpy: [0, 0, 1.5707963267948966]}
+          - {name: plain, model: robot.xml}""")
+    data = Simulation(load_scene(str(tmp_path / "scene.yaml"))).data
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(data.mocap_pos, [[-4, 4, 6], [4, 5, 6]], atol=1e-12)
+    np.testing.assert_allclose(data.mocap_quat, [[0, half, half, 0], [0, 1, 0, 0]], atol=1e-12)

@@ -1,18 +1,20 @@
-"""The physics thread, for a moment of real time; nothing here depends on how fast the machine is."""
+"""The physics thread, for moments of real time; nothing depends on how fast the machine is."""
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
+from mujoco_ros.sim import loop
 from mujoco_ros.sim.loop import PhysicsThread, Status
 from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 
 WHEEL = """
 <mujoco>
-  <option timestep="0.001" gravity="0 0 0"/>
+  <option timestep="0.001"/>
   <worldbody>
     <geom type="plane" size="0 0 1"/>
     <body name="wheel" pos="0 0 2"><joint name="j" axis="0 0 1"/><geom size="0.1" mass="1"/></body>
@@ -25,17 +27,24 @@ WHEEL = """
 class Run:
     """A physics thread that is stopped at the end of a test."""
 
-    def __init__(self, simulation: Simulation, factor: float, **pacing: float) -> None:
+    def __init__(
+        self, simulation: Simulation, factor: float, *, priority: int = 0, cost_s: float = 0.0
+    ) -> None:
         self.simulation = simulation
-        self.pacer = Pacer(simulation.model.opt.timestep, factor=factor, **pacing)
+        self.pacer = Pacer(simulation.model.opt.timestep, factor=factor)
+        self.cost_s = cost_s
         self.times: list[float] = []
         self.ended: list[BaseException | None] = []
         self.end = threading.Event()
-        self.thread = PhysicsThread(simulation, self.pacer, self._publish, on_end=self._ended)
+        self.thread = PhysicsThread(
+            simulation, self.pacer, self._publish, priority=priority, on_end=self._ended
+        )
 
     def _publish(self) -> None:
         assert threading.current_thread().name == "physics"
         self.times.append(self.simulation.time)
+        if self.cost_s:
+            time.sleep(self.cost_s)
 
     def _ended(self, error: BaseException | None) -> None:
         self.ended.append(error)
@@ -53,9 +62,9 @@ def run(simulate):
     """A function that starts a thread."""
     runs = []
 
-    def start(factor: float = 1.0, *, pacing: dict[str, float] | None = None, **options) -> Run:
+    def start(factor: float, *, priority: int = 0, cost_s: float = 0.0, **options: Any) -> Run:
         simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)}, **options)
-        runs.append(Run(simulation, factor, **(pacing or {})))
+        runs.append(Run(simulation, factor, priority=priority, cost_s=cost_s))
         runs[-1].thread.start()
         return runs[-1]
 
@@ -221,6 +230,58 @@ def test_engine_warnings_show_in_the_status(run):
     assert status.warnings["BADCTRL"] >= 1
     assert any("CTRL" in message for message in running.simulation.engine_messages)
     assert status.divergences == 0
+
+
+def test_the_achieved_factor_is_not_fooled_by_a_reset(run):
+    running = run(1.0)
+    time.sleep(0.1)
+    running.tell(running.simulation.reset)
+    time.sleep(0.1)
+    status = running.status()
+    assert status.achieved_factor > 0.0
+    assert status.steps * 1e-3 > status.sim_time
+
+
+@pytest.fixture
+def scheduled(monkeypatch):
+    """The priorities asked of the operating system, which grants none of them here."""
+    asked: list[int] = []
+
+    def schedule(priority: int) -> bool:
+        asked.append(priority)
+        return True
+
+    monkeypatch.setattr(loop, "schedule", schedule)
+    return asked
+
+
+def test_real_time_priority_is_taken_for_real_time_alone(run, scheduled):
+    running = run(1.0, priority=7)
+    running.tell(lambda: None)
+    assert scheduled == [7]
+
+    def set_factor(factor: float) -> None:
+        running.pacer.factor = factor
+        running.thread.reschedule()
+
+    running.tell(lambda: set_factor(0.0))
+    assert scheduled == [7, 0]
+    running.tell(lambda: set_factor(2.0))
+    assert scheduled == [7, 0, 7]
+
+
+def test_no_priority_is_asked_for_unless_it_is_configured(run, scheduled):
+    run(1.0).tell(lambda: None)
+    assert scheduled == []
+
+
+def test_a_simulation_too_slow_for_real_time_gives_its_priority_up(run, scheduled, caplog):
+    run(1.0, priority=7, cost_s=0.02)
+    deadline = time.monotonic() + 30.0
+    while scheduled != [7, 0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "giving up the real-time priority" in caplog.text
 
 
 def test_what_publishing_raises_ends_the_thread_and_is_told(simulate, monkeypatch):

@@ -46,7 +46,7 @@ def wrench() -> Wrench:
 
 
 def holder_model(quat_wxyz: np.ndarray) -> str:
-    """A mass on a sensor that is tilted against the world; a joint elsewhere, as models need one."""
+    """A mass on a tilted sensor, and a joint elsewhere, as every model needs one."""
     quat = " ".join(f"{float(q):.17g}" for q in quat_wxyz)
     lever = " ".join(map(str, LEVER))
     return f"""

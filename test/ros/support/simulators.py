@@ -91,6 +91,7 @@ class Listener:
         self.node = Node("listener", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        self._subscriptions: list[Any] = []
 
     def close(self) -> None:
         self._executor.shutdown()
@@ -103,8 +104,17 @@ class Listener:
         recording = Recording(kind)
         reliability = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
         qos = qos or QoSProfile(depth=DEEP, reliability=reliability)
-        self.node.create_subscription(kind, topic, recording.raw.append, qos, raw=True)
+        subscription = self.node.create_subscription(
+            kind, topic, recording.raw.append, qos, raw=True
+        )
+        self._subscriptions.append(subscription)
         return recording
+
+    def forget_subscriptions(self) -> None:
+        """Stop recording."""
+        for subscription in self._subscriptions:
+            self.node.destroy_subscription(subscription)
+        self._subscriptions.clear()
 
     def spin_until(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> bool:
         deadline = time.monotonic() + timeout_s

@@ -1,0 +1,249 @@
+"""What the command line says to a user's mistakes."""
+
+import logging
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+
+from mujoco_ros.cli.sim import main  # noqa: E402
+
+# A mistake that passes for none would run the simulator for ever.
+pytestmark = pytest.mark.timeout(30)
+
+ROOT = Path(__file__).parents[2]
+PREFIX = "mujoco_ros: error: "
+MJCF = '<mujoco><worldbody>{}</worldbody><keyframe><key name="home"/></keyframe></mujoco>'
+MOVING = MJCF.format('<body name="b"><joint name="j"/><geom size="0.1"/></body>')
+MESH = '<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody/></mujoco>'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with models; what `main` changes in the process is undone."""
+    (tmp_path / "robot.xml").write_text(MOVING)
+    (tmp_path / "still.xml").write_text(MJCF.format('<geom size="0.1"/>'))
+    (tmp_path / "broken.xml").write_text("<mujoco><worldbody></mujoco>")
+    (tmp_path / "mesh.xml").write_text(MESH.format("missing.stl"))
+    (tmp_path / "bad_mesh.xml").write_text(MESH.format("bad.stl"))
+    (tmp_path / "bad.stl").write_bytes(b"no mesh")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    interval = sys.getswitchinterval()
+    logged = list(logging.getLogger("mujoco_ros").handlers)
+    yield tmp_path
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    sys.setswitchinterval(interval)
+    logging.getLogger("mujoco_ros").handlers[:] = logged
+
+
+@pytest.fixture
+def fail(capfd: pytest.CaptureFixture[str]):
+    """Run the command line, which must fail with one error line; return that line."""
+
+    def runner(*arguments: str) -> str:
+        code = main(arguments)
+        captured = capfd.readouterr()
+        assert code == 1
+        return the_error(captured.out, captured.err)
+
+    return runner
+
+
+def the_error(out: str, err: str) -> str:
+    assert "Traceback" not in out + err
+    errors = [line for line in err.splitlines() if line.startswith(PREFIX)]
+    assert len(errors) == 1, err
+    others = [line for line in err.splitlines() if line and line not in errors]
+    assert all(line.startswith("[") for line in others), err  # ROS' own log lines
+    return errors[0].removeprefix(PREFIX)
+
+
+def parameters(**values: str) -> list[str]:
+    pairs = (f"{name}:={value}" for name, value in values.items())
+    return ["--ros-args", *(word for pair in pairs for word in ("-p", pair))]
+
+
+# --- scenes and models
+
+SCENES = {
+    "unknown key": ("robot: []", "scene.yaml: key 'robot' not found (did you mean 'robots'?)"),
+    "unknown nested key": (
+        "robots: [{name: r, model: robot.xml, pse: {}}]",
+        "scene.yaml.robots[0]: key 'pse' not found (did you mean 'pose'?)",
+    ),
+    "broken yaml": ("robots: [", "scene.yaml: not valid YAML: line 1: "),
+    "no robots": ("robots: []", "a scene needs at least one robot"),
+    "bad keyframe": (
+        "robots: [{name: r, model: robot.xml, keyframe: hme}]",
+        "robot 'r': keyframe 'hme' not found (did you mean 'home'?); there are: home",
+    ),
+    "missing model": (
+        "robots: [{name: r, model: missing.xml}]",
+        "robot 'r': model file '{}/missing.xml' does not exist",
+    ),
+    "broken model": ("robots: [{name: r, model: broken.xml}]", "{}/broken.xml: XML parse error"),
+    "missing mesh": ("robots: [{name: r, model: mesh.xml}]", "missing.stl"),
+    "broken mesh": ("robots: [{name: r, model: bad_mesh.xml}]", "bad.stl"),
+    "no joint": ("robots: [{name: r, model: still.xml}]", "the model has no joint"),
+    "name with a space": ("robots: [{name: r r, model: robot.xml}]", "name 'r r' is not valid"),
+    "name with a slash": ("robots: [{name: r/r, model: robot.xml}]", "name 'r/r' is not valid"),
+    "same names": (
+        "robots: [{name: r, model: robot.xml}, {name: r, model: robot.xml}]",
+        "two robots or objects are named 'r'; names must differ",
+    ),
+    "missing plugin folder": (
+        "plugins: [nowhere]\nrobots: [{name: r, model: robot.xml}]",
+        "plugin folder '{}/nowhere' does not exist",
+    ),
+    "empty plugin folder": (
+        "plugins: [empty]\nrobots: [{name: r, model: robot.xml}]",
+        "plugin folder '{}/empty' has no library",
+    ),
+    "missing gains": (
+        "robots: [{name: r, model: robot.xml, gains: gains.yaml}]",
+        "{}/gains.yaml: cannot be read: No such file or directory",
+    ),
+    "wrong urdf": (
+        "robots: [{name: r, model: robot.xml, urdf: robot.xml}]",
+        "robot 'r': {}/robot.xml is no URDF: it is <mujoco>, not <robot>",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", SCENES)
+def test_a_mistake_in_a_scene_is_one_clear_line(fail, folder, mistake):
+    text, message = SCENES[mistake]
+    (folder / "scene.yaml").write_text(text)
+    assert message.format(folder) in fail(*parameters(scene="scene.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("scene", "message"),
+    [
+        ("humaniod", "scene 'humaniod' not found (did you mean 'humanoid'?); there are: arm, hum"),
+        ("missing.yaml", "scene file '{}/missing.yaml' does not exist; give a file or one of: arm"),
+        ("missing.xml", "scene file '{}/missing.xml' does not exist"),
+        ("broken.xml", "{}/broken.xml: XML parse error"),
+        ("still.xml", "scene 'still': the model has no joint, nothing could move"),
+        ("bad.stl", "unknown kind of file '.stl'; a scene is .yaml, a model is one of .xml"),
+        ("http://host/a.yaml", "URI scheme 'http' is not supported; use package:// or file://"),
+    ],
+)
+def test_a_scene_that_cannot_be_loaded_is_one_clear_line(fail, folder, scene, message):
+    assert message.format(folder) in fail(*parameters(scene=scene))
+
+
+# --- parameters and arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("scne", "arm", "parameter 'scne' not found (did you mean 'scene'?); there are: scene, "),
+        ("publish_rate.imus", "1.0", "'publish_rate.imus' not found (did you mean 'publish_rate.i"),
+        ("scene", "3", "parameter 'scene' cannot be 3: it is a text"),
+        ("scene", "[a, b]", "parameter 'scene' cannot be ['a', 'b']: it is a text"),
+        ("tf", "some", "parameter 'tf' cannot be 'some': it is one of base, all, none"),
+        ("on_divergence", "stop", "cannot be 'stop': it is one of reset, pause, shutdown"),
+        ("real_time_factor", "-1.0", "parameter 'real_time_factor' cannot be -1.0: it is a number"),
+        ("real_time_factor", "1e9", "'real_time_factor' cannot be 1000000000.0: it is a number"),
+        ("real_time_factor", ".nan", "parameter 'real_time_factor' cannot be nan: it is a number"),
+        ("real_time_factor", "fast", "parameter 'real_time_factor' cannot be 'fast': it is a num"),
+        ("seed", "-1", "parameter 'seed' cannot be -1: it is an integer from 0 to 2147483647"),
+        ("seed", "1.5", "parameter 'seed' cannot be 1.5: it is an integer from 0 to 2147483647"),
+        ("sensor_noise", "1", "parameter 'sensor_noise' cannot be 1: it is true or false"),
+    ],
+)
+def test_a_wrong_parameter_is_one_clear_line_with_what_it_may_be(fail, name, value, message):
+    assert message in fail(*parameters(**{"scene": "robot.xml", name: value}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--bogus"], "--bogus"),
+        (["-r", "nonsense"], "nonsense"),
+        (["-p"], "-p"),
+        (["-p", "scene"], "-p scene"),
+        (["--params-file", "missing.yaml"], "missing.yaml"),
+        (["--log-level", "loud"], "loud"),
+        (["-r", "__ns:=bad"], "__ns:=bad"),
+    ],
+)
+def test_ros_arguments_that_ros_refuses_are_one_clear_line(fail, arguments, message):
+    assert message in fail("--ros-args", *arguments)
+
+
+def test_a_parameter_file_with_an_unknown_parameter_is_one_clear_line(fail, folder):
+    (folder / "my.yaml").write_text("mujoco:\n  ros__parameters: {scene: robot.xml, sede: 1}\n")
+    message = fail("--ros-args", "--params-file", "my.yaml")
+    assert "parameter 'sede' not found (did you mean 'seed'?)" in message
+
+
+@pytest.mark.parametrize("argument", ["--bogus", "humanoid", "-x"])
+def test_an_unknown_option_is_named_with_the_usage(capfd, argument):
+    with pytest.raises(SystemExit) as caught:
+        main([argument])
+    assert caught.value.code == 2
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+    usage, error = err.strip().splitlines()
+    assert usage.startswith("usage: sim [-h] [--ros-args ...]")
+    assert argument in error
+
+
+# --- as a process
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mujoco_ros", *arguments],
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("scene", "message"),
+    [
+        ("missing.yaml", "missing.yaml' does not exist"),
+        ("broken.xml", "XML parse error"),
+        ("still.xml", "the model has no joint, nothing could move"),
+    ],
+)
+def test_a_mistake_ends_the_process_with_one_line_and_a_code(scene, message):
+    done = run(*parameters(scene=scene))
+    assert done.returncode == 1
+    assert message in the_error(done.stdout, done.stderr)
+
+
+def test_an_unknown_parameter_ends_the_process_with_one_line_and_a_code():
+    done = run(*parameters(sceen="arm"))
+    assert done.returncode == 1
+    assert "did you mean 'scene'?" in the_error(done.stdout, done.stderr)
+
+
+def test_help_names_the_shipped_scenes_at_once():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for scene in ("arm", "humanoid", "quadruped", "zoo"):
+        assert scene in done.stdout
+    assert "--ros-args -p scene:=" in done.stdout
+    # Processor time, so that a busy machine does not count.
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 2.0

@@ -1,0 +1,129 @@
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+import pytest
+
+from mujoco_ros.model.assembly import assemble
+from mujoco_ros.model.description import describe, descriptions, mesh_uri
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.uri import resolve, share_directory
+
+DATA = Path(__file__).parent / "data"
+SCENES = ["arm", "humanoid", "quadruped", "zoo"]
+
+
+@pytest.fixture
+def describe_scene(tmp_path: Path):
+    """Describe the only robot of a scene: the pendulum, with more keys given as text."""
+
+    def describer(extra: str) -> str:
+        model = DATA / "scene_pendulum.xml"
+        path = tmp_path / "my.yaml"
+        path.write_text(f"robots: [{{name: r, model: {model}, {extra}}}]")
+        (robot,) = describe(str(path))
+        return robot.urdf
+
+    return describer
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_robot_of_a_shipped_scene_is_described_with_each_of_its_joints(scene):
+    assembly = assemble(load_scene(scene))
+    layout = lay_out(assembly)
+    described = descriptions(assembly, layout)
+    assert len(described) == len(layout.robots)
+    for robot, description in zip(layout.robots, described, strict=True):
+        tree = ElementTree.fromstring(description.urdf)
+        assert tree.tag == "robot"
+        moving = [j.get("name") for j in tree.iter("joint") if j.get("type") != "fixed"]
+        assert sorted(moving) == sorted(robot.joints.names)
+        links = {link.get("name") for link in tree.iter("link")}
+        bodies = {assembly.model.body(b).name.removeprefix(robot.prefix) for b in robot.bodies}
+        assert bodies <= links
+        assert description.namespace == robot.namespace
+        assert description.frame_prefix == robot.frame_prefix
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_meshes_of_shipped_robots_are_found_by_their_package_uris(scene):
+    for robot in describe(scene):
+        tree = ElementTree.fromstring(robot.urdf)
+        uris = {mesh.get("filename") for mesh in tree.iter("mesh")}
+        assert uris
+        for uri in uris:
+            assert uri.startswith("package://mujoco_ros/urdf_mjcf/")
+            assert resolve(uri, Path()).is_file()
+
+
+def test_two_robots_of_a_kind_have_the_same_description_in_their_own_namespaces():
+    left, right = (r for r in describe("zoo") if r.namespace.endswith("_arm"))
+    assert left.urdf.replace("left_arm", "right_arm", 1) == right.urdf
+    assert (left.frame_prefix, right.frame_prefix) == ("left_arm/", "right_arm/")
+
+
+def test_meshes_elsewhere_have_file_uris(tmp_path):
+    assert mesh_uri(tmp_path / "a b.stl") == f"file://{tmp_path}/a%20b.stl"
+    assert mesh_uri(share_directory() / "a b.stl") != f"file://{share_directory()}/a%20b.stl"
+
+
+def test_a_bare_model_is_described_under_its_own_name():
+    (robot,) = describe(str(DATA / "scene_pendulum.xml"))
+    tree = ElementTree.fromstring(robot.urdf)
+    assert tree.get("name") == "scene_pendulum"
+    assert (robot.namespace, robot.frame_prefix) == ("", "")
+    assert {"shoulder", "elbow"} <= {joint.get("name") for joint in tree.iter("joint")}
+
+
+def test_a_compiled_model_is_described_too(tmp_path):
+    path = tmp_path / "pendulum.mjb"
+    model = mujoco.MjModel.from_xml_path(str(DATA / "scene_pendulum.xml"))
+    mujoco.mj_saveModel(model, str(path), None)
+    (robot,) = describe(str(path))
+    joints = {j.get("name") for j in ElementTree.fromstring(robot.urdf).iter("joint")}
+    assert {"shoulder", "elbow"} <= joints
+
+
+def test_the_description_of_a_urdf_robot_is_its_own_text():
+    (robot,) = describe(str(DATA / "urdf_plain.urdf"))
+    assert robot.urdf == (DATA / "urdf_plain.urdf").read_text()
+
+
+def test_the_urdf_that_a_scene_names_replaces_the_exported_one(describe_scene):
+    urdf = DATA / "urdf_plain.urdf"
+    assert describe_scene(f"urdf: {urdf}") == urdf.read_text()
+
+
+def test_names_that_xml_must_escape_survive(tmp_path):
+    path = tmp_path / "odd.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="a&amp;&lt;&quot;"><joint name="j&lt;ö"/>'
+        '<geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    (robot,) = describe(str(path))
+    tree = ElementTree.fromstring(robot.urdf)
+    assert 'a&<"' in {link.get("name") for link in tree.iter("link")}
+    assert "j<ö" in {joint.get("name") for joint in tree.iter("joint")}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"", "not well-formed XML"),
+        (b"<robot>", "not well-formed XML"),
+        (b"\xff\xfe", "it is not UTF-8 text"),
+        (b"<mujoco/>", "is no URDF: it is <mujoco>, not <robot>"),
+    ],
+)
+def test_a_broken_urdf_named_by_the_scene_is_one_line(describe_scene, tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "my.urdf").write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        describe_scene("urdf: my.urdf")
+    assert str(caught.value).startswith("robot 'r': ")
+    assert str(tmp_path / "my.urdf") in str(caught.value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

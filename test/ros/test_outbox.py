@@ -1,0 +1,154 @@
+"""Batches of templates give what filling every message by hand gives."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from cdr import encode, without_padding
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import serialize_message
+from simulators import DATA
+
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
+from mujoco_ros.ros.template import write, write_stamps
+from mujoco_ros.ros.topics import clock_topic, robot_topics, transform_topic
+from mujoco_ros.sim.simulation import Simulation
+
+_STAMPS = ((0, 0), (0, 999_999_999), (12, 345_000_000), (2**31 - 1, 999_999_999))
+
+
+def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[str, np.ndarray]]:
+    simulation = Simulation(load_scene(scene))
+    model, layout = simulation.model, simulation.layout
+    frames = plan_frames(model, layout, "all", [set()] * len(layout.robots))
+    topics, first_base = [clock_topic()], 0
+    for index, robot in enumerate(layout.robots):
+        topics += robot_topics(index, robot, first_base, wrench_sign)
+        first_base += len(robot.bases)
+    topics.append(transform_topic(frames.moving))
+    random = np.random.default_rng(3)
+    shapes = {
+        "qpos": model.nq,
+        "qvel": model.nv,
+        "qacc": model.nv,
+        "qfrc_actuator": model.nv,
+        "sensordata": model.nsensordata,
+        "base_motion": (first_base, 6),
+        "relative_poses": (len(frames.linked_bodies), 7),
+    }
+    return topics, {name: random.normal(size=shape) for name, shape in shapes.items()}
+
+
+@pytest.fixture(scope="module", params=["child_on_parent", "parent_on_child"])
+def zoo(request: pytest.FixtureRequest) -> tuple[list[Topic], dict[str, np.ndarray]]:
+    return _topics_and_arrays("zoo", request.param)
+
+
+@pytest.fixture(scope="module")
+def probe() -> tuple[list[Topic], dict[str, np.ndarray]]:
+    return _topics_and_arrays(str(DATA / "probe.xml"), "child_on_parent")
+
+
+def _batch(
+    topics: list[Topic], arrays: dict[str, np.ndarray]
+) -> tuple[Batch, list[Outlet], dict[str, list[bytes]]]:
+    published: dict[str, list[bytes]] = {topic.name: [] for topic in topics}
+    outlets = []
+    for topic in topics:
+        outlet = Outlet(topic)
+        outlet.publish = published[topic.name].append
+        outlet.listeners = 1
+        outlets.append(outlet)
+    return Batch(outlets, arrays), outlets, published
+
+
+def _by_hand(topic: Topic, arrays: dict[str, np.ndarray], sec: int, nanosec: int) -> Any:
+    message = deepcopy(topic.message)
+    sources = topic.numbers.values()
+    numbers = [n.sign * arrays[n.array].reshape(-1)[n.address] for n in sources]
+    write(message, list(topic.numbers), np.array(numbers))
+    stamp = np.array((sec, nanosec), dtype=[("sec", "<i4"), ("nanosec", "<u4")])
+    write_stamps(message, list(topic.stamps), np.array([stamp] * len(topic.stamps)))
+    return message
+
+
+def _check(topics: list[Topic], arrays: dict[str, np.ndarray]) -> Iterator[str]:
+    batch, _, published = _batch(topics, arrays)
+    random = np.random.default_rng(11)
+    for sec, nanosec in _STAMPS:
+        for array in arrays.values():
+            array[...] = random.normal(size=array.shape) * 10.0 ** random.integers(-9, 9)
+        batch.publish(sec, nanosec)
+        for topic in topics:
+            (data,) = published[topic.name]
+            published[topic.name].clear()
+            message = _by_hand(topic, arrays, sec, nanosec)
+            plain = bytes(serialize_message(message))
+            assert len(data) == len(plain), topic.name
+            meant = without_padding(data, message)
+            assert meant == without_padding(plain, message) == encode(message), topic.name
+            yield topic.name
+
+
+def test_every_message_of_the_zoo_equals_the_one_filled_by_hand(
+    zoo: tuple[list[Topic], dict[str, np.ndarray]],
+) -> None:
+    assert len(set(_check(*zoo))) == 24
+
+
+def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
+    probe: tuple[list[Topic], dict[str, np.ndarray]],
+) -> None:
+    assert set(_check(*probe)) == {
+        "/clock",
+        "/tf",
+        "joint_states",
+        "imu/carriage",
+        "imu/tip",
+        "wrench/pole_ft",
+    }
+
+
+def test_what_nobody_listens_to_is_not_published(
+    probe: tuple[list[Topic], dict[str, np.ndarray]],
+) -> None:
+    batch, outlets, published = _batch(*probe)
+    for outlet in outlets:
+        outlet.listeners = int(outlet.topic.name == "joint_states")
+    batch.publish(1, 0)
+    counts = {name: len(sent) for name, sent in published.items() if sent}
+    assert counts == {"joint_states": 1}
+
+
+def test_a_message_once_handed_over_does_not_change_with_the_next(
+    probe: tuple[list[Topic], dict[str, np.ndarray]],
+) -> None:
+    batch, _, published = _batch(*probe)
+    batch.publish(1, 0)
+    first = published["joint_states"][0]
+    copy = bytes(bytearray(first))
+    batch.publish(2, 5)
+    assert first == copy
+    assert published["joint_states"][1] != first
+
+
+@given(st.integers(0, 10**8))
+def test_steps_of_a_millisecond_give_stamps_of_whole_milliseconds(step: int) -> None:
+    assert split(step * 1e-3) == (step // 1000, step % 1000 * 1_000_000)
+
+
+@given(st.floats(0, 2**31 - 1))
+def test_nanoseconds_never_reach_a_second(time: float) -> None:
+    sec, nanosec = split(time)
+    assert 0 <= nanosec < 1_000_000_000
+    assert abs(sec + nanosec * 1e-9 - time) < 1e-6
+
+
+def test_a_time_just_below_a_second_rounds_into_the_next_one() -> None:
+    assert split(1.9999999999) == (2, 0)
+    assert split(0.9999999994) == (0, 999_999_999)

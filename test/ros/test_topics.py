@@ -1,0 +1,302 @@
+"""Every sensor of the zoo reaches a subscriber: name, type, quality, rate, and every number."""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+from cdr import encode, without_padding
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from replay import paired, replay
+from sensor_msgs.msg import Imu, JointState
+from simulators import DATA, Starter, stamps_of, steps_of
+from std_msgs.msg import String
+from zoo import BEST_EFFORT, LATCHED, OCCASIONAL, PERIODIC, Zoo, subscription_qos
+
+_ROBOTS = ("humanoid", "quadruped", "left_arm", "right_arm")
+_KEYFRAMES = {
+    "humanoid": "half_sitting",
+    "quadruped": "stand",
+    "left_arm": "home",
+    "right_arm": "home",
+}
+
+
+@pytest.mark.parametrize("topic", [*PERIODIC, *OCCASIONAL])
+def test_a_topic_arrives_with_the_type_and_quality_of_the_contract(zoo: Zoo, topic: str) -> None:
+    kind, quality = (PERIODIC | OCCASIONAL)[topic]
+    (publisher,) = zoo.listener.node.get_publishers_info_by_topic(topic)
+    package = kind.__module__.partition(".")[0]
+    assert publisher.topic_type == f"{package}/msg/{kind.__name__}"
+    assert publisher.node_name == "mujoco"
+    profile = publisher.qos_profile
+    assert profile.reliability == (
+        ReliabilityPolicy.BEST_EFFORT if quality == BEST_EFFORT else ReliabilityPolicy.RELIABLE
+    )
+    assert profile.durability == (
+        DurabilityPolicy.TRANSIENT_LOCAL if quality == LATCHED else DurabilityPolicy.VOLATILE
+    )
+    assert len(zoo.recordings[topic])
+
+
+def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
+    names = {
+        name
+        for name, _ in zoo.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
+        if name not in ("/rosout", "/parameter_events")
+    }
+    assert names == {*PERIODIC, *OCCASIONAL}
+
+
+@pytest.mark.parametrize("topic", [topic for topic in PERIODIC if topic != "/clock"])
+def test_messages_are_a_period_of_simulated_time_apart(zoo: Zoo, topic: str) -> None:
+    every = 10 if topic == "/tf" else 2
+    steps = steps_of(zoo.recordings[topic].messages)
+    assert all(step % every == 0 for step in steps)
+    spacings = Counter(np.diff(steps).tolist())
+    assert all(spacing > 0 for spacing in spacings)
+    # A busy machine may lose a message on the way, but no rate but the asked one looks like this.
+    assert spacings[every] > 0.9 * sum(spacings.values())
+
+
+def test_clock_stamps_increase_and_are_those_of_the_messages(zoo: Zoo) -> None:
+    clock = stamps_of(zoo.recordings["/clock"].messages)
+    assert all(before < after for before, after in pairwise(clock))
+    others = {
+        stamp
+        for topic in PERIODIC
+        if topic != "/clock"
+        for stamp in stamps_of(zoo.recordings[topic].messages)
+        if clock[0] <= stamp <= clock[-1]
+    }
+    assert len(others) > 50
+    assert len(others - set(clock)) <= 0.02 * len(others)
+
+
+@pytest.mark.parametrize("topic", PERIODIC)
+def test_bytes_on_the_wire_are_those_of_the_plainly_serialized_message(
+    zoo: Zoo, topic: str
+) -> None:
+    recording = zoo.recordings[topic]
+    for data, message in zip(recording.raw[:5], recording.messages[:5], strict=True):
+        assert without_padding(data, message) == encode(message)
+
+
+@pytest.mark.parametrize("robot", _ROBOTS)
+def test_joint_states_are_the_engines_in_model_order(zoo: Zoo, robot: str) -> None:
+    model = zoo.instants[min(zoo.instants)].model
+    names = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] in (2, 3)]
+    names = [n.removeprefix(f"{robot}/") for n in names if n.startswith(f"{robot}/")]
+    for message, instant in paired(zoo.recordings[f"/{robot}/joint_states"].messages, zoo.instants):
+        assert list(message.name) == names
+        expected = [instant.joint(f"{robot}/{name}") for name in names]
+        got = list(zip(message.position, message.velocity, message.effort, strict=True))
+        assert got == expected
+
+
+@pytest.mark.parametrize("robot", _ROBOTS)
+def test_the_first_joint_states_are_the_keyframe(zoo: Zoo, robot: str) -> None:
+    first = zoo.recordings[f"/{robot}/joint_states"].messages[0]
+    model = zoo.instants[min(zoo.instants)].model
+    key = model.key(f"{robot}/{_KEYFRAMES[robot]}")
+    expected = [key.qpos[model.joint(f"{robot}/{name}").qposadr[0]] for name in first.name]
+    np.testing.assert_allclose(first.position, expected, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("topic", "site"),
+    [("/humanoid/imu/pelvis_imu", "pelvis_imu"), ("/quadruped/imu/trunk_imu", "trunk_imu")],
+)
+def test_an_imu_reads_what_the_sensors_of_its_site_read(zoo: Zoo, topic: str, site: str) -> None:
+    robot = topic.split("/")[1]
+    model = zoo.instants[min(zoo.instants)].model
+    kinds = mujoco.mjtSensor
+    on_site = {
+        int(model.sensor_type[s]): model.sensor(s).name
+        for s in range(model.nsensor)
+        if model.sensor_objtype[s] == mujoco.mjtObj.mjOBJ_SITE
+        and model.sensor_objid[s] == model.site(f"{robot}/{site}").id
+    }
+    for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
+        assert message.header.frame_id == f"{robot}/{site}"
+        w, x, y, z = instant.sensor(on_site[int(kinds.mjSENS_FRAMEQUAT)])
+        gyro = instant.sensor(on_site[int(kinds.mjSENS_GYRO)])
+        acceleration = instant.sensor(on_site[int(kinds.mjSENS_ACCELEROMETER)])
+        q = message.orientation
+        assert (q.x, q.y, q.z, q.w) == (x, y, z, w)
+        assert _xyz(message.angular_velocity) == gyro
+        assert _xyz(message.linear_acceleration) == acceleration
+        for covariance in (
+            message.orientation_covariance,
+            message.angular_velocity_covariance,
+            message.linear_acceleration_covariance,
+        ):
+            assert list(covariance) == [0.0] * 9
+
+
+_WRENCHES = [topic for topic in PERIODIC if "/wrench/" in topic]
+
+
+@pytest.mark.parametrize("topic", _WRENCHES)
+def test_a_wrench_is_the_reversed_reading_of_its_sensors(zoo: Zoo, topic: str) -> None:
+    _, robot, _, site = topic.split("/")
+    for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
+        assert message.header.frame_id == f"{robot}/{site}"
+        force = instant.sensor(f"{robot}/{site}_force")
+        torque = instant.sensor(f"{robot}/{site}_torque")
+        assert _xyz(message.wrench.force) == [-f for f in force]
+        assert _xyz(message.wrench.torque) == [-t for t in torque]
+
+
+def test_the_ankles_of_the_standing_humanoid_read_up(zoo: Zoo) -> None:
+    for side in ("left", "right"):
+        messages = zoo.recordings[f"/humanoid/wrench/{side}_ankle_ft"].messages
+        assert messages[-1].wrench.force.z > 100.0
+
+
+@pytest.mark.parametrize("topic", [topic for topic in PERIODIC if "/contact/" in topic])
+def test_a_contact_is_the_normal_force_of_its_touch_sensor(zoo: Zoo, topic: str) -> None:
+    _, robot, _, name = topic.split("/")
+    for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
+        (force,) = instant.sensor(f"{robot}/{name}")
+        assert _xyz(message.wrench.force) == [0.0, 0.0, force]
+        assert _xyz(message.wrench.torque) == [0.0, 0.0, 0.0]
+        assert message.header.frame_id.startswith(f"{robot}/{name}")
+
+
+_BASES = {"humanoid": "pelvis", "quadruped": "trunk"}
+
+
+@pytest.mark.parametrize("robot", _BASES)
+def test_odometry_is_the_pose_in_the_world_and_the_twist_in_the_child_frame(
+    zoo: Zoo, robot: str
+) -> None:
+    base = f"{robot}/{_BASES[robot]}"
+    for message, instant in paired(zoo.recordings[f"/{robot}/odom"].messages, zoo.instants):
+        assert (message.header.frame_id, message.child_frame_id) == ("world", base)
+        pose, velocity, _ = instant.free(base)
+        position, q = message.pose.pose.position, message.pose.pose.orientation
+        assert [*_xyz(position), q.w, q.x, q.y, q.z] == pose.tolist()
+        turn = _rotation(pose[3:])
+        twist = message.twist.twist
+        np.testing.assert_allclose(_xyz(twist.linear), turn.T @ velocity[:3], atol=1e-12)
+        assert _xyz(twist.angular) == velocity[3:].tolist()
+
+
+@pytest.mark.parametrize("robot", _BASES)
+def test_base_accel_is_the_acceleration_in_the_frame_of_the_base(zoo: Zoo, robot: str) -> None:
+    base = f"{robot}/{_BASES[robot]}"
+    for message, instant in paired(zoo.recordings[f"/{robot}/base_accel"].messages, zoo.instants):
+        assert message.header.frame_id == base
+        pose, _, acceleration = instant.free(base)
+        turn = _rotation(pose[3:])
+        linear = _xyz(message.accel.linear)
+        np.testing.assert_allclose(linear, turn.T @ acceleration[:3], atol=1e-10)
+        assert _xyz(message.accel.angular) == acceleration[3:].tolist()
+
+
+@pytest.mark.parametrize("robot", _ROBOTS)
+def test_robot_description_is_the_urdf_of_the_joints_that_are_published(
+    zoo: Zoo, robot: str
+) -> None:
+    (message,) = zoo.recordings[f"/{robot}/robot_description"].messages
+    tree = ElementTree.fromstring(message.data)
+    assert tree.tag == "robot"
+    movable = {
+        j.get("name") for j in tree.iter("joint") if j.get("type") not in ("fixed", "floating")
+    }
+    published = set(zoo.recordings[f"/{robot}/joint_states"].messages[0].name)
+    assert published == movable
+    assert not any("/" in name for name in published)
+
+
+def test_robot_description_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
+    late = start.listener(zoo.simulator)
+    recording = late.record(String, "/humanoid/robot_description", qos=subscription_qos(LATCHED))
+    assert late.spin_until(lambda: len(recording) > 0)
+    assert recording.messages == zoo.recordings["/humanoid/robot_description"].messages
+
+
+_PROBE = str(DATA / "probe.xml")
+
+
+def _probe(start: Starter, kinds: dict[str, type], **parameters: Any) -> dict[str, list[Any]]:
+    """Run the model with every oddity until each topic has said something; return what."""
+    simulator = start.simulator(scene=_PROBE, real_time_factor=0.2, **parameters)
+    listener = start.listener(simulator)
+    recordings = {topic: listener.record(kind, topic) for topic, kind in kinds.items()}
+    assert listener.spin_until(lambda: all(len(r) >= 20 for r in recordings.values()))
+    return {topic: recording.messages for topic, recording in recordings.items()}
+
+
+def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) -> None:
+    said = _probe(
+        start,
+        {
+            "/joint_states": JointState,
+            "/imu/carriage": Imu,
+            "/imu/tip": Imu,
+            "/wrench/pole_ft": WrenchStamped,
+        },
+        wrench_sign="parent_on_child",
+    )
+    instants = replay(_PROBE, {step for messages in said.values() for step in steps_of(messages)})
+    for message, instant in paired(said["/joint_states"], instants):
+        assert list(message.name) == ["rail", "swing"]
+        states = list(zip(message.position, message.velocity, message.effort, strict=True))
+        assert states == [instant.joint(name) for name in message.name]
+    for message, instant in paired(said["/imu/carriage"], instants):
+        assert message.header.frame_id == "carriage_site"
+        assert message.orientation_covariance[0] == -1.0
+        assert message.orientation.w == 1.0
+        assert message.angular_velocity_covariance[0] == 0.0
+        assert message.linear_acceleration_covariance[0] == 0.0
+        assert _xyz(message.angular_velocity) == instant.sensor("gyro")
+        assert _xyz(message.linear_acceleration) == instant.sensor("accelerometer")
+    for message, instant in paired(said["/imu/tip"], instants):
+        assert message.orientation_covariance[0] == 0.0
+        assert message.angular_velocity_covariance[0] == 0.0
+        assert message.linear_acceleration_covariance[0] == -1.0
+        assert _xyz(message.linear_acceleration) == [0.0, 0.0, 0.0]
+        assert _xyz(message.angular_velocity) == instant.sensor("tip_gyro")
+    for message, instant in paired(said["/wrench/pole_ft"], instants):
+        assert _xyz(message.wrench.force) == instant.sensor("pole_force")
+        assert _xyz(message.wrench.torque) == instant.sensor("pole_torque")
+
+
+def test_sensor_noise_is_that_of_the_seed_and_spares_sensors_without_the_attribute(
+    start: Starter,
+) -> None:
+    kinds = {"/imu/carriage": Imu, "/imu/tip": Imu, "/wrench/pole_ft": WrenchStamped}
+    said = _probe(start, kinds, sensor_noise="true", seed=5)
+    steps = {step for messages in said.values() for step in steps_of(messages)}
+    clean = replay(_PROBE, steps)
+    noisy = replay(_PROBE, steps, sensor_noise=True, seed=5)
+    errors = []
+    for message, step in zip(said["/imu/carriage"], steps_of(said["/imu/carriage"]), strict=True):
+        acceleration = _xyz(message.linear_acceleration)
+        assert acceleration == noisy[step].sensor("accelerometer")
+        assert _xyz(message.angular_velocity) == noisy[step].sensor("gyro")
+        errors.append(np.subtract(acceleration, clean[step].sensor("accelerometer")))
+    assert 0.3 < np.std(errors) < 0.7  # the model says 0.5
+    for message, instant in paired(said["/imu/tip"], noisy):
+        q = message.orientation
+        assert [q.w, q.x, q.y, q.z] == instant.sensor("tip_quat")
+    for message, instant in paired(said["/imu/tip"], clean):
+        assert _xyz(message.angular_velocity) == instant.sensor("tip_gyro")
+    for message, instant in paired(said["/wrench/pole_ft"], clean):
+        assert _xyz(message.wrench.force) == [-f for f in instant.sensor("pole_force")]
+
+
+def _xyz(vector: Any) -> list[float]:
+    return [vector.x, vector.y, vector.z]
+
+
+def _rotation(quat_wxyz: np.ndarray) -> np.ndarray:
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, quat_wxyz)
+    return matrix.reshape(3, 3)
