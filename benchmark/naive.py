@@ -8,6 +8,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu as ImuMessage
@@ -19,19 +20,24 @@ from mujoco_ros.ros.outbox import Outlet, split
 from mujoco_ros.sim.simulation import Simulation
 
 _Build = Callable[[Time], Any]
+_Publish = Callable[[Any], None]
 _WORLD = "world"
 
 
 class NaivePublishers:
-    """Publishes every topic of a single robot at each step, filling message objects attribute by attribute.
+    """Publishes every topic of a single robot at each step by filling message objects.
 
-    New message objects are made for each sample and lists assigned whole; addresses are looked up once.
+    Each sample gets new objects, filled attribute by attribute, lists whole.
     """
 
-    def __init__(self, simulation: Simulation, outlets: list[Outlet]) -> None:
-        """Prepare to publish on `outlets`, /clock first, in the order they are published in."""
+    def __init__(self, node: Node, simulation: Simulation, outlets: list[Outlet]) -> None:
+        """Prepare to publish what goes out by `outlets`, /clock first, with the same publishers."""
         self._simulation = simulation
         self._outlets = outlets
+        publish = {publisher.topic_name: publisher.publish for publisher in node.publishers}
+        self._publish: list[_Publish] = [
+            publish["/" + outlet.topic.name.lstrip("/")] for outlet in outlets
+        ]
         (robot,) = simulation.layout.robots
         self._builds: list[_Build] = [_clock]
         self._builds.append(lambda stamp: self._joint_states(stamp, robot))
@@ -48,30 +54,34 @@ class NaivePublishers:
         self._names = list(robot.joints.names)
 
     def publish(self) -> None:
-        """Build and publish every message of the present sample."""
-        sec, nanosec = split(self._simulation.time)
-        stamp = Time(sec=sec, nanosec=nanosec)
-        for build, outlet in zip(self._builds, self._outlets, strict=True):
+        """Build and publish every message of the present sample that someone receives."""
+        stamp = self._stamp()
+        for build, outlet, publish in zip(self._builds, self._outlets, self._publish, strict=True):
             if outlet.listeners:
-                outlet.publish(build(stamp))
+                publish(build(stamp))
 
     def check(self, publish: Callable[[], None]) -> None:
-        """Require that the messages equal those which `publish` sends for the present sample.
+        """Require that the messages equal those which `publish` sends by the outlets.
 
         Raises:
             RuntimeError: They differ, so that their costs could not be compared.
         """
         kept = [(outlet.publish, outlet.listeners) for outlet in self._outlets]
-        sent: list[list[Any]] = [[] for _ in self._outlets]
+        sent: list[list[bytes]] = [[] for _ in self._outlets]
         for outlet, messages in zip(self._outlets, sent, strict=True):
             outlet.publish, outlet.listeners = messages.append, 1
         publish()
-        self.publish()
         for outlet, (function, listeners) in zip(self._outlets, kept, strict=True):
             outlet.publish, outlet.listeners = function, listeners
-        for outlet, (data, message) in zip(self._outlets, sent, strict=True):
-            if not _equal(deserialize_message(data, type(message)), message):
+        stamp = self._stamp()
+        for build, outlet, (data,) in zip(self._builds, self._outlets, sent, strict=True):
+            message = build(stamp)
+            if deserialize_message(data, type(message)) != message:
                 raise RuntimeError(f"{outlet.topic.name}: the naive message differs")
+
+    def _stamp(self) -> Time:
+        sec, nanosec = split(self._simulation.time)
+        return Time(sec=sec, nanosec=nanosec)
 
     def _joint_states(self, stamp: Time, robot: Robot) -> JointState:
         sample, joints = self._simulation.sample, robot.joints
@@ -169,7 +179,3 @@ def _set_vector(vector: Any, values: np.ndarray) -> None:
 
 def _set_quaternion(quaternion: Any, wxyz: np.ndarray) -> None:
     quaternion.w, quaternion.x, quaternion.y, quaternion.z = wxyz.tolist()
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return bool(str(a) == str(b))

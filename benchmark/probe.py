@@ -1,7 +1,7 @@
-"""The simulator with a stopwatch: ``python -m benchmark.probe FILE [--naive | --profile] --ros-args …``.
+"""The simulator with a stopwatch: ``benchmark.probe FILE [--naive | --profile] --ros-args …``.
 
-It runs what ``python -m mujoco_ros`` runs, and notes for each step, in memory, when it began, when the
-engine had finished, when all messages were handed over (CLOCK_MONOTONIC), and the sample's stamp.
+It runs what ``python -m mujoco_ros`` runs, and notes for each step, in memory, when it began, when
+the engine had finished, when all messages were handed over (CLOCK_MONOTONIC), and the stamp.
 The notes cost about half a microsecond a step. They are saved when it ends.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from rclpy.node import Node
 
 from benchmark.naive import NaivePublishers
 from mujoco_ros.cli.sim import main as simulate
@@ -22,24 +23,32 @@ from mujoco_ros.ros.outbox import Batch, Outlet
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
+from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import Simulation
 
 CAPACITY = 200_000  # steps
+COLUMNS = 5
+"""Step begun, engine finished, messages handed over, stamp, deadline misses so far."""
 ALTERNATE = 250
 """Steps after which `--naive` changes from templates to naively built messages, and back."""
 
 
 class Stopwatch:
-    """Rows of (begun, stepped, published, stamp) in nanoseconds, one per step."""
+    """Rows of `COLUMNS`, one per step; times in nanoseconds."""
 
     def __init__(self) -> None:
-        self._rows = array("q", bytes(CAPACITY * 4 * 8))
+        self._rows = array("q", bytes(CAPACITY * COLUMNS * 8))
         self._next = 0
 
     def install(self) -> None:
         """Wrap the simulation's step and the publishing of its sample."""
-        rows, limit = self._rows, CAPACITY * 4
-        step, publish = Simulation.step, Publishers.publish
+        rows, limit = self._rows, CAPACITY * COLUMNS
+        step, publish, prepare = Simulation.step, Publishers.publish, Pacer.__init__
+        pacers: list[Pacer] = []
+
+        def prepared(pacer: Pacer, *arguments: Any, **options: Any) -> None:
+            prepare(pacer, *arguments, **options)
+            pacers.append(pacer)
 
         def timed_step(simulation: Simulation) -> bool:
             begun = monotonic_ns()
@@ -48,6 +57,7 @@ class Stopwatch:
             if at < limit:
                 rows[at], rows[at + 1] = begun, monotonic_ns()
                 rows[at + 3] = round(simulation.time * 1e9)
+                rows[at + 4] = pacers[0].late_steps
             return good
 
         def timed_publish(topics: Publishers) -> None:
@@ -55,14 +65,15 @@ class Stopwatch:
             at = self._next
             if at < limit:
                 rows[at + 2] = monotonic_ns()
-                self._next = at + 4
+                self._next = at + COLUMNS
 
-        Simulation.step = timed_step
-        Publishers.publish = timed_publish
+        Pacer.__init__ = prepared  # type: ignore[method-assign]
+        Simulation.step = timed_step  # type: ignore[method-assign]
+        Publishers.publish = timed_publish  # type: ignore[method-assign]
 
     def result(self) -> np.ndarray:
-        """Return the rows.  # (steps, 4) int64."""
-        return np.array(self._rows[: self._next], dtype=np.int64).reshape(-1, 4)
+        """Return the rows.  # (steps, COLUMNS) int64."""
+        return np.array(self._rows[: self._next], dtype=np.int64).reshape(-1, COLUMNS)
 
 
 def alternate_with_naive() -> None:
@@ -71,9 +82,10 @@ def alternate_with_naive() -> None:
     naive: list[NaivePublishers] = []
     count = 0
 
-    def prepared(topics: Publishers, *arguments: Any) -> None:
-        initialize(topics, *arguments)
-        naive.append(NaivePublishers(topics._simulation, [topics._clock, *topics._outlets]))
+    def prepared(topics: Publishers, node: Node, *arguments: Any) -> None:
+        initialize(topics, node, *arguments)
+        outlets = [topics._clock, *topics._outlets]
+        naive.append(NaivePublishers(node, topics._simulation, outlets))
 
     def alternating(topics: Publishers) -> None:
         nonlocal count
@@ -85,8 +97,8 @@ def alternate_with_naive() -> None:
             publish(topics)
         count += 1
 
-    Publishers.__init__ = prepared
-    Publishers.publish = alternating
+    Publishers.__init__ = prepared  # type: ignore[method-assign]
+    Publishers.publish = alternating  # type: ignore[method-assign]
 
 
 class Profile:

@@ -1,4 +1,4 @@
-"""Which topics a scene has, for processes that listen to all of them or publish them another way."""
+"""Which topics a scene has, for processes that listen to all of them."""
 
 from mujoco_ros.model.assembly import assemble
 from mujoco_ros.model.layout import lay_out
@@ -10,7 +10,7 @@ EVERY_STEP_HZ = 1000.0
 
 
 def topics_of(scene: str) -> list[Topic]:
-    """Return every topic the simulator publishes at its own pace for `scene`, /clock first, /tf last."""
+    """Return every topic that samples of `scene` are published on, /clock first, /tf last."""
     layout = lay_out(assemble(load_scene(scene)))
     topics, first_base = [clock_topic()], 0
     for index, robot in enumerate(layout.robots):

@@ -1,8 +1,9 @@
 """A process that subscribes to every topic of a scene: ``python -m benchmark.subscriber``.
 
-It takes the messages serialized, as a recorder does, and straight from a wait set: rclpy's executor
-takes a core for a thousand messages a second, and there are ten thousand. Until SIGINT or SIGTERM it
-notes when each message was taken (CLOCK_MONOTONIC, which all processes share) and which stamp it carries.
+It takes the messages serialized, as a recorder does, and straight from a wait set, because rclpy's
+executor collects all entities anew for each of the ten thousand messages a second. Until SIGINT or
+SIGTERM it notes when each one was taken (CLOCK_MONOTONIC, which all processes share) and its stamp;
+it prints when the first one of each topic was.
 """
 
 import argparse
@@ -24,22 +25,22 @@ from tf2_msgs.msg import TFMessage
 from benchmark.stations import topics_of
 
 _STAMP = struct.Struct("<iI")
-# CDR: 4 bytes of encapsulation, then the header's stamp; a TFMessage has the length of its list first.
+# CDR: 4 bytes of encapsulation, then the header's stamp; a TFMessage has its list's length first.
 _STAMP_AT, _TF_STAMP_AT = 4, 8
 _LOOK_NS = 50_000_000  # how often to see whether a signal came
 
 
 class Inlet:
-    """One subscription and what arrived on it: nanoseconds of arrival and of the stamp, alternating."""
+    """One subscription, and the times of arrival and the stamps of what it got, in turn [ns]."""
 
     def __init__(self, node: Node, name: str, message_type: type, qos: object) -> None:
         """Subscribe."""
         self.subscription = node.create_subscription(
             message_type, name, lambda _message: None, qos, raw=True
         )
-        self.first = 0
         self.count = 0
         self.rows = array("q")
+        self._name = name
         self._type = message_type
         self._stamp_at = _TF_STAMP_AT if message_type is TFMessage else _STAMP_AT
 
@@ -50,7 +51,7 @@ class Inlet:
             return
         now = monotonic_ns()
         if not self.count:
-            self.first = now
+            _say(f"{self._name} {now}")
         self.count += 1
         if record:
             sec, nanosec = _STAMP.unpack_from(taken[0], self._stamp_at)
@@ -87,8 +88,7 @@ def main() -> int:
     }
     gc.freeze()
     gc.disable()  # its pauses would be taken for latency
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    _say("ready")
     _listen(node, list(inlets.values()), ending, record=options.record)
     node.destroy_node()
     rclpy.shutdown()
@@ -109,15 +109,26 @@ def _listen(node: Node, inlets: list[Inlet], ending: Ending, *, record: bool) ->
             by_pointer[pointer].take(record=record)
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def save(file: Path, inlets: dict[str, Inlet]) -> None:
-    """Save the arrivals of every topic: ``<topic>|first``, ``|count``, ``|rows``  # (n, 2)."""
-    data: dict[str, np.ndarray] = {}
-    for name, inlet in inlets.items():
-        data[f"{name}|first"] = np.array(inlet.first)
-        data[f"{name}|count"] = np.array(inlet.count)
-        data[f"{name}|rows"] = np.array(inlet.rows, dtype=np.int64).reshape(-1, 2)
-    # A topic's slashes would become folders inside the archive.
-    np.savez(file, **{name.replace("/", ":"): value for name, value in data.items()})
+    """Save (arrival, stamp) of every message by topic, with colons for slashes.  # (n, 2)."""
+    np.savez(
+        file,
+        **{
+            name.replace("/", ":"): np.array(inlet.rows, dtype=np.int64).reshape(-1, 2)
+            for name, inlet in inlets.items()
+        },
+    )
+
+
+def load(file: Path) -> dict[str, np.ndarray]:
+    """Return what `save` saved."""
+    with np.load(file) as data:
+        return {name.replace(":", "/"): data[name] for name in data.files}
 
 
 if __name__ == "__main__":

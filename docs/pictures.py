@@ -71,16 +71,13 @@ PICTURES = (
 )
 
 
-def main() -> int:
+def main() -> None:
     """Render every picture, or those named on the command line."""
     wanted = sys.argv[1:] or [picture.name for picture in PICTURES]
     IMAGES.mkdir(exist_ok=True)
     for picture in PICTURES:
         if picture.name in wanted:
-            path = IMAGES / f"{picture.name}.png"
-            render(picture, path)
-            print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
-    return 0
+            render(picture, IMAGES / f"{picture.name}.png")
 
 
 def render(picture: Picture, path: Path) -> None:
@@ -108,4 +105,4 @@ def render(picture: Picture, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,6 +8,8 @@ import numpy as np
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.strict import read_text, read_yaml
 
+_LARGEST = 1e9
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gains:
@@ -103,6 +105,6 @@ def _gain(value: object, where: str) -> float:
         gain = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{where}: expected a number, got {value!r}") from None
-    if not 0 <= gain < float("inf") or isinstance(value, bool):
-        raise ModelError(f"{where}: a gain must be a finite number of 0 or more, got {value!r}")
+    if not 0 <= gain <= _LARGEST or isinstance(value, bool):
+        raise ModelError(f"{where}: a gain must be from 0 to {_LARGEST:g}, got {value!r}")
     return gain

@@ -122,8 +122,10 @@ def _check_numbers(model: mujoco.MjModel) -> None:
 
 def _merge(config: SceneConfig) -> mujoco.MjSpec:
     """Attach every robot and object to the world, each under the prefix ``<name>/``."""
-    spec = mujoco.MjSpec()
-    if config.world is not None:
+    if config.world is None:
+        spec = mujoco.MjSpec()
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
+    else:
         spec = _load(config.path(config.world), "the world")
     spec.modelname = config.name
     parts: list[tuple[RobotConfig | ObjectConfig, mujoco.MjSpec]] = [

@@ -14,6 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.contacts import exclude_base_neighbours
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.inertia import WATER, mend
 from mujoco_ros.model.mesh_file import find_mesh, is_native, read_mesh
@@ -85,6 +86,7 @@ def load_urdf(path: Path) -> mujoco.MjSpec:
     spec = _base_spec(urdf)
     builder = _Builder(urdf, spec)
     builder.build()
+    exclude_base_neighbours(spec)
     try:
         spec.compile()
     except (ValueError, mujoco.FatalError) as error:
@@ -121,12 +123,13 @@ def _one_line(error: Exception) -> str:
 def _base_spec(urdf: Urdf) -> mujoco.MjSpec:
     """Return an empty spec with the settings of the ``<mujoco>`` extension."""
     root = ET.Element("mujoco", model=urdf.name)
+    # Servos need their damping integrated implicitly, which MuJoCo's default does not do.
+    ET.SubElement(root, "option", integrator="implicitfast")
     for tag in ("compiler", "option", "size"):
         element = None if urdf.mujoco is None else urdf.mujoco.find(tag)
         if element is not None:
-            ET.SubElement(
-                root, tag, {k: v for k, v in element.items() if k not in _OWN_SETTINGS}
-            ).extend(element)
+            settings = {k: v for k, v in element.items() if k not in _OWN_SETTINGS}
+            ET.SubElement(root, tag, settings).extend(element)
     try:
         spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
     except (ValueError, mujoco.FatalError) as error:

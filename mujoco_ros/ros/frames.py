@@ -65,8 +65,8 @@ def _add_bodies(plan: FramePlan, model: mujoco.MjModel, robot: Robot, *, every_l
         if body not in robot.roots and not every_link:
             continue
         parent = int(model.body_parentid[body])
-        parent_frame = robot.frame(model.body(parent).name) if parent else WORLD
-        child_frame = robot.frame(model.body(body).name or f"body{body}")
+        parent_frame = _body_frame(model, robot, parent)
+        child_frame = _body_frame(model, robot, body)
         if model.body_jntnum[body] or model.body_mocapid[body] >= 0:
             row = len(plan.linked_bodies)
             plan.linked_bodies.append(body)
@@ -101,7 +101,8 @@ def _add_sensors(plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: se
 
 
 def _body_frame(model: mujoco.MjModel, robot: Robot, body: int) -> str:
-    return robot.frame(model.body(body).name) if body else WORLD
+    # Only compiled models have nameless bodies.
+    return robot.frame(model.body(body).name or f"body{body}") if body else WORLD
 
 
 def _transform(

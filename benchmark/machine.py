@@ -1,0 +1,76 @@
+"""What the figures were measured on."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, distributions, version
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+import numpy
+import rclpy
+from ament_index_python.packages import get_package_share_directory
+
+
+def ros_distribution() -> str:
+    """Return the name of the ROS 2 distribution: a sourced one, or that of the installed wheels."""
+    if "ROS_DISTRO" in os.environ:
+        return os.environ["ROS_DISTRO"]
+    for distribution in distributions():
+        name = distribution.metadata["Name"].replace("_", "-")
+        if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
+            return name.split("-")[1]
+    return "unknown"
+
+
+def describe() -> dict[str, str]:
+    """Return the machine and the versions of what runs on it, in words."""
+    rmw = rclpy.get_rmw_implementation_identifier()
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "memory": _memory(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "Python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "MuJoCo": mujoco.__version__,
+        "ROS 2": f"{ros_distribution()}, rclpy {_version('rclpy')}, {rmw} {_version(rmw)}",
+        "real-time priority": "permitted" if _may_schedule() else "not permitted",
+    }
+
+
+def load() -> float:
+    """Return how many processes wanted to run in the last minute, on average."""
+    return os.getloadavg()[0]
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> str:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{pages / 1e9:.0f} GB"
+
+
+def _version(package: str) -> str:
+    for name in (package, f"ros-{package.replace('_', '-')}"):  # the latter are wheels
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    share = Path(get_package_share_directory(package))
+    return ElementTree.parse(share / "package.xml").findtext("version", "unknown")
+
+
+def _may_schedule() -> bool:
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        return False
+    os.sched_setscheduler(0, *before)
+    return True

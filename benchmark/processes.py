@@ -1,0 +1,140 @@
+"""Starting, watching and ending the processes that are measured."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_READY_S, _END_S, _LOOK_S = 30.0, 5.0, 0.02
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which the processes meet each other and nobody else."""
+    result = dict(os.environ)
+    # A process that inherits the first one starts quicker than what a user starts.
+    for name in ("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"):
+        result.pop(name, None)
+    # Up to domain 101 no DDS port lies in Linux' ephemeral range.
+    result["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 101)
+    result["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    return result
+
+
+class Process:
+    """A Python module in a process of its own, its output in a file."""
+
+    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
+        """Start it."""
+        self._module, self._log = module, log
+        self.started_ns = time.monotonic_ns()
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                cwd=ROOT,
+                env=environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait_for(self, word: str, timeout_s: float = _READY_S) -> str:
+        """Wait for a line of output that begins with `word`, and return the rest of it.
+
+        Raises:
+            RuntimeError: It ended, or printed no such line in time.
+        """
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            for line in self._log.read_text(encoding="utf-8").splitlines():
+                if line.partition(" ")[0] == word:
+                    return line.partition(" ")[2]
+            self.check()
+            time.sleep(_LOOK_S)
+        raise self._error(f"did not print '{word}' within {timeout_s:g} s")
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, and see that it still runs afterwards."""
+        time.sleep(seconds)
+        self.check()
+
+    def check(self) -> None:
+        """Raise RuntimeError if it has ended."""
+        if self._process.poll() is not None:
+            raise self._error(f"ended with exit code {self._process.returncode}")
+
+    def cpu_s(self) -> float:
+        """Return the processor time that all its threads have used [s] (proc(5): utime, stime)."""
+        stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+    def resident_mb(self) -> float:
+        """Return its resident memory [MB]; exact, whereas VmRSS is approximate (proc(5))."""
+        rollup = Path(f"/proc/{self._process.pid}/smaps_rollup").read_text(encoding="ascii")
+        line = next(line for line in rollup.splitlines() if line.startswith("Rss:"))
+        return int(line.split()[1]) * 1024 / 1e6
+
+    def end(self) -> None:
+        """Interrupt it, as Ctrl-C does, and wait until it has ended.
+
+        Raises:
+            RuntimeError: It did not end, or not with exit code 0.
+        """
+        self.check()
+        self._process.send_signal(signal.SIGINT)
+        try:
+            code = self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            raise self._error(f"did not end within {_END_S:g} s of SIGINT") from None
+        if code:
+            raise self._error(f"ended with exit code {code}")
+
+    def kill(self) -> None:
+        """End it if nothing else did."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def _error(self, what: str) -> RuntimeError:
+        tail = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+        return RuntimeError("\n    ".join([f"{self._module} {what}; its output ends with", *tail]))
+
+
+@contextmanager
+def subscriber(scene: str, folder: Path, *, record: bool) -> Iterator[Process]:
+    """Run a subscriber to every topic; on leaving, `folder` has its ``arrivals.npz``."""
+    arguments = [scene, str(folder / "arrivals.npz"), *(["--record"] if record else [])]
+    with _running(Process("benchmark.subscriber", arguments, folder / "subscriber.log")) as process:
+        process.wait_for("ready")
+        yield process
+
+
+@contextmanager
+def simulator(
+    scene: str, folder: Path, parameters: Mapping[str, object], probe: Sequence[str] | None = None
+) -> Iterator[Process]:
+    """Run the simulator; with `probe`, its options, by the probe, which writes ``steps.npy``."""
+    arguments = ["--ros-args", "-p", f"scene:={scene}"]
+    for name, value in parameters.items():
+        arguments += ["-p", f"{name}:={value}"]
+    if probe is None:
+        process = Process("mujoco_ros", arguments, folder / "simulator.log")
+    else:
+        arguments = [str(folder / "steps.npy"), *probe, *arguments]
+        process = Process("benchmark.probe", arguments, folder / "simulator.log")
+    with _running(process):
+        yield process
+
+
+@contextmanager
+def _running(process: Process) -> Iterator[Process]:
+    try:
+        yield process
+        process.end()
+    finally:
+        process.kill()

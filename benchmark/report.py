@@ -1,0 +1,94 @@
+"""Rows of figures: as a table on the terminal, as JSON and as Markdown."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+_HEAD = ("", "quantity", "value", "unit", "limit", "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One figure.
+
+    Attributes:
+        key: The letter of the measurement it belongs to.
+        limit: The limit in words, empty where there is none.
+        good: Whether it keeps the limit, None without one.
+        text: The value as it is shown, with as many digits as it deserves.
+    """
+
+    key: str
+    quantity: str
+    value: float
+    unit: str
+    text: str
+    limit: str = ""
+    good: bool | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the columns of a table."""
+        verdict = {None: "", True: "pass", False: "FAIL"}[self.good]
+        return (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
+
+
+def figure(
+    key: str,
+    quantity: str,
+    value: float,
+    unit: str,
+    digits: int = 1,
+    *,
+    limit: str = "",
+    keeps: Callable[[float], bool] | None = None,
+) -> Row:
+    """Return a row; `keeps` tells whether a value is within the limit."""
+    good = None if keeps is None else bool(keeps(value))
+    text = f"{value:.{digits}f}"
+    return Row(
+        key=key, quantity=quantity, value=value, unit=unit, text=text, limit=limit, good=good
+    )
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows as aligned text."""
+    lines = [_HEAD, *(row.cells() for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEAD))]
+    return "\n".join(_aligned(line, widths) for line in lines)
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    number = 2  # the value's column
+    padded = [
+        cell.rjust(width) if column == number else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(padded).rstrip()
+
+
+def save(
+    folder: Path, name: str, machine: Mapping[str, str], notes: Sequence[str], rows: Sequence[Row]
+) -> tuple[Path, Path]:
+    """Write ``<name>.json`` and ``<name>.md`` and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record, page = folder / f"{name}.json", folder / f"{name}.md"
+    content = {
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "machine": dict(machine),
+        "notes": list(notes),
+        "rows": [asdict(row) for row in rows],
+    }
+    record.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    lines = [f"# Benchmark {name}", ""]
+    lines += [f"- {what}: {value}" for what, value in machine.items()]
+    lines += [f"- {note}" for note in notes]
+    lines += ["", _markdown(_HEAD), "|---|---|--:|---|---|---|"]
+    lines += [_markdown(row.cells()) for row in rows]
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return record, page
+
+
+def _markdown(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,27 @@
+"""Which links of a robot cannot touch each other."""
+
+from collections.abc import Iterator
+
+import mujoco
+
+
+def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
+    """Exclude contacts between what is fixed to the world and the links that move on it.
+
+    URDF takes neighbouring links to overlap at their joint, and MuJoCo filters their contacts, but
+    not those of a link welded to the world with its neighbours.
+    """
+    fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
+    for base in fixed:
+        for neighbour in (child for body in fixed for child in body.bodies if child.joints):
+            for link in _welded(neighbour):
+                if base.geoms and link.geoms:
+                    spec.add_exclude(bodyname1=base.name, bodyname2=link.name)
+
+
+def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
+    """Yield `body` and all that is fixed to it."""
+    yield body
+    for child in body.bodies:
+        if not child.joints:
+            yield from _welded(child)

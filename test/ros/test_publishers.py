@@ -1,0 +1,251 @@
+"""What is published when, and for whom."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.publishers import Publishers
+from mujoco_ros.ros.topics import RATES, SENSOR
+from mujoco_ros.sim.simulation import Simulation
+
+_PROBE = str(DATA / "probe.xml")
+
+
+class Watched:
+    """Publishers of a simulation, driven step by step, and all they hand to the middleware."""
+
+    def __init__(self, node: Node, scene: str) -> None:
+        self.node = node
+        self.sent: list[tuple[str, type, bytes]] = []
+        self.simulation = Simulation(load_scene(scene))
+        layout = self.simulation.layout
+        frames = plan_frames(self.simulation.model, layout, "base", [set()] * len(layout.robots))
+        create = node.create_publisher
+
+        def create_watched(kind: type, topic: str, *args: Any, **options: Any) -> Publisher:
+            publisher = create(kind, topic, *args, **options)
+            publish = publisher.publish
+
+            def watched(data: bytes) -> None:
+                self.sent.append((topic, kind, data))
+                publish(data)
+
+            publisher.publish = watched
+            return publisher
+
+        node.create_publisher = create_watched
+        self.publishers = Publishers(node, self.simulation, frames, "child_on_parent")
+        self.publishers.set_rates(RATES)
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            if self.simulation.step():
+                self.publishers.publish()
+
+    def steps(self, topic: str) -> list[int]:
+        """Return the steps at which messages were sent on a topic."""
+        kinds = [(kind, data) for name, kind, data in self.sent if name == topic]
+        return steps_of([deserialize_message(data, kind) for kind, data in kinds])
+
+    def topics(self) -> set[str]:
+        return {name for name, _, _ in self.sent}
+
+
+@pytest.fixture
+def watched(ros_node: Node) -> Watched:
+    return Watched(ros_node, _PROBE)
+
+
+def test_nothing_is_sent_while_nobody_subscribes(watched: Watched) -> None:
+    watched.run(50)
+    assert watched.sent == []
+
+
+def test_a_topic_is_sent_from_when_someone_subscribes_until_nobody_does(
+    watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    def run_and_list() -> set[str]:
+        watched.sent.clear()
+        watched.run(10)
+        return watched.topics()
+
+    for _ in range(2):
+        first = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        second = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+        other = ros_node.create_subscription(Imu, "imu/tip", lambda _: None, SENSOR)
+        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, PATIENCE_S)
+        ros_node.destroy_subscription(first)
+        ros_node.destroy_subscription(other)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        ros_node.destroy_subscription(second)
+        assert spin_until(lambda: run_and_list() == set(), PATIENCE_S)
+
+
+@pytest.fixture
+def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
+    """Publishers of which everything is subscribed to."""
+    kinds = {"/clock": Clock, "/tf": TFMessage, "joint_states": JointState}
+    kinds |= {"imu/tip": Imu, "imu/carriage": Imu, "wrench/pole_ft": WrenchStamped}
+    for topic, kind in kinds.items():
+        ros_node.create_subscription(kind, topic, lambda _: None, SENSOR)
+
+    def everything_sent() -> bool:
+        watched.run(1)
+        return watched.topics() == set(kinds)
+
+    assert spin_until(everything_sent, PATIENCE_S)
+    watched.sent.clear()
+    return watched
+
+
+def test_every_message_has_a_clock_message_of_its_stamp_before_it_and_no_two_are_equal(
+    heard: Watched,
+) -> None:
+    heard.run(200)
+    clock = heard.steps("/clock")
+    assert len(clock) == 100
+    assert all(before < after for before, after in pairwise(clock))
+    now = None
+    for topic, kind, data in heard.sent:
+        (step,) = steps_of([deserialize_message(data, kind)])
+        if topic == "/clock":
+            now = step
+        assert now is None or step == now
+
+
+def test_rates_count_simulated_steps(heard: Watched) -> None:
+    heard.publishers.set_rates(
+        {"joint_states": 1000.0, "imu": 200.0, "wrench": 0.0, "tf": 30.0, **_OFF}
+    )
+    heard.run(1000)
+    first = heard.steps("joint_states")[0]
+    assert heard.steps("joint_states") == list(range(first, first + 1000))
+    assert heard.steps("imu/tip") == list(range(first, first + 1000, 5))
+    assert heard.steps("imu/carriage") == heard.steps("imu/tip")
+    assert heard.steps("/tf") == list(range(first, first + 1000, 33))  # 1000/30 steps, rounded
+    assert heard.steps("wrench/pole_ft") == []
+    assert heard.steps("/clock") == heard.steps("joint_states")
+
+
+def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> None:
+    heard.publishers.set_rates(
+        {"joint_states": 100_000.0, "imu": 0.0, "wrench": 0.0, "tf": 0.0, **_OFF}
+    )
+    heard.run(20)
+    assert len(heard.steps("joint_states")) == 20
+
+
+def test_with_every_rate_off_not_even_the_clock_is_sent(heard: Watched) -> None:
+    heard.publishers.set_rates(dict.fromkeys(RATES, 0.0))
+    heard.run(50)
+    assert heard.sent == []
+
+
+def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence(
+    ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    watched = Watched(ros_node, str(DATA / "runaway.xml"))
+    ros_node.create_subscription(Clock, "/clock", lambda _: None, 10)
+    ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+
+    def sent() -> bool:
+        watched.run(1)
+        return watched.topics() == {"/clock", "joint_states"}
+
+    assert spin_until(sent, PATIENCE_S)
+    for rate in (1000.0, 500.0, 333.0, 1000.0):
+        watched.publishers.set_rates(dict.fromkeys(RATES, rate))
+        watched.run(150)
+    assert watched.simulation.divergences >= 2
+    clock = watched.steps("/clock")
+    assert len(clock) > 400
+    assert all(before < after for before, after in pairwise(clock))
+    states = [deserialize_message(d, k) for n, k, d in watched.sent if n == "joint_states"]
+    assert all(np.isfinite([*s.position, *s.velocity, *s.effort]).all() for s in states)
+
+
+_OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0}
+
+
+def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
+    watched = Watched(ros_node, "humanoid")
+    depths = {p.topic_name: p.qos_profile.depth for p in watched.node.publishers}
+    assert depths["/joint_states"] == depths["/odom"] == depths["/clock"] == 10
+    assert depths["/imu/pelvis_imu"] == depths["/wrench/left_ankle_ft"] == 5
+    assert depths["/tf"] == 100
+
+
+def _spacing(recording: Any) -> int:
+    """Return the smallest number of steps between messages: none is sent more often than asked."""
+    return int(np.diff(steps_of(recording.messages)).min())
+
+
+def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starter) -> None:
+    simulator = start.simulator(
+        scene=_PROBE, real_time_factor=0.2, publish_rate__imu=1000.0, publish_rate__wrench=0.0
+    )
+    listener = start.listener(simulator)
+    joints = listener.record(JointState, "/joint_states", reliable=True)
+    imu = listener.record(Imu, "/imu/tip")
+    wrench = listener.record(WrenchStamped, "/wrench/pole_ft")
+    frames = listener.record(TFMessage, "/tf", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    everything = (joints, imu, wrench, frames, clock)
+    assert listener.spin_until(lambda: len(frames) >= 5 and len(imu) >= 40 and len(joints) >= 20)
+    assert [_spacing(r) for r in (joints, imu, frames, clock)] == [2, 1, 10, 1]
+    assert not len(wrench)
+
+    rates = {"joint_states": 100.0, "imu": 0.0, "wrench": 250.0, "tf": 50.0}
+    results = listener.set_parameters(
+        {f"publish_rate.{topic}": rate for topic, rate in rates.items()}, atomic=True
+    )
+    assert results[0].successful
+    # The last of the old rate is on its way still.
+    assert listener.spin_until(lambda: len(wrench) >= 10)
+    for recording in everything:
+        recording.raw.clear()
+    assert listener.spin_until(lambda: len(frames) >= 5 and len(wrench) >= 20 and len(joints) >= 10)
+    assert [_spacing(r) for r in (joints, wrench, frames)] == [10, 4, 20]
+    assert not len(imu)
+    assert simulator.complaints() == _ASSUMED_GAINS
+
+
+_ASSUMED_GAINS: list[str] = []
+
+
+def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
+    start: Starter, tmp_path: Path
+) -> None:
+    robots = [
+        {"name": "one", "model": _PROBE, "publish_rate": {"joint_states": 250, "imu": 0}},
+        {"name": "two", "model": _PROBE, "pose": {"xyz": [0.0, 3.0, 0.0]}},
+    ]
+    scene = tmp_path / "rates.yaml"
+    scene.write_text(yaml.safe_dump({"robots": robots}))
+    listener = start.listener(
+        start.simulator(scene=scene, real_time_factor=0.2, publish_rate__joint_states=100.0)
+    )
+    own = listener.record(JointState, "/one/joint_states", reliable=True)
+    other = listener.record(JointState, "/two/joint_states", reliable=True)
+    off = listener.record(Imu, "/one/imu/tip")
+    on = listener.record(Imu, "/two/imu/tip")
+    assert listener.spin_until(lambda: len(own) >= 20 and len(other) >= 8 and len(on) >= 20)
+    assert [_spacing(recording) for recording in (own, other, on)] == [4, 10, 2]
+    assert not len(off)
+    assert len(set(stamps_of(own.messages))) == len(own)
