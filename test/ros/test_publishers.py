@@ -10,7 +10,6 @@ import pytest
 import yaml
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
@@ -19,6 +18,7 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.outbox import Outlet
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.ros.topics import RATES, SENSOR
 from mujoco_ros.sim.simulation import Simulation
@@ -35,22 +35,19 @@ class Watched:
         self.simulation = Simulation(load_scene(scene))
         layout = self.simulation.layout
         frames = plan_frames(self.simulation.model, layout, "base", [set()] * len(layout.robots))
-        create = node.create_publisher
-
-        def create_watched(kind: type, topic: str, *args: Any, **options: Any) -> Publisher:
-            publisher = create(kind, topic, *args, **options)
-            publish = publisher.publish
-
-            def watched(data: bytes) -> None:
-                self.sent.append((topic, kind, data))
-                publish(data)
-
-            publisher.publish = watched
-            return publisher
-
-        node.create_publisher = create_watched
         self.publishers = Publishers(node, self.simulation, frames, "child_on_parent")
         self.publishers.set_rates(RATES)
+        for outlet in (self.publishers._clock, *self.publishers._outlets):
+            self._watch(outlet)
+
+    def _watch(self, outlet: Outlet) -> None:
+        publish, topic = outlet.publish, outlet.topic
+
+        def watched(data: bytes) -> None:
+            self.sent.append((topic.name, type(topic.message), data))
+            publish(data)
+
+        outlet.publish = watched
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
@@ -223,10 +220,8 @@ def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starte
     assert listener.spin_until(lambda: len(frames) >= 5 and len(wrench) >= 20 and len(joints) >= 10)
     assert [_spacing(r) for r in (joints, wrench, frames)] == [10, 4, 20]
     assert not len(imu)
-    assert simulator.complaints() == _ASSUMED_GAINS
-
-
-_ASSUMED_GAINS: list[str] = []
+    (complaint,) = simulator.complaints()
+    assert "robot 'probe' has no gains file" in complaint
 
 
 def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(

@@ -172,6 +172,7 @@ class Simulator:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
                 # A shell that runs the tests in the background has SIGINT ignored.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
             )
@@ -193,6 +194,14 @@ class Simulator:
 
     def wait_until_running(self) -> None:
         self.wait_for_log("simulating '")
+
+    def has_processes(self) -> bool:
+        """Return whether anything it started, or itself, still runs."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and return the exit code."""

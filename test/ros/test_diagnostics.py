@@ -1,0 +1,137 @@
+"""What /diagnostics says of time and of the engine, and when."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from simulators import DATA, Starter, stamps_of
+from zoo import Zoo
+
+_RUNAWAY = DATA / "runaway.xml"
+_TIME = {
+    "simulated time [s]",
+    "real-time factor asked",
+    "real-time factor achieved",
+    "lag [ms]",
+    "time dropped in total [s]",
+    "deadline misses in total",
+    "steps",
+    *(
+        f"step {of} p{percent} [us]"
+        for of in ("period", "cost")
+        for percent in ("50", "99", "99.9")
+    ),
+}
+_ENGINE = {"divergences", "contacts", "constraints"}
+
+
+def _values(status: Any) -> dict[str, str]:
+    return {value.key: value.value for value in status.values}
+
+
+def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
+    message = zoo.recordings["/diagnostics"].messages[-1]
+    assert [status.name for status in message.status] == ["mujoco: real time", "mujoco: engine"]
+    pace, engine = message.status
+    assert pace.hardware_id == engine.hardware_id == "MuJoCo"
+    assert set(_values(pace)) == _TIME
+    assert float(_values(pace)["real-time factor asked"]) == 0.1
+    assert 0.05 < float(_values(pace)["real-time factor achieved"]) < 0.2
+    assert 0 < float(_values(pace)["step cost p50 [us]"]) < 1e5
+    assert set(_values(engine)) == _ENGINE
+    assert (engine.level, engine.message) == (DiagnosticStatus.OK, "healthy")
+    assert _values(engine)["divergences"] == "0"
+    assert int(_values(engine)["contacts"]) > 8  # two feet, four feet, two boxes
+
+
+def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
+    for message in zoo.recordings["/diagnostics"].messages:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        assert abs(stamp - float(_values(message.status[0])["simulated time [s]"])) < 1e-3
+
+
+def test_a_report_comes_about_once_a_second(zoo: Zoo, start: Starter) -> None:
+    listener = start.listener(zoo.simulator)
+    arrivals: list[float] = []
+    listener.node.create_subscription(
+        DiagnosticArray, "/diagnostics", lambda _: arrivals.append(time.monotonic()), 10
+    )
+    assert listener.spin_until(lambda: len(arrivals) >= 4)
+    assert 0.7 < np.mean(np.diff(arrivals)) < 1.5
+
+
+def _errors(recording: Any) -> list[Any]:
+    return [m for m in recording.messages if m.status[1].level == DiagnosticStatus.ERROR]
+
+
+def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulation_goes_on(
+    start: Starter,
+) -> None:
+    # It diverges after every 0.215 s of simulated time: once in 2.15 s.
+    simulator = start.simulator(scene=_RUNAWAY, real_time_factor=0.1)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    states = listener.record(JointState, "/joint_states", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    assert listener.spin_until(lambda: len(_errors(diagnostics)) >= 2)
+    for message in _errors(diagnostics):
+        engine = message.status[1]
+        assert engine.message == "diverged"
+        simulated = float(_values(message.status[0])["simulated time [s]"])
+        divergence = int(_values(engine)["divergences"])
+        # Within some looks of 0.1 s after it happened, at a tenth of real time.
+        assert 0 <= simulated - 0.215 * divergence < 0.1
+    assert any(m.status[1].level == DiagnosticStatus.OK for m in diagnostics.messages)
+    simulator.wait_for_log("MuJoCo: Nan, Inf or huge value in QACC at DOF 0")
+    simulator.wait_for_log("the simulation diverged")
+    numbers = [[*m.position, *m.velocity, *m.effort] for m in states.messages]
+    assert np.isfinite(numbers).all()
+    stamps = stamps_of(clock.messages)
+    assert stamps == sorted(set(stamps))
+
+
+def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> None:
+    simulator = start.simulator(scene=_RUNAWAY, on_divergence="pause")
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.spin_until(
+        lambda: any(m.status[0].message == "paused" for m in diagnostics.messages)
+    )
+    diagnostics.raw.clear()
+    assert listener.spin_until(lambda: len(diagnostics) >= 2)
+    first, second = diagnostics.messages[:2]
+    assert first.status[0].message == second.status[0].message == "paused"
+    assert first.header.stamp == second.header.stamp
+    assert _values(second.status[0])["steps"] == "0"
+    assert listener.get_parameter("on_divergence") == "pause"
+    assert simulator.stop() == 0
+
+
+def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: Starter) -> None:
+    simulator = start.simulator(scene=_RUNAWAY, on_divergence="shutdown")
+    assert simulator.process.wait(60) == 1
+    assert "Traceback" not in simulator.log
+    assert simulator.log.splitlines()[-1] == (
+        "mujoco_ros: error: the simulation diverged at 0.2140 s"
+    )
+
+
+@pytest.mark.parametrize("factor", [1000.0])
+def test_time_that_cannot_be_made_up_is_counted_and_warned_of(
+    start: Starter, factor: float
+) -> None:
+    simulator = start.simulator(scene="zoo", real_time_factor=factor)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.spin_until(lambda: len(diagnostics) >= 2)
+    pace = diagnostics.messages[-1].status[0]
+    assert pace.level == DiagnosticStatus.WARN
+    assert "too slow" in pace.message
+    values = _values(pace)
+    assert float(values["time dropped in total [s]"]) > 0.5
+    assert int(values["deadline misses in total"]) > 100
+    assert 0 < float(values["real-time factor achieved"]) < factor

@@ -1,0 +1,100 @@
+"""The running program: what it logs, its names, and how it ends."""
+
+import signal
+import time
+from typing import Any
+
+import pytest
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from simulators import Simulator, Starter
+from zoo import Zoo
+
+_IN_TIME_S = 2.0
+
+
+def test_the_log_says_what_is_simulated_and_under_which_topics(zoo: Zoo) -> None:
+    log = zoo.simulator.log
+    assert "humanoid: 33 joints, 1 IMU" in log
+    assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
+    for topic in zoo.recordings:
+        if topic not in ("/tf_static", "/diagnostics") and "description" not in topic:
+            assert topic.removeprefix("/") in log
+    assert zoo.simulator.complaints() == []
+
+
+def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: Starter) -> None:
+    simulator = start.simulator(scene="quadruped", remaps=("__ns:=/left_half",))
+    listener = start.listener(simulator)
+    states = listener.record(JointState, "/left_half/joint_states", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    assert listener.spin_until(lambda: len(states) > 0 and len(clock) > 0)
+
+
+def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sides(
+    zoo: Zoo, start: Starter
+) -> None:
+    listener = start.listener(zoo.simulator)
+    imu = listener.record(
+        Imu,
+        "/humanoid/imu/pelvis_imu",
+        qos=QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE),
+    )
+
+    def told() -> bool:
+        return "incompatible QoS" in zoo.simulator.log
+
+    assert listener.spin_until(told)
+    (line,) = [line for line in zoo.simulator.log.splitlines() if "incompatible QoS" in line]
+    assert "imu/pelvis_imu" in line
+    assert not len(imu)
+
+
+def _running(start: Starter, **parameters: Any) -> Simulator:
+    """Return a simulator whose messages are being received."""
+    simulator = start.simulator(**parameters)
+    listener = start.listener(simulator)
+    states = listener.record(JointState, "/joint_states", reliable=True)
+    imu = listener.record(Imu, "/imu/trunk_imu")
+    assert listener.spin_until(lambda: len(states) > 10 and len(imu) > 10)
+    return simulator
+
+
+def _assert_ends(simulator: Simulator, number: signal.Signals, times: int = 1) -> None:
+    before = time.monotonic()
+    for _ in range(times):
+        simulator.process.send_signal(number)
+    assert simulator.process.wait(30) == 0
+    assert time.monotonic() - before < _IN_TIME_S
+    assert simulator.complaints() == []
+    assert not simulator.has_processes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("factor", [1.0, 0.0])
+def test_a_signal_ends_it_in_time_without_a_word(
+    start: Starter, number: signal.Signals, factor: float
+) -> None:
+    _assert_ends(_running(start, scene="quadruped", real_time_factor=factor), number)
+
+
+def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> None:
+    # From the terminal, and from `ros2 launch`, which got it as well.
+    _assert_ends(_running(start, scene="quadruped"), signal.SIGINT, times=2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
+    start: Starter, number: signal.Signals
+) -> None:
+    simulator = start.simulator(scene="quadruped", tf="none")
+    simulator.wait_until_running()
+    _assert_ends(simulator, number)
+
+
+def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> None:
+    simulator = start.simulator(scene="quadrupet")
+    assert simulator.process.wait(60) == 1
+    assert simulator.log.count("\n") == 1
+    assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
