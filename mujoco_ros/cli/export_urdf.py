@@ -9,7 +9,7 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.urdf_export import export_urdf
+from mujoco_ros.model.urdf.exporter import export_urdf
 
 _EPILOG = """\
 The robots of this package are regenerated, from the top of the source tree, by

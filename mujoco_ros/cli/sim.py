@@ -5,7 +5,6 @@ import gc
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 
 import rclpy
@@ -30,31 +29,32 @@ def main(args: Sequence[str] | None = None) -> int:
     # Writers hand their messages to a thread of the middleware, off the physics thread and the GIL.
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    ending = threading.Event()
+    # A list, as an event's lock is not for handlers: a second signal may come inside the first's.
+    signals: list[int] = []
     # Not rclpy's own handlers: they would invalidate publishers that the physics thread is using.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ending.set())
+        signal.signal(number, lambda number, _frame: signals.append(number))
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return _fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
     try:
-        return _run(ending)
+        return _run(signals)
     except ModelError as error:
         return _fail(str(error))
     finally:
         rclpy.try_shutdown()
 
 
-def _run(ending: threading.Event) -> int:
-    """Spin the node until `ending` is set or the physics fails; return the exit code."""
+def _run(signals: list[int]) -> int:
+    """Spin the node until there is a signal or the physics fails; return the exit code."""
     node = MujocoNode()
     gc.freeze()  # what is loaded now lives as long as the process
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     node.start()
     try:
-        while not ending.is_set() and node.failure is None:
+        while not signals and node.failure is None:
             executor.spin_once(timeout_sec=_SIGNAL_LATENCY_S)
     finally:
         node.stop()

@@ -18,7 +18,7 @@ from mujoco_ros.model.scene import (
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.urdf_import import free_base, load_urdf
+from mujoco_ros.model.urdf.importer import free_base, load_urdf
 from mujoco_ros.model.uri import check_file
 
 _ENUMS = {

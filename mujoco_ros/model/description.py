@@ -9,7 +9,7 @@ from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.model.strict import read_text
-from mujoco_ros.model.urdf_export import export_urdf
+from mujoco_ros.model.urdf.exporter import export_urdf
 from mujoco_ros.model.uri import share_directory
 
 

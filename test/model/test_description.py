@@ -87,12 +87,12 @@ def test_a_compiled_model_is_described_too(tmp_path):
 
 
 def test_the_description_of_a_urdf_robot_is_its_own_text():
-    (robot,) = describe(str(DATA / "urdf_plain.urdf"))
-    assert robot.urdf == (DATA / "urdf_plain.urdf").read_text()
+    (robot,) = describe(str(DATA.parent / "urdf" / "data" / "plain.urdf"))
+    assert robot.urdf == (DATA.parent / "urdf" / "data" / "plain.urdf").read_text()
 
 
 def test_the_urdf_that_a_scene_names_replaces_the_exported_one(describe_scene):
-    urdf = DATA / "urdf_plain.urdf"
+    urdf = DATA.parent / "urdf" / "data" / "plain.urdf"
     assert describe_scene(f"urdf: {urdf}") == urdf.read_text()
 
 

@@ -4,7 +4,6 @@ import time
 from typing import Any
 
 import numpy as np
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -120,11 +119,8 @@ def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: St
     )
 
 
-@pytest.mark.parametrize("factor", [1000.0])
-def test_time_that_cannot_be_made_up_is_counted_and_warned_of(
-    start: Starter, factor: float
-) -> None:
-    simulator = start.simulator(scene="zoo", real_time_factor=factor)
+def test_time_that_cannot_be_made_up_is_counted_and_warned_of(start: Starter) -> None:
+    simulator = start.simulator(scene="zoo", real_time_factor=1000.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     assert listener.spin_until(lambda: len(diagnostics) >= 2)
@@ -134,4 +130,4 @@ def test_time_that_cannot_be_made_up_is_counted_and_warned_of(
     values = _values(pace)
     assert float(values["time dropped in total [s]"]) > 0.5
     assert int(values["deadline misses in total"]) > 100
-    assert 0 < float(values["real-time factor achieved"]) < factor
+    assert 0 < float(values["real-time factor achieved"]) < 1000

@@ -188,6 +188,31 @@ def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
     assert depths["/tf"] == 100
 
 
+def test_the_odometry_of_a_single_robot_has_frames_without_a_prefix(ros_node: Node) -> None:
+    watched = Watched(ros_node, "humanoid")
+    (odom,) = (o.topic for o in watched.publishers._outlets if o.topic.name == "odom")
+    assert (odom.message.header.frame_id, odom.message.child_frame_id) == ("world", "pelvis")
+
+
+def test_a_model_with_several_floating_bases_has_a_topic_for_each(
+    ros_node: Node, tmp_path: Path
+) -> None:
+    base = (
+        '<body name="{0}"><freejoint/><geom size=".1"/>'
+        '<body><joint name="{0}_tail"/><geom size=".1" pos="{1} 0 0"/></body></body>'
+    )
+    bodies = base.format("first", 1) + base.format("second", 2)
+    model = tmp_path / "pair.xml"
+    model.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    watched = Watched(ros_node, str(model))
+    assert set(watched.publishers.names) == {
+        "/clock",
+        "/tf",
+        "joint_states",
+        *(f"{topic}/{base}" for topic in ("odom", "base_accel") for base in ("first", "second")),
+    }
+
+
 def _spacing(recording: Any) -> int:
     """Return the smallest number of steps between messages: none is sent more often than asked."""
     return int(np.diff(steps_of(recording.messages)).min())

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf_xml import Vector, name_of, number, numbers, parse_robot, required
+from mujoco_ros.model.urdf.markup import Vector, name_of, number, numbers, parse_robot, required
+from mujoco_ros.model.urdf.pose import Pose
 
 JOINT_TYPES = (
     "revolute",

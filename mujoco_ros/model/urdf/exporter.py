@@ -11,8 +11,8 @@ import numpy as np
 
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame, site_frame
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf_elements import Shapes, add_inertial, add_origin, text
+from mujoco_ros.model.urdf.elements import Shapes, add_inertial, add_origin, text
+from mujoco_ros.model.urdf.pose import Pose
 
 WORLD = "world"
 

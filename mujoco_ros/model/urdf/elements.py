@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.urdf.pose import Pose
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.urdf_import import load_urdf
+from mujoco_ros.model.urdf.importer import load_urdf
 
 LINK = """
   <link name="{name}">

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mujoco_ros.cli.export_urdf import main
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.urdf_export import export_urdf, link_names
-from mujoco_ros.model.urdf_import import load_urdf
+from mujoco_ros.model.urdf.exporter import export_urdf, link_names
+from mujoco_ros.model.urdf.importer import load_urdf
 
 DATA = Path(__file__).parent / "data"
 SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -19,7 +19,7 @@ SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 @pytest.fixture(scope="module")
 def tricky() -> mujoco.MjModel:
-    return mujoco.MjModel.from_xml_path(str(DATA / "urdf_tricky.xml"))
+    return mujoco.MjModel.from_xml_path(str(DATA / "tricky.xml"))
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +239,7 @@ def test_all_names_of_links_and_joints_differ(urdf):
 def test_one_of_two_robots_is_exported_without_its_prefix(tricky):
     scene = mujoco.MjSpec()
     for number, prefix in enumerate(("left/", "right/")):
-        part = mujoco.MjSpec.from_file(str(DATA / "urdf_tricky.xml"))
+        part = mujoco.MjSpec.from_file(str(DATA / "tricky.xml"))
         frame = scene.worldbody.add_frame(pos=[0, number, 0])
         scene.attach(part, prefix=prefix, frame=frame)
     model = scene.compile()
@@ -450,7 +450,7 @@ def test_a_mesh_without_a_file_is_left_out_with_a_warning(caplog):
 
 
 def test_the_text_is_the_same_every_time(tricky):
-    again = mujoco.MjModel.from_xml_path(str(DATA / "urdf_tricky.xml"))
+    again = mujoco.MjModel.from_xml_path(str(DATA / "tricky.xml"))
     assert export_urdf(tricky) == export_urdf(again)
 
 
@@ -471,7 +471,7 @@ def test_the_command_writes_the_file_with_the_mesh_uris_asked_for(with_mesh, tmp
 
 
 def test_the_command_writes_to_standard_output_by_default(capsys):
-    assert main([str(DATA / "urdf_tricky.xml"), "--name", "x", "--frame", "tool"]) == 0
+    assert main([str(DATA / "tricky.xml"), "--name", "x", "--frame", "tool"]) == 0
     robot = ET.fromstring(capsys.readouterr().out)
     assert robot.get("name") == "x"
     assert "tool" in [link.get("name") for link in robot.findall("link")]
@@ -481,9 +481,9 @@ def test_the_command_writes_to_standard_output_by_default(capsys):
     ("arguments", "message"),
     [
         (["none.xml"], "none.xml: no such file"),
-        ([str(DATA / "urdf_two_boxes.dae")], "urdf_two_boxes.dae"),
-        ([str(DATA / "urdf_tricky.xml"), "--root", "bse"], "body 'bse' not found"),
-        ([str(DATA / "urdf_tricky.xml"), "-o", "/no/such/folder/x.urdf"], "/no/such/folder"),
+        ([str(DATA / "two_boxes.dae")], "two_boxes.dae"),
+        ([str(DATA / "tricky.xml"), "--root", "bse"], "body 'bse' not found"),
+        ([str(DATA / "tricky.xml"), "-o", "/no/such/folder/x.urdf"], "/no/such/folder"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_1(capsys, arguments, message):

@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.urdf_import import COLLISION_GROUP, VISUAL_GROUP, free_base, load_urdf
+from mujoco_ros.model.urdf.importer import COLLISION_GROUP, VISUAL_GROUP, free_base, load_urdf
 
 DATA = Path(__file__).parent / "data"
 
@@ -51,8 +51,8 @@ def load(tmp_path: Path):
 
 
 def test_the_dynamics_equal_those_of_mujocos_own_parser():
-    ours = load_urdf(DATA / "urdf_plain.urdf").compile()
-    spec = mujoco.MjSpec.from_file(str(DATA / "urdf_plain.urdf"))
+    ours = load_urdf(DATA / "plain.urdf").compile()
+    spec = mujoco.MjSpec.from_file(str(DATA / "plain.urdf"))
     spec.compiler.fusestatic = False
     theirs = spec.compile()
     assert [ours.joint(i).name for i in range(ours.njnt)] == [
@@ -85,7 +85,7 @@ def test_the_dynamics_equal_those_of_mujocos_own_parser():
 
 
 def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3():
-    model = load_urdf(DATA / "urdf_plain.urdf").compile()
+    model = load_urdf(DATA / "plain.urdf").compile()
     hull, collision = model.geom("hull"), model.geom("hull_collision")
     assert (hull.group[0], hull.contype[0], hull.conaffinity[0]) == (VISUAL_GROUP, 0, 0)
     assert (collision.group[0], collision.contype[0]) == (COLLISION_GROUP, 1)
@@ -94,7 +94,7 @@ def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3(
 
 
 def test_fixed_links_stay_bodies_of_their_own():
-    model = load_urdf(DATA / "urdf_plain.urdf").compile()
+    model = load_urdf(DATA / "plain.urdf").compile()
     assert model.body("bracket").mass[0] == pytest.approx(0.4)
     assert model.body("bracket").jntnum[0] == 0
 
@@ -192,7 +192,7 @@ def test_the_colour_of_one_visual_does_not_leak_to_the_next(load):
 
 
 def test_each_scalar_joint_gets_a_motor_of_its_name_limited_by_its_effort():
-    model = load_urdf(DATA / "urdf_plain.urdf").compile()
+    model = load_urdf(DATA / "plain.urdf").compile()
     motors = {model.actuator(i).name: model.actuator(i).ctrlrange.tolist() for i in range(model.nu)}
     assert motors == {"yaw": [-30, 30], "extend": [-80, 80], "spin": [-5, 5]}
     data = mujoco.MjData(model)
@@ -211,7 +211,7 @@ def test_a_joint_without_effort_gets_a_motor_without_limit(load):
 def test_the_velocity_limit_is_the_first_user_number_also_after_merging():
     scene = mujoco.MjSpec()
     for prefix in ("a/", "b/"):
-        part = load_urdf(DATA / "urdf_plain.urdf")
+        part = load_urdf(DATA / "plain.urdf")
         scene.attach(part, prefix=prefix, frame=scene.worldbody.add_frame())
     model = scene.compile()
     assert model.joint("a/yaw").user[0] == 4
@@ -291,7 +291,7 @@ def test_massless_links_between_axes_fold_into_the_next_link_exactly(load, link_
 
 
 def test_a_urdf_robot_is_fixed_until_its_base_is_freed():
-    spec = load_urdf(DATA / "urdf_plain.urdf")
+    spec = load_urdf(DATA / "plain.urdf")
     fixed = spec.compile()
     free_base(spec)
     freed = spec.compile()
@@ -303,7 +303,7 @@ def test_a_urdf_robot_is_fixed_until_its_base_is_freed():
 
 
 def test_a_base_is_freed_only_once():
-    spec = load_urdf(DATA / "urdf_plain.urdf")
+    spec = load_urdf(DATA / "plain.urdf")
     free_base(spec)
     with pytest.raises(ModelError, match=r"base.*already moves on 'base_free_joint'"):
         free_base(spec)
@@ -387,7 +387,7 @@ def test_every_mesh_format_keeps_its_place(load, tmp_path, suffix):
 
 def test_a_collada_file_is_merged_in_metres_with_its_main_colour(load):
     # Two boxes in millimetres, one under a node that moves it; the larger one is blue.
-    uri = (DATA / "urdf_two_boxes.dae").as_uri()
+    uri = (DATA / "two_boxes.dae").as_uri()
     model = load(robot(mesh_link("base", uri))).compile()
     np.testing.assert_allclose(extent(model, 0), [[0, 0, 0], [0.1, 0.1, 0.35]], atol=1e-6)
     np.testing.assert_allclose(model.geom_rgba[0], [0, 0, 1, 1])

@@ -14,12 +14,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.contacts import exclude_base_neighbours
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.inertia import WATER, mend
-from mujoco_ros.model.mesh_file import find_mesh, is_native, read_mesh
-from mujoco_ros.model.pose import Array, Pose
-from mujoco_ros.model.urdf_file import (
+from mujoco_ros.model.urdf.contacts import exclude_base_neighbours
+from mujoco_ros.model.urdf.file import (
     Geometry,
     Inertial,
     Joint,
@@ -27,7 +24,10 @@ from mujoco_ros.model.urdf_file import (
     Urdf,
     read_urdf,
 )
-from mujoco_ros.model.urdf_xml import Vector
+from mujoco_ros.model.urdf.inertia import WATER, mend
+from mujoco_ros.model.urdf.markup import Vector
+from mujoco_ros.model.urdf.mesh_file import find_mesh, is_native, read_mesh
+from mujoco_ros.model.urdf.pose import Array, Pose
 
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
