@@ -1,14 +1,17 @@
 """Filling and publishing everything that is due, at the cost of a few array operations."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.ros.template import Template
 
+_LOG = logging.getLogger(__name__)
 _NANOSECONDS = 1_000_000_000
 
 
@@ -48,6 +51,7 @@ class Outlet:
 
     Attributes:
         listeners: Matched subscriptions; nothing is published while there are none.
+        lost: Messages that the middleware did not take, as it does under overload.
     """
 
     publish: Callable[[bytes], None]
@@ -57,6 +61,13 @@ class Outlet:
         self.topic = topic
         self.template = Template(topic.message, list(topic.numbers), list(topic.stamps))
         self.listeners = 0
+        self.lost = 0
+
+    def lose(self, error: Exception) -> None:
+        """Note that the middleware did not take a message."""
+        if not self.lost:
+            _LOG.warning("messages on '%s' get lost: %s", self.topic.name, error)
+        self.lost += 1
 
 
 class Batch:
@@ -115,7 +126,10 @@ class Batch:
         self._words[self._nanoseconds] = nanosec
         for outlet, view in self._parts:
             if outlet.listeners:
-                outlet.publish(view.tobytes())
+                try:
+                    outlet.publish(view.tobytes())
+                except rclpy_implementation.RCLError as error:
+                    outlet.lose(error)
 
 
 def split(time: float) -> tuple[int, int]:

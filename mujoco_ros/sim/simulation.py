@@ -87,6 +87,7 @@ class Simulation:
         self.layout: Layout = lay_out(self.assembly)
         self.model = self.assembly.model
         self.data = mujoco.MjData(self.model)
+        self._timestep = float(self.model.opt.timestep)
         self.commands = CommandQueue()
         self.on_divergence: OnDivergence = on_divergence
         self.paused = False
@@ -152,6 +153,8 @@ class Simulation:
         sample.qvel[:] = self._before_qvel
         self._good_act[:] = self._before_act
         self.time = time
+        # The engine adds steps up; what that rounds away would show in the stamps after minutes.
+        data.time = round(data.time / self._timestep) * self._timestep
         if self._noise is not None:
             sample.sensordata[:] = self._sensordata
             self._noise.add(sample.sensordata)

@@ -9,6 +9,7 @@ import pytest
 from cdr import encode, without_padding
 from hypothesis import given
 from hypothesis import strategies as st
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import serialize_message
 from simulators import DATA
 
@@ -123,6 +124,25 @@ def test_what_nobody_listens_to_is_not_published(
     batch.publish(1, 0)
     counts = {name: len(sent) for name, sent in published.items() if sent}
     assert counts == {"joint_states": 1}
+
+
+def test_a_message_the_middleware_does_not_take_is_counted_and_keeps_back_no_other(
+    probe: tuple[list[Topic], dict[str, np.ndarray]], caplog: pytest.LogCaptureFixture
+) -> None:
+    batch, outlets, published = _batch(*probe)
+    (busy,) = (outlet for outlet in outlets if outlet.topic.name == "joint_states")
+
+    def refuse(_: bytes) -> None:
+        raise rclpy_implementation.RCLError("cannot publish data")
+
+    busy.publish = refuse
+    for second in range(3):
+        batch.publish(second, 0)
+    assert busy.lost == 3
+    assert {len(sent) for name, sent in published.items() if name != "joint_states"} == {3}
+    assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
+        "messages on 'joint_states' get lost: cannot publish data"
+    ]
 
 
 def test_a_message_once_handed_over_does_not_change_with_the_next(

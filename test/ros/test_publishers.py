@@ -140,6 +140,17 @@ def test_rates_count_simulated_steps(heard: Watched) -> None:
     assert heard.steps("/clock") == heard.steps("joint_states")
 
 
+@pytest.mark.parametrize("hours", [1, 24, 1000])
+def test_stamps_are_whole_steps_after_hours_as_well(heard: Watched, hours: int) -> None:
+    heard.simulation.reset(time=hours * 3600.0 + 1e-7)
+    heard.run(1)
+    heard.sent.clear()
+    heard.run(1000)
+    first = heard.steps("joint_states")[0]
+    assert first - hours * 3_600_000 in (1, 2)
+    assert heard.steps("joint_states") == list(range(first, first + 1000, 2))
+
+
 def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> None:
     heard.publishers.set_rates(
         {"joint_states": 100_000.0, "imu": 0.0, "wrench": 0.0, "tf": 0.0, **_OFF}

@@ -1,0 +1,203 @@
+"""What the pages say agrees with the code: names, keys, numbers, examples and commands."""
+
+import ast
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import mujoco
+import pytest
+import yaml
+
+from mujoco_ros.control.gains import load_gains
+from mujoco_ros.model.scene import (
+    ObjectConfig,
+    PhysicsConfig,
+    PoseConfig,
+    RatesConfig,
+    RobotConfig,
+    SceneConfig,
+    read_scene,
+    shipped_scenes,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SCENES = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
+TOPICS = (ROOT / "docs" / "topics.md").read_text(encoding="utf-8")
+PARAMETERS = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
+PAGES = {
+    str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+}
+
+Row = dict[str, str]
+
+
+def section(text: str, heading: str) -> str:
+    """Return what follows a heading, up to the next one."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", text, flags=re.M | re.S)
+    assert found, f"no section {heading}"
+    return found.group(1)
+
+
+def tables(text: str) -> list[list[Row]]:
+    """Return the tables of a text, each row by column."""
+    found = []
+    for block in re.findall(r"(?:^\|.*\|\n)+", text, flags=re.M):
+        lines = [[c.strip() for c in line.strip("|\n").split("|")] for line in block.splitlines()]
+        found.append([dict(zip(lines[0], line, strict=True)) for line in lines[2:]])
+    return found
+
+
+def names(rows: list[Row], column: str) -> set[str]:
+    return {row[column].strip("`") for row in rows}
+
+
+def code_blocks(language: str) -> list[Any]:
+    return [
+        pytest.param(block, id=f"{page}-{index}")
+        for page, text in PAGES.items()
+        for index, block in enumerate(re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S))
+    ]
+
+
+def launch_arguments() -> set[str]:
+    tree = ast.parse((ROOT / "launch" / "sim.launch.py").read_text())
+    return {
+        str(ast.literal_eval(node.args[0]))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "DeclareLaunchArgument"
+    }
+
+
+PARAMETER_ROWS = {row["Name"].strip("`"): row for row in tables(PARAMETERS)[0]}
+
+
+def test_the_readme_lists_the_shipped_scenes():
+    assert names(tables(section(README, "Scenes and robots"))[0], "Scene") == set(shipped_scenes())
+
+
+@pytest.mark.parametrize("robot", ["humanoid", "quadruped", "arm"])
+def test_the_readme_gives_each_robots_joints_and_mass(robot):
+    (row,) = [
+        row
+        for row in tables(section(README, "Scenes and robots"))[1]
+        if row["Robot"].startswith(f"`{robot}`")
+    ]
+    model = mujoco.MjModel.from_xml_path(str(ROOT / f"urdf_mjcf/{robot}/{robot}.xml"))
+    scalar = [int(t) for t in model.jnt_type if t != mujoco.mjtJoint.mjJNT_FREE]
+    said = [
+        int(n) for n in re.findall(r"(\d+) joints|gripper \((\d+)\)", row["Robot"]) for n in n if n
+    ]
+    mass = re.search(r"([\d.]+) kg", row["Robot"])
+    assert sum(said) == len(scalar)
+    assert mass
+    assert float(mass.group(1)) == pytest.approx(model.body_subtreemass[0], abs=0.05)
+
+
+def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():
+    rows = tables(section(README, "Topics"))[0]
+    met = set()
+    for topic in [row for scene in tables(TOPICS) for row in scene]:
+        name, matching = topic["Topic"].strip("`"), []
+        for row in rows:
+            pattern = row["Topic"].strip("`").replace("<ns>/", r"/(?:\w+/)?")
+            if re.fullmatch(re.sub(r"<\w+>", r"\\w+", pattern), name):
+                matching.append(row)
+        assert len(matching) == 1, name
+        (row,) = matching
+        met.add(row["Topic"])
+        assert row["Type"] == topic["Type"]
+        assert row["Rate"].removesuffix(" Hz") == topic["Rate [Hz]"]
+        assert row["QoS"].replace("sensor data", "best effort") in topic["QoS"]
+    assert met == {row["Topic"] for row in rows}
+
+
+def test_the_readme_lists_the_arguments_of_the_launch_file():
+    table = tables(section(README, "With a ROS 2 distribution"))[0]
+    assert names(table, "Argument") == launch_arguments()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(page):
+    for name, value in re.findall(r"([\w.]+):=([\w./-]*)", PAGES[page]):
+        assert name in PARAMETER_ROWS or name in launch_arguments(), name
+        row = PARAMETER_ROWS.get(name, {"Type": "", "Values": ""})
+        choices = re.findall(r"`(\w+)`", row["Values"])
+        assert not choices or value in choices, f"{name}:={value}"
+        if row["Type"] == "float":
+            low, high = row["Values"].split(" to ")
+            assert float(low) <= float(value) <= float(high), f"{name}:={value}"
+        if name == "scene" and value:
+            assert value in shipped_scenes(), value
+
+
+@pytest.mark.parametrize(
+    ("heading", "table", "config", "absent"),
+    [
+        ("The file", 0, SceneConfig, {"name", "folder", "merged"}),
+        ("A robot", 0, RobotConfig, set()),
+        ("An object", 0, ObjectConfig, set()),
+        ("pose", 0, PoseConfig, set()),
+        ("publish_rate", 0, RatesConfig, set()),
+        ("physics", 0, PhysicsConfig, set()),
+    ],
+)
+def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent):
+    rows = tables(section(SCENES, heading))[table]
+    assert names(rows, "Key") == {field.name for field in fields(config)} - absent
+    hints = get_type_hints(config)
+    for row in rows:
+        kinds = [hints[row["Key"].strip("`")], *get_args(hints[row["Key"].strip("`")])]
+        for kind in kinds:
+            if get_origin(kind) is Literal:
+                said = row["Meaning"] if heading == "physics" else row["Type"]
+                assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
+
+
+@pytest.mark.parametrize("block", code_blocks("yaml"))
+def test_every_yaml_example_is_accepted(block, tmp_path):
+    path = tmp_path / "example.yaml"
+    path.write_text(block)
+    content = yaml.safe_load(block)
+    if "robots" in content:
+        scene = read_scene(path)
+        for entity in (*scene.robots, *scene.objects):
+            assert entity.model.startswith("my_") or scene.path(entity.model).is_file()
+        return
+    if "mujoco" in content:
+        given = content["mujoco"]["ros__parameters"]
+        rates = {f"publish_rate.{name}" for name in given.pop("publish_rate", {})}
+        assert rates | set(given) <= set(PARAMETER_ROWS)
+        return
+    gains = load_gains(path, tuple(content), tuple(content))
+    assert (gains.kp > 0).all()
+
+
+@pytest.mark.parametrize("block", code_blocks("bash"))
+def test_every_command_names_what_exists(block):
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.M))
+    variables = set(re.findall(r"^([A-Z]+) +\?=", makefile, flags=re.M))
+    setup = (ROOT / "setup.py").read_text()
+    for line in block.splitlines():
+        command = line.partition("#")[0].split()
+        if command[:1] == ["make"]:
+            assert command[1] in targets, line
+            for name, value in re.findall(r"\b([A-Z]+)=(\S+)", line.partition("#")[0]):
+                assert name in variables, line
+                if name == "SCENE":
+                    assert value in shipped_scenes() or value.startswith("my_"), line
+                if name == "TESTS":
+                    assert (ROOT / value).exists(), line
+        for word in command:
+            if re.match(r"(\.venv/bin/python|https?:)", word) or ":=" in word:
+                continue
+            if re.fullmatch(r"(examples|docs|\.ci|launch|config)/[\w./-]+", word):
+                assert (ROOT / word).is_file(), line
+        if command[:3] == ["ros2", "launch", "mujoco_ros"]:
+            assert (ROOT / "launch" / command[3]).is_file(), line
+        if command[:3] == ["ros2", "run", "mujoco_ros"]:
+            assert f'"{command[3]} = ' in setup, line

@@ -1,0 +1,44 @@
+"""The pages made from the code say what the code says."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="the pages are made from parameters and topics")
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATE = ROOT / "docs" / "generate.py"
+
+
+def generate(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, script, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_the_committed_pages_are_what_the_generator_makes():
+    done = generate(GENERATE, "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_page_that_is_out_of_date_is_named_and_not_touched(tmp_path):
+    script = tmp_path / "generate.py"
+    script.write_text(GENERATE.read_text())
+    assert generate(script).returncode == 0
+    stale = tmp_path / "parameters.md"
+    stale.write_text(stale.read_text().replace("| `tf` |", "| `tef` |"))
+    before = stale.read_text()
+
+    done = generate(script, "--check")
+
+    assert done.returncode == 1
+    assert "docs/parameters.md out of date" in done.stderr
+    assert "topics.md" not in done.stderr
+    assert stale.read_text() == before

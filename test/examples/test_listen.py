@@ -1,0 +1,89 @@
+"""The newcomer's first look at a running simulator."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 30.0
+# Not the domain of the other tests, some of which share a simulator that keeps running.
+DOMAIN = str(1 + (int(os.environ["ROS_DOMAIN_ID"]) + 50) % 101)
+
+
+@pytest.fixture
+def simulator(tmp_path: Path) -> Iterator[None]:
+    """The humanoid, every link in TF, as `make sim` runs it; slowly, for busy machines."""
+    log = tmp_path / "simulator.log"
+    parameters = ["-p", "scene:=humanoid", "-p", "tf:=all", "-p", "real_time_factor:=0.3"]
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mujoco_ros", "--ros-args", *parameters],
+            cwd=ROOT,
+            env={**os.environ, "ROS_DOMAIN_ID": DOMAIN, "ROS_LOG_DIR": str(tmp_path)},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while "simulating 'humanoid'" not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    yield
+    process.terminate()
+    assert process.wait(timeout=10) == 0, log.read_text()
+
+
+def listen() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "examples" / "01_listen.py"],
+        env={**os.environ, "ROS_DOMAIN_ID": DOMAIN},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+
+
+def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simulator):
+    done = listen()
+    assert done.returncode == 0, done.stderr
+    rates = {
+        topic: (by_stamps, kind)
+        for by_stamps, topic, kind in re.findall(
+            r"^ *(\S+) +\S+  (/\S+) \[(.+)\]$", done.stdout, re.M
+        )
+    }
+    # Stamps are of simulated time, so they tell the rate whatever the machine has to do besides; a
+    # message that was lost on the way makes it less.
+    for topic, kind, rate in (
+        ("/joint_states", "sensor_msgs/msg/JointState", 500.0),
+        ("/imu/pelvis_imu", "sensor_msgs/msg/Imu", 500.0),
+        ("/tf", "tf2_msgs/msg/TFMessage", 100.0),
+    ):
+        assert rates[topic][1] == kind
+        assert float(rates[topic][0]) == pytest.approx(rate, rel=0.2)
+    assert "/robot_description" in rates
+    knee = re.search(r"^ *(\S+)  left_knee$", done.stdout, re.M)
+    assert knee
+    assert 0.5 < float(knee.group(1)) < 0.7
+    height = re.search(r"^pelvis is (\S+) m above the ground$", done.stdout, re.M)
+    assert height
+    assert float(height.group(1)) == pytest.approx(0.815, abs=0.01)
+    felt = re.search(r"^pelvis_imu feels \((.+), (.+), (.+)\) m/s²", done.stdout, re.M)
+    assert felt
+    assert float(felt.group(3)) == pytest.approx(9.81, abs=0.1)
+
+
+def test_without_a_simulator_it_says_how_to_start_one():
+    done = listen()
+    assert done.returncode == 1
+    assert done.stderr.strip() == (
+        "no simulator found: start `make sim`, with the same ROS_DOMAIN_ID as here"
+    )
