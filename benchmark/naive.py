@@ -1,6 +1,7 @@
 """The same topics with message objects built and published the usual way: what templates save."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -39,18 +40,14 @@ class NaivePublishers:
             publish["/" + outlet.topic.name.lstrip("/")] for outlet in outlets
         ]
         (robot,) = simulation.layout.robots
-        self._builds: list[_Build] = [_clock]
-        self._builds.append(lambda stamp: self._joint_states(stamp, robot))
-        for imu in robot.imus:
-            self._builds.append(lambda stamp, imu=imu: self._imu(stamp, robot, imu))
-        for sensor in robot.force_torques:
-            self._builds.append(lambda stamp, sensor=sensor: self._wrench(stamp, robot, sensor))
-        for touch in robot.touches:
-            self._builds.append(lambda stamp, touch=touch: self._contact(stamp, robot, touch))
+        self._builds: list[_Build] = [_clock, partial(self._joint_states, robot)]
+        self._builds += [partial(self._imu, robot, imu) for imu in robot.imus]
+        self._builds += [partial(self._wrench, robot, sensor) for sensor in robot.force_torques]
+        self._builds += [partial(self._contact, robot, touch) for touch in robot.touches]
         (base,) = robot.bases
-        self._builds.append(lambda stamp: self._odom(stamp, robot, base))
-        self._builds.append(lambda stamp: self._base_accel(stamp, robot, base))
-        self._builds.append(lambda stamp: self._tf(stamp, robot, base))
+        self._builds += [
+            partial(build, robot, base) for build in (self._odom, self._base_accel, self._tf)
+        ]
         self._names = list(robot.joints.names)
 
     def publish(self) -> None:
@@ -83,7 +80,7 @@ class NaivePublishers:
         sec, nanosec = split(self._simulation.time)
         return Time(sec=sec, nanosec=nanosec)
 
-    def _joint_states(self, stamp: Time, robot: Robot) -> JointState:
+    def _joint_states(self, robot: Robot, stamp: Time) -> JointState:
         sample, joints = self._simulation.sample, robot.joints
         message = JointState()
         message.header.stamp = stamp
@@ -93,7 +90,7 @@ class NaivePublishers:
         message.effort = sample.qfrc_actuator[joints.dof].tolist()
         return message
 
-    def _imu(self, stamp: Time, robot: Robot, imu: Imu) -> ImuMessage:
+    def _imu(self, robot: Robot, imu: Imu, stamp: Time) -> ImuMessage:
         data = self._simulation.sample.sensordata
         message = ImuMessage()
         message.header.stamp = stamp
@@ -106,7 +103,7 @@ class NaivePublishers:
         _set_vector(message.linear_acceleration, data[imu.accelerometer : imu.accelerometer + 3])
         return message
 
-    def _wrench(self, stamp: Time, robot: Robot, sensor: ForceTorque) -> WrenchStamped:
+    def _wrench(self, robot: Robot, sensor: ForceTorque, stamp: Time) -> WrenchStamped:
         data = self._simulation.sample.sensordata
         message = WrenchStamped()
         message.header.stamp = stamp
@@ -115,14 +112,14 @@ class NaivePublishers:
         _set_vector(message.wrench.torque, -data[sensor.torque : sensor.torque + 3])
         return message
 
-    def _contact(self, stamp: Time, robot: Robot, touch: Touch) -> WrenchStamped:
+    def _contact(self, robot: Robot, touch: Touch, stamp: Time) -> WrenchStamped:
         message = WrenchStamped()
         message.header.stamp = stamp
         message.header.frame_id = robot.frame(touch.frame)
         message.wrench.force.z = float(self._simulation.sample.sensordata[touch.force])
         return message
 
-    def _odom(self, stamp: Time, robot: Robot, base: FloatingBase) -> Odometry:
+    def _odom(self, robot: Robot, base: FloatingBase, stamp: Time) -> Odometry:
         sample = self._simulation.sample
         position, quat = _pose(sample.qpos, base)
         message = Odometry()
@@ -136,7 +133,7 @@ class NaivePublishers:
         _set_vector(message.twist.twist.angular, sample.qvel[base.dof + 3 : base.dof + 6])
         return message
 
-    def _base_accel(self, stamp: Time, robot: Robot, base: FloatingBase) -> AccelStamped:
+    def _base_accel(self, robot: Robot, base: FloatingBase, stamp: Time) -> AccelStamped:
         sample = self._simulation.sample
         _, quat = _pose(sample.qpos, base)
         message = AccelStamped()
@@ -147,7 +144,7 @@ class NaivePublishers:
         _set_vector(message.accel.angular, sample.qacc[base.dof + 3 : base.dof + 6])
         return message
 
-    def _tf(self, stamp: Time, robot: Robot, base: FloatingBase) -> TFMessage:
+    def _tf(self, robot: Robot, base: FloatingBase, stamp: Time) -> TFMessage:
         position, quat = _pose(self._simulation.sample.qpos, base)
         transform = TransformStamped()
         transform.header.stamp = stamp

@@ -67,9 +67,9 @@ class Stopwatch:
                 rows[at + 2] = monotonic_ns()
                 self._next = at + COLUMNS
 
-        Pacer.__init__ = prepared  # type: ignore[method-assign]
-        Simulation.step = timed_step  # type: ignore[method-assign]
-        Publishers.publish = timed_publish  # type: ignore[method-assign]
+        _replace(Pacer, "__init__", prepared)
+        _replace(Simulation, "step", timed_step)
+        _replace(Publishers, "publish", timed_publish)
 
     def result(self) -> np.ndarray:
         """Return the rows.  # (steps, COLUMNS) int64."""
@@ -97,8 +97,8 @@ def alternate_with_naive() -> None:
             publish(topics)
         count += 1
 
-    Publishers.__init__ = prepared  # type: ignore[method-assign]
-    Publishers.publish = alternating  # type: ignore[method-assign]
+    _replace(Publishers, "__init__", prepared)
+    _replace(Publishers, "publish", alternating)
 
 
 class Profile:
@@ -109,7 +109,7 @@ class Profile:
 
     def wrap(self, owner: Any, name: str, label: str) -> None:
         """Measure `owner.name` under `label`."""
-        setattr(owner, name, self._timed(getattr(owner, name), label))
+        _replace(owner, name, self._timed(getattr(owner, name), label))
 
     def _timed(self, function: Callable[..., Any], label: str) -> Callable[..., Any]:
         spent = self._spent.setdefault(label, [0, 0])
@@ -139,12 +139,16 @@ class Profile:
             outlet.publish = self._timed(outlet.publish, "publisher.publish")
             return outlet
 
-        publishers._open = timed_open
+        _replace(publishers, "_open", timed_open)
 
     def result(self) -> np.ndarray:
         """Return rows of label, nanoseconds in total and number of calls."""
         dtype = [("label", "U32"), ("ns", "i8"), ("calls", "i8")]
         return np.array([(k, *v) for k, v in self._spent.items()], dtype=dtype)
+
+
+def _replace(owner: Any, name: str, function: Callable[..., Any]) -> None:
+    setattr(owner, name, function)
 
 
 def main() -> int:

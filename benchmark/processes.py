@@ -11,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_ANNOUNCE_OFTEN = ROOT / "benchmark" / "announce_often.xml"
+_PROFILE_VARIABLES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 _READY_S, _END_S, _LOOK_S = 30.0, 5.0, 0.02
 
 
@@ -29,15 +31,21 @@ def environment() -> dict[str, str]:
 class Process:
     """A Python module in a process of its own, its output in a file."""
 
-    def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
-        """Start it."""
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        log: Path,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start it; `variables` are added to its environment."""
         self._module, self._log = module, log
         self.started_ns = time.monotonic_ns()
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],
                 cwd=ROOT,
-                env=environment(),
+                env=environment() | dict(variables or {}),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
@@ -106,10 +114,22 @@ class Process:
 
 
 @contextmanager
-def subscriber(scene: str, folder: Path, *, record: bool) -> Iterator[Process]:
-    """Run a subscriber to every topic; on leaving, `folder` has its ``arrivals.npz``."""
+def subscriber(
+    scene: str, folder: Path, *, record: bool, announce_often: bool = True
+) -> Iterator[Process]:
+    """Run a subscriber to every topic; on leaving, `folder` has its ``arrivals.npz``.
+
+    Args:
+        scene: The scene whose topics to subscribe to.
+        folder: Where its files go.
+        record: Whether to note every message.
+        announce_often: Whether Fast DDS announces the process more often than it does by default,
+            so that chance has no part in when the two processes find each other.
+    """
     arguments = [scene, str(folder / "arrivals.npz"), *(["--record"] if record else [])]
-    with _running(Process("benchmark.subscriber", arguments, folder / "subscriber.log")) as process:
+    variables = dict.fromkeys(_PROFILE_VARIABLES, str(_ANNOUNCE_OFTEN)) if announce_often else {}
+    log = folder / "subscriber.log"
+    with _running(Process("benchmark.subscriber", arguments, log, variables)) as process:
         process.wait_for("ready")
         yield process
 

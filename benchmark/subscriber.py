@@ -14,6 +14,7 @@ import sys
 from array import array
 from pathlib import Path
 from time import monotonic_ns
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -116,13 +117,11 @@ def _say(line: str) -> None:
 
 def save(file: Path, inlets: dict[str, Inlet]) -> None:
     """Save (arrival, stamp) of every message by topic, with colons for slashes.  # (n, 2)."""
-    np.savez(
-        file,
-        **{
-            name.replace("/", ":"): np.array(inlet.rows, dtype=np.int64).reshape(-1, 2)
-            for name, inlet in inlets.items()
-        },
-    )
+    arrays: dict[str, Any] = {
+        name.replace("/", ":"): np.array(inlet.rows, dtype=np.int64).reshape(-1, 2)
+        for name, inlet in inlets.items()
+    }
+    np.savez(file, **arrays)
 
 
 def load(file: Path) -> dict[str, np.ndarray]:

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from xml.etree import ElementTree
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -125,11 +124,7 @@ def _topic_row(topic: Topic) -> tuple[str, ...]:
 
 
 def _frames(assembly: Assembly, layout: Layout, mode: TfMode) -> FramePlan:
-    described = [
-        {link.get("name", "") for link in ElementTree.fromstring(robot.urdf).iter("link")}
-        for robot in descriptions(assembly, layout)
-    ]
-    return plan_frames(assembly.model, layout, mode, described)
+    return plan_frames(assembly.model, layout, mode, descriptions(assembly, layout))
 
 
 def _frame_list(plan: FramePlan) -> str:

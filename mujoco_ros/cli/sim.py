@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -29,26 +29,31 @@ def main(args: Sequence[str] | None = None) -> int:
     # Writers hand their messages to a thread of the middleware, off the physics thread and the GIL.
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    # A list, as an event's lock is not for handlers: a second signal may come inside the first's.
-    signals: list[int] = []
-    # Not rclpy's own handlers: they would invalidate publishers that the physics thread is using.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _frame: signals.append(number))
+    _on_signals(lambda _number: os._exit(0))  # there is nothing to put in order yet
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return _fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
     try:
-        return _run(signals)
+        return _run()
     except ModelError as error:
         return _fail(str(error))
     finally:
         rclpy.try_shutdown()
 
 
-def _run(signals: list[int]) -> int:
+def _on_signals(handler: Callable[[int], object]) -> None:
+    """Handle SIGINT and SIGTERM; rclpy's handlers would invalidate publishers that are in use."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _frame: handler(number))
+
+
+def _run() -> int:
     """Spin the node until there is a signal or the physics fails; return the exit code."""
     node = MujocoNode()
+    # A list, as an event's lock is not for handlers: a second signal may come inside the first's.
+    signals: list[int] = []
+    _on_signals(signals.append)
     gc.freeze()  # what is loaded now lives as long as the process
     executor = SingleThreadedExecutor()
     executor.add_node(node)

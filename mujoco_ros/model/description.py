@@ -6,20 +6,31 @@ from xml.etree import ElementTree
 
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.layout import Layout, lay_out
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.layout import Layout, Robot, lay_out
+from mujoco_ros.model.scene import PoseConfig, load_scene
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporter import export_urdf
-from mujoco_ros.model.uri import share_directory
+from mujoco_ros.model.urdf.markup import parse_robot
+from mujoco_ros.model.urdf.mesh_file import find_mesh
+from mujoco_ros.model.uri import resolve, share_directory
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobotDescription:
-    """A robot's URDF, the namespace of its topics and the prefix of its TF frames."""
+    """A robot's URDF, the namespace of its topics and the prefix of its TF frames.
+
+    Attributes:
+        links: Names of all links, without the prefix.
+        root: The link that no joint carries.
+        pose: Where the root link stands if it is none of the robot's bodies but a link ``world``.
+    """
 
     namespace: str
     frame_prefix: str
     urdf: str
+    links: frozenset[str]
+    root: str
+    pose: PoseConfig
 
 
 def describe(scene: str) -> list[RobotDescription]:
@@ -40,16 +51,15 @@ def descriptions(assembly: Assembly, layout: Layout) -> list[RobotDescription]:
         source = robot_config.urdf
         if source is None and config.path(robot_config.model).suffix == ".urdf":
             source = robot_config.model
+        pose = PoseConfig()
         if source is not None:
-            urdf = _read(config.path(source), robot.name)
+            urdf, pose = _own_urdf(config.path(source), robot.name), robot_config.pose
         else:
             root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None
             urdf = export_urdf(
                 assembly.model, root=root, prefix=robot.prefix, name=robot.name, mesh_uri=mesh_uri
             )
-        found.append(
-            RobotDescription(namespace=robot.namespace, frame_prefix=robot.frame_prefix, urdf=urdf)
-        )
+        found.append(_description(urdf, robot, pose))
     return found
 
 
@@ -61,14 +71,48 @@ def mesh_uri(path: Path) -> str:
     return path.as_uri()
 
 
-def _read(path: Path, robot: str) -> str:
+def _description(urdf: str, robot: Robot, pose: PoseConfig) -> RobotDescription:
+    tree = ElementTree.fromstring(urdf)
+    links = [link.get("name", "") for link in tree.findall("link")]
+    carried = {child.get("link") for child in tree.iterfind("joint/child")}
+    root = next((link for link in links if link not in carried), "")
+    if root == "world" and not robot.frame_prefix and pose != PoseConfig():
+        raise ModelError(
+            f"robot '{robot.name}': its URDF hangs on a link 'world', which is the world itself, "
+            "so it cannot have a 'pose'; move it in the URDF"
+        )
+    return RobotDescription(
+        namespace=robot.namespace,
+        frame_prefix=robot.frame_prefix,
+        urdf=urdf,
+        links=frozenset(links),
+        root=root,
+        pose=pose,
+    )
+
+
+def _own_urdf(path: Path, robot: str) -> str:
+    """Return a URDF's text, with meshes that only this program would find named by their place."""
     try:
-        urdf = read_text(path)
-        tag = ElementTree.fromstring(urdf).tag
+        text = read_text(path)
+        tree = parse_robot(path)
     except ModelError as error:
         raise ModelError(f"robot '{robot}': URDF {error}") from error
-    except ElementTree.ParseError as error:
-        raise ModelError(f"robot '{robot}': URDF {path}: not well-formed XML: {error}") from error
-    if tag != "robot":
-        raise ModelError(f"robot '{robot}': {path} is no URDF: it is <{tag}>, not <robot>")
-    return urdf
+    moved = False
+    for mesh in tree.iter("mesh"):
+        uri = mesh.get("filename", "")
+        if uri.startswith("file://") or (uri.startswith("package://") and _is_found(uri, path)):
+            continue
+        try:
+            mesh.set("filename", mesh_uri(find_mesh(uri, path)))
+            moved = True
+        except ModelError:
+            continue  # a mesh of another machine, perhaps; what is simulated was checked before
+    return ElementTree.tostring(tree, encoding="unicode") if moved else text
+
+
+def _is_found(uri: str, urdf: Path) -> bool:
+    try:
+        return resolve(uri, urdf.parent).is_file()
+    except ModelError:
+        return False

@@ -1,6 +1,5 @@
 """What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -220,7 +219,7 @@ def _robot(
     force_torques, wrench_sensors = _force_torques(scope)
     touches, touch_sensors = _touches(scope)
     used = imu_sensors | wrench_sensors | touch_sensors
-    robot = Robot(
+    return Robot(
         name=name,
         prefix=prefix,
         namespace=namespace,
@@ -247,28 +246,6 @@ def _robot(
             if s not in used and model.sensor(s).name.startswith(prefix)
         ),
     )
-    _check_unique(robot)
-    return robot
-
-
-def _check_unique(robot: Robot) -> None:
-    groups: dict[str, Iterable[str]] = {
-        "joints": robot.joints.names,
-        "IMU sites": (imu.name for imu in robot.imus),
-        "force-torque sites": (sensor.name for sensor in robot.force_torques),
-        "touch sensors": (touch.name for touch in robot.touches),
-        "cameras": (camera.name for camera in robot.cameras),
-    }
-    for kind, names in groups.items():
-        tokens: dict[str, str] = {}
-        for name in names:
-            token = re.sub(r"\W", "_", name) if kind != "joints" else name
-            if token in tokens:
-                raise ModelError(
-                    f"robot '{robot.name}': two {kind} would have the same ROS name: "
-                    f"'{tokens[token]}' and '{name}'"
-                )
-            tokens[token] = name
 
 
 def _joints(scope: _Scope) -> Joints:

@@ -12,6 +12,8 @@ from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
+FASTEST_HZ = 100_000.0
+SLOWEST_HZ = 0.001
 _RATE_TOPICS = ("joint_states", "imu", "wrench", "contact", "odom", "base_accel")
 
 
@@ -48,8 +50,11 @@ class RatesConfig:
         """Refuse rates below zero (0 switches a topic off)."""
         for topic in _RATE_TOPICS:
             rate = getattr(self, topic)
-            if rate is not None and rate < 0:
-                raise ModelError(f"rate '{topic}' must be 0 (off) or more, got {rate}")
+            if rate is not None and not (rate == 0 or SLOWEST_HZ <= rate <= FASTEST_HZ):
+                raise ModelError(
+                    f"rate '{topic}' must be 0 (off), or from {SLOWEST_HZ:g} to {FASTEST_HZ:g} "
+                    f"Hz, got {rate:g}"
+                )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

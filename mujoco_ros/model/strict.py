@@ -2,6 +2,7 @@
 
 import math
 import re
+import reprlib
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -159,5 +160,8 @@ def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    # Not repr(): aliases can make a small YAML file an endless text.
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 60
+    text = short.repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

@@ -1,10 +1,12 @@
 """Honest figures about time and the engine's health, on /diagnostics."""
 
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from mujoco_ros.ros.outbox import split
@@ -23,8 +25,15 @@ class Diagnostics:
     Engine messages go to the log as they come. Runs in the executor's thread.
     """
 
-    def __init__(self, node: Node, simulation: Simulation, physics: PhysicsThread) -> None:
-        """Start the timer."""
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        physics: PhysicsThread,
+        lost: Callable[[], dict[str, int]],
+    ) -> None:
+        """Start the timer; `lost` returns how many messages the middleware refused, by topic."""
+        self._lost = lost
         self._node = node
         self._simulation = simulation
         self._physics = physics
@@ -32,31 +41,45 @@ class Diagnostics:
         self._seen = self._state()
         self._looks = 0
         self._dropped = 0.0
-        self._timer = node.create_timer(_LOOK_S, self._look)
+        # Not the node's clock: under use_sim_time it would stop when there is most to tell.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(_LOOK_S, self._look, clock=steady)
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
 
     def _look(self) -> None:
+        self._log_engine_messages()
+        self._looks += 1
+        if self._state() == self._seen and self._looks < _PERIOD_S / _LOOK_S:
+            return
+        self._looks = 0
+        try:
+            future = self._simulation.commands.submit(self._physics.status)
+        except QueueFullError:
+            return  # the physics thread has ended, and the node is about to
+        try:
+            self._publish(future.result(_ANSWER_S))
+        except CancelledError:
+            return
+        except FutureTimeoutError:
+            future.cancel()
+            self._node.get_logger().error(f"the physics thread did not answer for {_ANSWER_S} s")
+
+    def finish(self) -> None:
+        """Tell what there is left to tell after the physics thread has ended."""
+        self._log_engine_messages()
+        if self._state() != self._seen:
+            self._publish(self._physics.status())
+
+    def _log_engine_messages(self) -> None:
         messages = self._simulation.engine_messages
         while messages:
             self._node.get_logger().warning(f"MuJoCo: {messages.popleft()}")
-        self._looks += 1
-        state = self._state()
-        if state != self._seen or self._looks >= _PERIOD_S / _LOOK_S:
-            self._looks = 0
-            diverged = state[0] != self._seen[0]
-            self._seen = state
-            self._publish(diverged=diverged)
 
-    def _publish(self, *, diverged: bool) -> None:
-        try:
-            status = self._simulation.commands.submit(self._physics.status).result(_ANSWER_S)
-        except (CancelledError, QueueFullError):
-            return  # the physics thread has ended, and the node is about to
-        except FutureTimeoutError:
-            self._node.get_logger().error(f"the physics thread did not answer for {_ANSWER_S} s")
-            return
+    def _publish(self, status: Status) -> None:
+        diverged = status.divergences != self._seen[0]
+        self._seen = (status.divergences, status.paused)
         if diverged:
             action = self._simulation.on_divergence
             self._node.get_logger().error(
@@ -64,7 +87,11 @@ class Diagnostics:
             )
         sec, nanosec = split(status.sim_time)
         message = DiagnosticArray(
-            status=[self._real_time(status), self._engine(status, diverged=diverged)]
+            status=[
+                self._real_time(status),
+                self._engine(status, diverged=diverged),
+                self._middleware(),
+            ]
         )
         message.header.stamp = Time(sec=sec, nanosec=nanosec)
         self._publisher.publish(message)
@@ -98,7 +125,7 @@ class Diagnostics:
 
     def _engine(self, status: Status, *, diverged: bool) -> DiagnosticStatus:
         level, text = DiagnosticStatus.OK, "healthy"
-        if diverged:
+        if diverged or (status.divergences and status.paused):
             level, text = DiagnosticStatus.ERROR, "diverged"
         elif status.warnings:
             level, text = DiagnosticStatus.WARN, f"warnings: {', '.join(status.warnings)}"
@@ -112,6 +139,18 @@ class Diagnostics:
                 "constraints": str(status.constraints),
                 **{f"warning {name}": str(count) for name, count in status.warnings.items()},
             },
+        )
+
+    def _middleware(self) -> DiagnosticStatus:
+        lost = self._lost()
+        level, text = DiagnosticStatus.OK, "takes every message"
+        if lost:
+            level, text = DiagnosticStatus.WARN, "did not take every message"
+        return self._status(
+            "middleware",
+            level,
+            text,
+            {f"messages lost on {topic}": str(count) for topic, count in lost.items()},
         )
 
     def _status(

@@ -1,5 +1,6 @@
 """Which TF frames there are, and which of them move."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,8 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 
+from mujoco_ros.model.assembly import quaternion_wxyz
+from mujoco_ros.model.description import RobotDescription
 from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame
 from mujoco_ros.model.layout import Layout, Robot
 from mujoco_ros.ros.topics import WORLD
@@ -31,41 +34,55 @@ class FramePlan:
 
 
 def plan_frames(
-    model: mujoco.MjModel, layout: Layout, mode: TfMode, described: list[set[str]]
+    model: mujoco.MjModel,
+    layout: Layout,
+    mode: TfMode,
+    described: Sequence[RobotDescription],
 ) -> FramePlan:
-    """Decide which frames to publish.
+    """Decide which frames to publish, so that each has one parent.
 
     Args:
         model: The model.
         layout: Its robots.
-        mode: ``base``: bases, free objects, and the sensor frames that nobody else publishes;
-            ``all``: also every link; ``none``.
-        described: Links of each robot's robot_description; with ``base``, robot_state_publisher is
-            taken to publish their frames.
+        mode: ``base``: the root of each robot, free objects, and sensors that are in no
+            robot_description, the rest being robot_state_publisher's; ``all``: every link and
+            sensor; ``none``.
+        described: The description of each robot.
     """
     plan = FramePlan(moving=[], linked_bodies=[], static=[])
     if mode == "none":
         return plan
-    for robot, links in zip(layout.robots, described, strict=True):
+    for robot, description in zip(layout.robots, described, strict=True):
         for base in robot.bases:
             plan.moving.append((WORLD, robot.frame(base.name), "qpos", base.qpos))
-        _add_bodies(plan, model, robot, every_link=mode == "all")
-        _add_sensors(plan, model, robot, links if mode == "base" else set())
+        if mode == "all":
+            _add_bodies(plan, model, robot, robot.bodies)
+            _add_sensors(plan, model, robot, frozenset())
+            continue
+        carried = description.links - {description.root}
+        roots = [b for b in robot.roots if _name(model, robot, b) not in carried]
+        _add_bodies(plan, model, robot, roots)
+        _add_sensors(plan, model, robot, description.links)
+        if description.root == WORLD and robot.frame_prefix:
+            pose = description.pose
+            quat = quaternion_wxyz(pose)
+            plan.static.append(
+                _transform(WORLD, robot.frame_prefix + WORLD, np.array(pose.xyz), quat)
+            )
     for frame, base in layout.free_objects:
         plan.moving.append((WORLD, frame, "qpos", base.qpos))
     return plan
 
 
-def _add_bodies(plan: FramePlan, model: mujoco.MjModel, robot: Robot, *, every_link: bool) -> None:
+def _add_bodies(
+    plan: FramePlan, model: mujoco.MjModel, robot: Robot, bodies: Iterable[int]
+) -> None:
     free = {base.body for base in robot.bases}
-    for body in robot.bodies:
+    for body in bodies:
         joint = int(model.body_jntadr[body])
         if body in free or (joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE):
             continue
-        if body not in robot.roots and not every_link:
-            continue
-        parent = int(model.body_parentid[body])
-        parent_frame = _body_frame(model, robot, parent)
+        parent_frame = _body_frame(model, robot, int(model.body_parentid[body]))
         child_frame = _body_frame(model, robot, body)
         if model.body_jntnum[body] or model.body_mocapid[body] >= 0:
             row = len(plan.linked_bodies)
@@ -77,7 +94,9 @@ def _add_bodies(plan: FramePlan, model: mujoco.MjModel, robot: Robot, *, every_l
             )
 
 
-def _add_sensors(plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: set[str]) -> None:
+def _add_sensors(
+    plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: frozenset[str]
+) -> None:
     for frame, site in {sensor.frame: sensor.site for sensor in robot.site_sensors}.items():
         if frame not in known:
             plan.static.append(
@@ -90,7 +109,8 @@ def _add_sensors(plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: se
             )
     for camera in robot.cameras:
         frame = optical_frame(camera.name)
-        if frame in known:
+        fixed = model.cam_mode[camera.camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
+        if frame in known or not fixed:  # a camera that turns to follow has no fixed place
             continue
         quat = np.zeros(4)
         mujoco.mju_mulQuat(quat, model.cam_quat[camera.camera], np.array(OPTICAL_WXYZ))
@@ -101,8 +121,12 @@ def _add_sensors(plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: se
 
 
 def _body_frame(model: mujoco.MjModel, robot: Robot, body: int) -> str:
+    return robot.frame_prefix + _name(model, robot, body) if body else WORLD
+
+
+def _name(model: mujoco.MjModel, robot: Robot, body: int) -> str:
     # Only compiled models have nameless bodies.
-    return robot.frame(model.body(body).name or f"body{body}") if body else WORLD
+    return model.body(body).name.removeprefix(robot.prefix) or f"body{body}"
 
 
 def _transform(

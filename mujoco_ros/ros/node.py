@@ -1,14 +1,16 @@
 """The node `mujoco`: a simulation, seen over ROS like the real robot."""
 
 import logging
-from xml.etree import ElementTree
 
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
 from std_msgs.msg import String
 from tf2_ros import StaticTransformBroadcaster
 
-from mujoco_ros.model.description import descriptions
+from mujoco_ros.model.description import RobotDescription, descriptions
+from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.diagnostics import Diagnostics
 from mujoco_ros.ros.frames import plan_frames
@@ -34,7 +36,10 @@ class MujocoNode(Node):
         Raises:
             ModelError: A parameter, or something the scene names, is wrong.
         """
-        super().__init__("mujoco")
+        try:
+            super().__init__("mujoco")
+        except InvalidParameterTypeException as error:
+            raise ModelError(f"a parameter has the wrong type: {error}") from error
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
@@ -53,7 +58,8 @@ class MujocoNode(Node):
             factor=values["real_time_factor"],
             catch_up_s=values["catch_up_limit"],
         )
-        described = self._publish_descriptions()
+        described = descriptions(self.simulation.assembly, self.simulation.layout)
+        self._descriptions = self._publish_descriptions(described)
         frames = plan_frames(self.simulation.model, self.simulation.layout, values["tf"], described)
         if frames.static:
             self._static_frames = StaticTransformBroadcaster(self)
@@ -68,7 +74,7 @@ class MujocoNode(Node):
             priority=values["realtime_priority"],
             on_end=self._ended,
         )
-        self._diagnostics = Diagnostics(self, self.simulation, self._physics)
+        self._diagnostics = Diagnostics(self, self.simulation, self._physics, self._topics.lost)
         self.add_post_set_parameters_callback(self._apply)
         self._log_summary()
 
@@ -77,8 +83,9 @@ class MujocoNode(Node):
         self._physics.start()
 
     def stop(self) -> None:
-        """End the physics and wait for it."""
+        """End the physics, wait for it, and tell what there is left to tell."""
         self._physics.stop()
+        self._diagnostics.finish()
 
     def _ended(self, error: BaseException | None) -> None:
         self.failure = error
@@ -105,18 +112,15 @@ class MujocoNode(Node):
         except QueueFullError as error:
             self.get_logger().error(f"parameters {', '.join(values)} do not take effect: {error}")
 
-    def _publish_descriptions(self) -> list[set[str]]:
-        """Publish every robot's robot_description; return the names of the links in each."""
-        self._descriptions = []
-        links = []
-        for robot in descriptions(self.simulation.assembly, self.simulation.layout):
+    def _publish_descriptions(self, described: list[RobotDescription]) -> list[Publisher]:
+        """Publish every robot's robot_description; return the publishers, which keep them."""
+        publishers = []
+        for robot in described:
             topic = "/".join(part for part in (robot.namespace, "robot_description") if part)
             publisher = self.create_publisher(String, topic, LATCHED)
             publisher.publish(String(data=robot.urdf))
-            self._descriptions.append(publisher)
-            tree = ElementTree.fromstring(robot.urdf)
-            links.append({link.get("name", "") for link in tree.iter("link")})
-        return links
+            publishers.append(publisher)
+        return publishers
 
     def _log_summary(self) -> None:
         simulation, log = self.simulation, self.get_logger()

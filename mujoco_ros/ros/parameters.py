@@ -15,6 +15,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
 from mujoco_ros.ros.topics import RATES
 
 
@@ -28,6 +29,8 @@ class Spec:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    least: float = 0.0
+    """Smallest value that is not zero."""
     read_only: bool = False
 
     def descriptor(self) -> ParameterDescriptor:
@@ -125,7 +128,8 @@ PARAMETERS = (
             default=rate,
             description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is off",
             low=0.0,
-            high=100_000.0,
+            high=FASTEST_HZ,
+            least=SLOWEST_HZ,
         )
         for topic, rate in RATES.items()
     ),
@@ -178,7 +182,8 @@ def _problem(spec: Spec, value: Any) -> str:
     """Return why a value of the right type within the range is still wrong; empty if it is not."""
     not_chosen = spec.choices and value not in spec.choices
     not_a_number = isinstance(spec.default, float) and value != value
-    return _refusal(spec, value) if not_chosen or not_a_number else ""
+    too_small = bool(spec.least) and 0 < value < spec.least
+    return _refusal(spec, value) if not_chosen or not_a_number or too_small else ""
 
 
 def _refusal(spec: Spec, value: Any) -> str:
@@ -193,4 +198,5 @@ def _wanted(spec: Spec) -> str:
     )
     if spec.low is None:
         return f"it is {kind}"
-    return f"it is {kind} from {spec.low:.10g} to {spec.high:.10g}"
+    zero = f", {spec.low:g} or" if spec.least else ""
+    return f"it is {kind}{zero} from {spec.least or spec.low:.10g} to {spec.high:.10g}"

@@ -5,12 +5,16 @@ from collections.abc import Callable
 from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
 from rclpy.node import Node
 
+from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import RatesConfig
 from mujoco_ros.ros.frames import FramePlan
 from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
 from mujoco_ros.ros.topics import WrenchSign, clock_topic, robot_topics, transform_topic
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.simulation import Simulation
+
+# DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
+_LONGEST_NAME = 200
 
 
 class Publishers:
@@ -43,6 +47,7 @@ class Publishers:
             first_base += len(robot.bases)
         if frames.moving:
             topics.append(transform_topic(frames.moving))
+        check_names(topics)
         self._clock = _open(node, clock_topic())
         self._outlets = [_open(node, topic) for topic in topics]
         self._batches: list[tuple[int, list[Callable[[], None]], Batch]] = []
@@ -53,6 +58,10 @@ class Publishers:
     def names(self) -> list[str]:
         """Names of all topics, /clock first."""
         return [outlet.topic.name for outlet in (self._clock, *self._outlets)]
+
+    def lost(self) -> dict[str, int]:
+        """Return how many messages the middleware did not take, for each topic with any."""
+        return {o.topic.name: o.lost for o in (self._clock, *self._outlets) if o.lost}
 
     def set_rates(self, rates: dict[str, float]) -> None:
         """Set the publish rates [Hz of simulated time], 0 for off; a robot's own go before."""
@@ -95,6 +104,18 @@ class Publishers:
             "relative_poses": self._relative_poses.update,
         }
         return [update for name, update in derived.items() if name in used]
+
+
+def check_names(topics: list[Topic]) -> None:
+    """Refuse elements of a model whose names become the same, or no valid, topic name."""
+    for index, topic in enumerate(topics):
+        if topic.name in (other.name for other in topics[:index]):
+            raise ModelError(
+                f"two elements of the model would publish on '{topic.name}': letters, digits and "
+                "underscores must tell their names apart"
+            )
+        if len(topic.name) > _LONGEST_NAME:
+            raise ModelError(f"the topic name '{topic.name}' is longer than {_LONGEST_NAME}")
 
 
 def _open(node: Node, topic: Topic) -> Outlet:

@@ -1,5 +1,6 @@
 """The only way into the physics thread: commands that it runs between two steps."""
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -19,6 +20,7 @@ class CommandQueue:
         """Create a queue that holds at most `limit` commands."""
         self._limit = limit
         self._closed = False
+        self._lock = threading.Lock()  # of those who submit; draining needs none
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def submit(self, command: Callable[[], T]) -> "Future[T]":
@@ -27,17 +29,18 @@ class CommandQueue:
         Raises:
             QueueFullError: The queue is full, or closed; nothing was queued.
         """
-        if self._closed:
-            raise QueueFullError("the physics thread has ended")
-        if len(self._waiting) >= self._limit:
-            raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
         future: Future[T] = Future()
-        self._waiting.append((command, future))
+        with self._lock:
+            if self._closed:
+                raise QueueFullError("the physics thread has ended")
+            if len(self._waiting) >= self._limit:
+                raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
+            self._waiting.append((command, future))
         return future
 
     def drain(self) -> None:
-        """Run what is waiting, in order. Called by the physics thread alone."""
-        while self._waiting:
+        """Run what is waiting now, in order. Called by the physics thread alone."""
+        for _ in range(len(self._waiting)):
             command, future = self._waiting.popleft()
             if not future.set_running_or_notify_cancel():
                 continue
@@ -48,6 +51,7 @@ class CommandQueue:
 
     def close(self) -> None:
         """Take no more commands and cancel those that wait; nobody would run them."""
-        self._closed = True
-        while self._waiting:
-            self._waiting.popleft()[1].cancel()
+        with self._lock:
+            self._closed = True
+            while self._waiting:
+                self._waiting.popleft()[1].cancel()

@@ -56,7 +56,6 @@ class Drives:
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
         """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
-        self._joint_ids = joints.ids
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]
         self._servo_rows = np.array([self._inputs.index(i) for i in servos], dtype=np.intp)
@@ -85,17 +84,6 @@ class Drives:
     def modes(self, joint: int) -> tuple[Mode, ...]:
         """Return what joint `joint` can be commanded with; none for a passive joint."""
         return tuple(i.mode for i in self._inputs if i.joint == joint)
-
-    def torque_limits(self) -> np.ndarray:
-        """Return the largest torque of each servo at its joint, inf if unlimited.  # (servos,)."""
-        model, output = self._model, self._model.actuator_outadr[self._servo_actuators]
-        limited = model.actuator_forcelimited[output].astype(bool)
-        force = np.abs(model.actuator_forcerange[output]).min(axis=1)
-        at_actuator = np.where(limited, force * np.abs(self._gear), np.inf)
-        joint = self._joint_ids[self._servo_joints]
-        limited = model.jnt_actfrclimited[joint].astype(bool)
-        at_joint = np.where(limited, np.abs(model.jnt_actfrcrange[joint]).min(axis=1), np.inf)
-        return np.minimum(at_actuator, at_joint)
 
     def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
         """Write PD gains into the engine; they act from the next step on.

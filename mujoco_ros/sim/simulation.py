@@ -1,6 +1,5 @@
 """The one owner of the live model and state."""
 
-import logging
 from collections import deque
 from dataclasses import dataclass
 from typing import Literal
@@ -8,19 +7,18 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.gains import Gains, derive_gains, load_gains
 from mujoco_ros.control.references import References
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.layout import Joints, Layout, lay_out
 from mujoco_ros.model.scene import SceneConfig
 from mujoco_ros.sim.commands import CommandQueue
+from mujoco_ros.sim.configured_gains import configured_gains
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.initial_state import InitialState, initial_state
 from mujoco_ros.sim.noise import SensorNoise
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
-_LOG = logging.getLogger(__name__)
 _BAD = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
     mujoco.mjtWarning.mjWARN_BADQVEL,
@@ -101,7 +99,8 @@ class Simulation:
         self.drives = Drives(self.model, self.joints)
         self._prepare_start()
         self.references = References.holding(self._start_references.q)
-        self.configured_gains = self._configure_gains(config)
+        servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
+        self.configured_gains = configured_gains(self.assembly, self.layout, self.data, servos)
 
         self._noise = SensorNoise(self.model, seed) if sensor_noise else None
         sensed = self.data
@@ -195,34 +194,6 @@ class Simulation:
         self.drives.write(self._start_references, self._start.ctrl)
         holding_activations(self.model, self.data, self._start.ctrl, self._start.act)
 
-    def _configure_gains(self, config: SceneConfig) -> Gains:
-        kp, kd = np.zeros(len(self.joints.names)), np.zeros(len(self.joints.names))
-        inertia = np.zeros((self.model.nv, self.model.nv))
-        mujoco.mj_fullM(self.model, self.data, inertia)
-        alone = 1 / np.diag(np.linalg.inv(inertia))
-        limits = np.full(len(self.joints.names), np.inf)
-        limits[self.drives.servo_joints] = self.drives.torque_limits()
-        first = 0
-        for robot_config, robot in zip(config.robots, self.layout.robots, strict=True):
-            names = robot.joints.names
-            part = slice(first, first + len(names))
-            first += len(names)
-            servo = np.isin(np.arange(part.start, part.stop), self.drives.servo_joints)
-            if robot_config.gains is not None:
-                required = tuple(n for n, s in zip(names, servo, strict=True) if s)
-                gains = load_gains(config.path(robot_config.gains), names, required)
-            else:
-                gains = derive_gains(alone[robot.joints.dof], limits[part], self.model.opt.timestep)
-                if servo.any():
-                    _LOG.warning(
-                        "robot '%s' has no gains file: PD gains of its %d torque motors are "
-                        "derived from their torque limits and inertias",
-                        robot.name,
-                        servo.sum(),
-                    )
-            kp[part], kd[part] = np.where(servo, gains.kp, 0.0), np.where(servo, gains.kd, 0.0)
-        return Gains(kp=kp, kd=kd)
-
     def _sense_first(self) -> None:
         sensed = self._sensed
         mujoco.mj_copyState(self.model, self.data, sensed, mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -246,7 +217,7 @@ class Simulation:
             self.data.eq_active[:] = active
             self.data.qpos[:], self.data.qvel[:] = self.sample.qpos, self.sample.qvel
             self.data.act[:] = self._good_act
-            self.data.time = self.time
+            self.data.time = time  # later than the sample: no stamp comes twice
             self._warnings_seen = self._warnings.tobytes()
             self.paused = True
         else:

@@ -115,7 +115,7 @@ SCENES = {
     ),
     "wrong urdf": (
         "robots: [{name: r, model: robot.xml, urdf: robot.xml}]",
-        "robot 'r': {}/robot.xml is no URDF: it is <mujoco>, not <robot>",
+        "robot 'r': URDF {}/robot.xml: the top element is <mujoco>; a URDF starts with <robot>",
     ),
 }
 

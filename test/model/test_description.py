@@ -115,7 +115,7 @@ def test_names_that_xml_must_escape_survive(tmp_path):
         (b"", "not well-formed XML"),
         (b"<robot>", "not well-formed XML"),
         (b"\xff\xfe", "it is not UTF-8 text"),
-        (b"<mujoco/>", "is no URDF: it is <mujoco>, not <robot>"),
+        (b"<mujoco/>", "the top element is <mujoco>; a URDF starts with <robot>"),
     ],
 )
 def test_a_broken_urdf_named_by_the_scene_is_one_line(describe_scene, tmp_path, content, message):

@@ -219,30 +219,6 @@ def test_the_frame_of_a_site_is_told_apart_from_a_body_of_its_name(bare):
     assert (sensor.name, sensor.frame) == ("hand", "hand_site")
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("imu", "two IMU sites would have the same ROS name: 'a b' and 'a-b'"),
-        ("wrench", "two force-torque sites would have the same ROS name: 'a b' and 'a-b'"),
-        ("touch", "two touch sensors would have the same ROS name: 'a b' and 'a-b'"),
-        ("camera", "two cameras would have the same ROS name: 'a b' and 'a-b'"),
-    ],
-)
-def test_names_that_ros_could_not_tell_apart_are_refused(bare, kind, message):
-    body = "".join(f'<site name="{n}"/>' for n in ("a b", "a-b"))
-    sensors = {
-        "imu": '<gyro site="{0}"/>',
-        "wrench": '<force site="{0}"/><torque site="{0}"/>',
-        "touch": '<touch name="{0}" site="{0}"/>',
-        "camera": "",
-    }[kind]
-    if kind == "camera":
-        body += '<camera name="a b"/><camera name="a-b"/>'
-    tail = f"<sensor>{''.join(sensors.format(n) for n in ('a b', 'a-b'))}</sensor>"
-    with pytest.raises(ModelError, match=f"robot 'bare': {message}"):
-        bare(f"<body><joint/>{GEOM}{body}</body>", tail)
-
-
 # --- bases and free objects
 
 

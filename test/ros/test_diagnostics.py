@@ -34,9 +34,10 @@ def _values(status: Any) -> dict[str, str]:
 
 def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     message = zoo.recordings["/diagnostics"].messages[-1]
-    assert [status.name for status in message.status] == ["mujoco: real time", "mujoco: engine"]
-    pace, engine = message.status
-    assert pace.hardware_id == engine.hardware_id == "MuJoCo"
+    names = [status.name for status in message.status]
+    assert names == ["mujoco: real time", "mujoco: engine", "mujoco: middleware"]
+    pace, engine, middleware = message.status
+    assert {status.hardware_id for status in message.status} == {"MuJoCo"}
     assert set(_values(pace)) == _TIME
     assert float(_values(pace)["real-time factor asked"]) == 0.1
     assert 0.05 < float(_values(pace)["real-time factor achieved"]) < 0.2
@@ -44,6 +45,7 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert set(_values(engine)) == _ENGINE
     assert (engine.level, engine.message) == (DiagnosticStatus.OK, "healthy")
     assert _values(engine)["divergences"] == "0"
+    assert (middleware.level, middleware.message) == (DiagnosticStatus.OK, "takes every message")
     assert int(_values(engine)["contacts"]) > 8  # two feet, four feet, two boxes
 
 
@@ -59,7 +61,7 @@ def test_a_report_comes_about_once_a_second(zoo: Zoo, start: Starter) -> None:
     listener.node.create_subscription(
         DiagnosticArray, "/diagnostics", lambda _: arrivals.append(time.monotonic()), 10
     )
-    assert listener.spin_until(lambda: len(arrivals) >= 4)
+    assert listener.spin_until(lambda: len(arrivals) >= 3)
     assert 0.7 < np.mean(np.diff(arrivals)) < 1.5
 
 

@@ -13,6 +13,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import serialize_message
 from simulators import DATA
 
+from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
 from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
@@ -26,7 +27,7 @@ _STAMPS = ((0, 0), (0, 999_999_999), (12, 345_000_000), (2**31 - 1, 999_999_999)
 def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[str, np.ndarray]]:
     simulation = Simulation(load_scene(scene))
     model, layout = simulation.model, simulation.layout
-    frames = plan_frames(model, layout, "all", [set()] * len(layout.robots))
+    frames = plan_frames(model, layout, "all", descriptions(simulation.assembly, layout))
     topics, first_base = [clock_topic()], 0
     for index, robot in enumerate(layout.robots):
         topics += robot_topics(index, robot, first_base, wrench_sign)

@@ -16,6 +16,7 @@ from sensor_msgs.msg import Imu, JointState
 from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
 from mujoco_ros.ros.outbox import Outlet
@@ -34,7 +35,8 @@ class Watched:
         self.sent: list[tuple[str, type, bytes]] = []
         self.simulation = Simulation(load_scene(scene))
         layout = self.simulation.layout
-        frames = plan_frames(self.simulation.model, layout, "base", [set()] * len(layout.robots))
+        described = descriptions(self.simulation.assembly, layout)
+        frames = plan_frames(self.simulation.model, layout, "base", described)
         self.publishers = Publishers(node, self.simulation, frames, "child_on_parent")
         self.publishers.set_rates(RATES)
         for outlet in (self.publishers._clock, *self.publishers._outlets):

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.model.limits import joint_effort
 from mujoco_ros.sim.drives import Mode
 
 START = 0.7
@@ -107,10 +108,10 @@ def test_a_motors_own_gain_changes_its_range_but_not_the_law(simulate, gain):
         assert simulation.sample.qfrc_actuator[0] == pytest.approx(np.clip(law, low, high))
 
 
-def test_the_limits_told_to_the_derivation_of_gains_are_those_of_the_joint(simulate):
+def test_a_motor_that_became_a_servo_has_the_limits_it_had(simulate):
     simulation = simulate(SIX_JOINTS, gains=dict.fromkeys(MOTORS, (1.0, 0.1)))
-    expected = [min(-low, high) for _, (low, high) in MOTORS.values()]
-    np.testing.assert_allclose(simulation.drives.torque_limits(), expected)
+    found = [joint_effort(simulation.model, int(joint)) for joint in simulation.joints.ids]
+    np.testing.assert_allclose(found, [max(-low, high) for _, (low, high) in MOTORS.values()])
 
 
 def test_gains_of_zero_leave_plain_effort_control(simulate):

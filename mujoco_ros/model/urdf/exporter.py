@@ -11,6 +11,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame, site_frame
+from mujoco_ros.model.limits import joint_actuators, joint_effort
 from mujoco_ros.model.urdf.elements import Shapes, add_inertial, add_origin, text
 from mujoco_ros.model.urdf.pose import Pose
 
@@ -323,7 +324,8 @@ class _Writer:
             limit.set("lower", text(lower))
             limit.set("upper", text(upper))
         velocity = model.jnt_user[joint, 0] if model.nuser_jnt else 0.0
-        limit.set("effort", text(self._effort(joint)))
+        effort = joint_effort(model, joint)
+        limit.set("effort", text(effort if math.isfinite(effort) else 0.0))
         limit.set("velocity", text(velocity))
         damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
         if damping or friction:
@@ -337,35 +339,6 @@ class _Writer:
                 multiplier=text(mimic.multiplier),
                 offset=text(mimic.offset),
             )
-
-    def _actuators(self, joint: int) -> list[int]:
-        transmissions = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-        return [
-            actuator
-            for actuator in range(self._model.nu)
-            if mujoco.mjtTrn(self._model.actuator_trntype[actuator]) in transmissions
-            and self._model.actuator_trnid[actuator, 0] == joint
-        ]
-
-    def _effort(self, joint: int) -> float:
-        """Return the most that the joint's actuators can give [N·m or N], 0 if unlimited."""
-        model = self._model
-        total = math.inf if not (actuators := self._actuators(joint)) else 0.0
-        for actuator in actuators:
-            force = math.inf
-            if model.actuator_forcelimited[actuator]:
-                force = float(np.abs(model.actuator_forcerange[actuator]).max())
-            is_motor = (
-                model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
-                and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
-            )
-            if is_motor and model.actuator_ctrllimited[actuator]:
-                control = float(np.abs(model.actuator_ctrlrange[actuator]).max())
-                force = min(force, abs(float(model.actuator_gainprm[actuator, 0])) * control)
-            total += force * abs(float(model.actuator_gear[actuator, 0]))
-        if model.jnt_actfrclimited[joint]:
-            total = min(total, float(np.abs(model.jnt_actfrcrange[joint]).max()))
-        return total if math.isfinite(total) else 0.0
 
     def _read_mimics(self) -> Iterator[tuple[int, _Mimic]]:
         """Yield the joints that are bound to follow another one linearly."""
@@ -386,7 +359,7 @@ class _Writer:
                 continue
             r1, r2 = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (first, second))
             offset = c0 + r1 - c1 * r2
-            if self._actuators(first) and not self._actuators(second):
+            if joint_actuators(model, first) and not joint_actuators(model, second):
                 yield second, _Mimic(master=first, multiplier=1 / c1, offset=-offset / c1)
             else:
                 yield first, _Mimic(master=second, multiplier=c1, offset=offset)

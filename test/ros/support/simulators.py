@@ -1,10 +1,12 @@
 """Running simulators, each in a ROS domain of its own, and listeners that record what they say."""
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,19 +32,36 @@ DEEP = 5000
 Stamp = tuple[int, int]
 
 
-def _free_domain() -> int:
-    """Return a ROS domain in which nobody is on this machine."""
-    first = int(os.environ["ROS_DOMAIN_ID"])
-    for offset in range(101):
-        domain = 1 + (first + offset) % 101
+class Domain:
+    """A ROS domain in which nobody else is on this machine, held until it is closed."""
+
+    def __init__(self) -> None:
+        first = int(os.environ["ROS_DOMAIN_ID"])
+        for offset in range(100):
+            self.id = 1 + (first + offset) % 101
+            path = Path(tempfile.gettempdir(), f"ros_domain_{self.id}.lock")
+            self._lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            try:
+                # Other tests hold the lock from before their first node is there to be seen.
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not self._is_used():
+                    return
+            except OSError:
+                pass
+            os.close(self._lock)
+        raise RuntimeError("every ROS domain is in use")
+
+    def close(self) -> None:
+        os.close(self._lock)
+
+    def _is_used(self) -> bool:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 # The port of the first participant's discovery (DDSI-RTPS 2.5, 9.6.2.3).
-                probe.bind(("", 7400 + 250 * domain + 10))
+                probe.bind(("", 7400 + 250 * self.id + 10))
             except OSError:
-                continue
-        return domain
-    raise RuntimeError("every ROS domain is in use")
+                return True
+        return False
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
@@ -216,21 +235,19 @@ class Starter:
         self._folder = folder
         self._simulators: list[Simulator] = []
         self._listeners: list[Listener] = []
+        self._domains: list[Domain] = []
 
-    def simulator(
-        self, *, domain: int | None = None, remaps: tuple[str, ...] = (), **parameters: Any
-    ) -> Simulator:
+    def simulator(self, *, remaps: tuple[str, ...] = (), **parameters: Any) -> Simulator:
         """Start a simulator; a double underscore in a parameter's name stands for a dot."""
         names = {name.replace("__", "."): value for name, value in parameters.items()}
         log = self._folder / f"simulator{len(self._simulators)}.log"
-        domain = _free_domain() if domain is None else domain
-        self._simulators.append(Simulator(log, names, domain, remaps=remaps))
+        self._domains.append(Domain())
+        self._simulators.append(Simulator(log, names, self._domains[-1].id, remaps=remaps))
         return self._simulators[-1]
 
-    def listener(self, simulator: Simulator | None = None) -> Listener:
-        """Return a listener in the domain of `simulator`, or in one that is free."""
-        domain = simulator.domain if simulator else _free_domain()
-        self._listeners.append(Listener(domain))
+    def listener(self, simulator: Simulator) -> Listener:
+        """Return a listener in the domain of `simulator`."""
+        self._listeners.append(Listener(simulator.domain))
         return self._listeners[-1]
 
     def close(self) -> None:
@@ -240,3 +257,5 @@ class Starter:
             if simulator.process.poll() is None:
                 simulator.process.kill()
                 simulator.process.wait()
+        for domain in self._domains:
+            domain.close()

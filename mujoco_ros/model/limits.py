@@ -1,0 +1,43 @@
+"""What the actuators of a joint can give."""
+
+import math
+
+import mujoco
+import numpy as np
+
+# Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
+_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+
+
+def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
+    """Return the actuators that act on a joint itself, not through a tendon or a site."""
+    return [
+        actuator
+        for actuator in range(model.nactuator)
+        if model.actuator_trntype[actuator] in _ON_JOINT
+        and model.actuator_trnid[actuator, 0] == joint
+    ]
+
+
+def joint_effort(model: mujoco.MjModel, joint: int) -> float:
+    """Return the most that a joint's actuators can give together [Nm or N]; inf if unlimited."""
+    actuators = joint_actuators(model, joint)
+    total = sum(_effort(model, actuator) for actuator in actuators) if actuators else math.inf
+    if model.jnt_actfrclimited[joint]:
+        total = min(total, float(np.abs(model.jnt_actfrcrange[joint]).max()))
+    return total
+
+
+def _effort(model: mujoco.MjModel, actuator: int) -> float:
+    slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+    force = math.inf
+    if model.actuator_forcelimited[output]:
+        force = float(np.abs(model.actuator_forcerange[output]).max())
+    is_motor = (
+        model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
+        and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
+    )
+    if is_motor and model.actuator_ctrllimited[slot]:
+        control = float(np.abs(model.actuator_ctrlrange[slot]).max())
+        force = min(force, abs(float(model.actuator_gainprm[actuator, 0])) * control)
+    return force * abs(float(model.actuator_gear[actuator, 0]))

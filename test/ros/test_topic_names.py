@@ -1,0 +1,43 @@
+import mujoco
+import pytest
+
+from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.scene import RobotConfig, SceneConfig
+from mujoco_ros.ros.publishers import check_names
+from mujoco_ros.ros.topics import robot_topics
+
+SENSORS = {
+    "imu": '<gyro site="{0}"/>',
+    "wrench": '<force site="{0}"/><torque site="{0}"/>',
+    "contact": '<touch name="{0}" site="{0}"/>',
+}
+
+
+def topics_of(kind, *names):
+    sites = "".join(f'<site name="{name}"/>' for name in names)
+    sensors = "".join(SENSORS[kind].format(name) for name in names)
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><body><joint/><geom size='0.1'/>{sites}</body></worldbody>"
+        f"<sensor>{sensors}</sensor></mujoco>"
+    )
+    config = SceneConfig(robots=(RobotConfig(name="bare", model="bare.xml"),), merged=False)
+    layout = lay_out(Assembly(config=config, model=model, spec=None, notes=()))
+    return list(robot_topics(0, layout.robots[0], 0, "child_on_parent"))
+
+
+@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("ä", "ö"), ("1a", "_1a")])
+def test_elements_that_ros_could_not_tell_apart_are_refused(kind, names):
+    with pytest.raises(ModelError, match=f"two elements of the model would publish on '{kind}/"):
+        check_names(topics_of(kind, *names))
+
+
+def test_a_name_that_is_too_long_for_a_topic_is_refused():
+    with pytest.raises(ModelError, match="is longer than 200"):
+        check_names(topics_of("imu", "x" * 300))
+
+
+def test_names_that_differ_are_accepted():
+    check_names(topics_of("imu", "left", "right"))
