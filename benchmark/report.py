@@ -80,7 +80,9 @@ def save(
         "notes": list(notes),
         "rows": [asdict(row) for row in rows],
     }
-    record.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    # Some values are NumPy's.
+    text = json.dumps(content, indent=1, ensure_ascii=False, default=float)
+    record.write_text(text + "\n", encoding="utf-8")
     lines = [f"# Benchmark {name}", ""]
     lines += [f"- {what}: {value}" for what, value in machine.items()]
     lines += [f"- {note}" for note in notes]
