@@ -100,6 +100,7 @@ def test_package_xml_lists_everything_that_the_tests_import(dependencies):
     known = dependencies | {d.name for d in parse_package(str(ROOT / "package.xml")).test_depends}
     imported = imports_of("test")
     own = {file.stem for file in (ROOT / "test").rglob("*.py")}
+    own |= {file.parent.name for file in ROOT.glob("*/__init__.py")}
     missing = {
         module: file
         for module, file in imported.items()
