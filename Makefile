@@ -28,7 +28,7 @@ setup: ## install everything into a virtual environment
 
 # Nobody publishes the links here: PyPI has no robot_state_publisher.
 sim: setup ## run the simulator
-	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE) -p tf:=all $(ARGS)
+	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all $(ARGS)
 
 test: setup ## run the tests
 	@$(RUN) $(BIN)/python -m pytest $(TESTS) $(ARGS)

@@ -5,6 +5,8 @@ Start one with `make sim` and, in a second terminal, .venv/bin/python examples/0
 
 import sys
 from importlib import import_module
+from itertools import pairwise
+from statistics import median
 from time import monotonic, sleep
 from typing import Any
 
@@ -33,7 +35,7 @@ def listen(node: Node, topic: str, kind: str) -> list[tuple[float, Any]]:
     cls = getattr(import_module(f"{package}.msg"), name)
     offered = node.get_publishers_info_by_topic(topic)[0].qos_profile
     # Who asks for more than the publisher offers gets nothing at all.
-    qos = QoSProfile(depth=10, reliability=offered.reliability, durability=offered.durability)
+    qos = QoSProfile(depth=1000, reliability=offered.reliability, durability=offered.durability)
     heard: list[tuple[float, Any]] = []
     inlet = node.create_subscription(cls, topic, lambda m: heard.append((monotonic(), m)), qos)
     deadline = monotonic() + LISTEN_S
@@ -51,8 +53,9 @@ def seconds(message: Any) -> float:
 
 
 def rate(times: list[float]) -> str:
-    """Return how often something happened at `times` [s], in Hz."""
-    return f"{(len(times) - 1) / (times[-1] - times[0]):.1f}" if len(times) > 1 else "-"
+    """Return how often something happened at `times` [s], in Hz, not counting gaps."""
+    gaps = [later - earlier for earlier, later in pairwise(times) if later > earlier]
+    return f"{1 / median(gaps):.1f}" if gaps else "-"
 
 
 rclpy.init()
@@ -76,4 +79,4 @@ if odom := first.get("nav_msgs/msg/Odometry"):
     print(f"{odom.child_frame_id} is {odom.pose.pose.position.z:.4f} m above the ground")
 if imu := first.get("sensor_msgs/msg/Imu"):
     a = imu.linear_acceleration
-    print(f"{imu.header.frame_id} feels ({a.x:.3f}, {a.y:.3f}, {a.z:.3f}) m/s², +g at rest")
+    print(f"{imu.header.frame_id} feels ({a.x:.3f}, {a.y:.3f}, {a.z:.3f}) m/s²; at rest, g upwards")

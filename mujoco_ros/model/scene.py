@@ -228,7 +228,10 @@ def read_scene(path: Path) -> SceneConfig:
     Raises:
         ModelError: The file is missing, not YAML, or has a key, type or value that is wrong.
     """
-    data = from_dict(_SceneFile, read_yaml(path), str(path))
+    content = read_yaml(path)
+    if content is None:
+        raise ModelError(f"{path}: the file is empty")
+    data = from_dict(_SceneFile, content, str(path))
     try:
         return SceneConfig(
             name=path.stem,

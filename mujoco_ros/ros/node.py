@@ -127,12 +127,15 @@ class MujocoNode(Node):
         for note in simulation.assembly.notes:
             log.info(f"MuJoCo compiler: {note}")
         for robot in simulation.layout.robots:
-            log.info(
-                f"{robot.name}: {len(robot.joints.names)} joints, {len(robot.imus)} IMUs, "
-                f"{len(robot.force_torques)} force-torque sensors, {len(robot.touches)} touch "
-                f"sensors, {len(robot.cameras)} cameras, "
-                f"{'floating' if robot.bases else 'fixed'} base"
-            )
+            parts = {
+                "joint": len(robot.joints.names),
+                "IMU": len(robot.imus),
+                "force-torque sensor": len(robot.force_torques),
+                "touch sensor": len(robot.touches),
+                "camera": len(robot.cameras),
+            }
+            listing = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n)
+            log.info(f"{robot.name}: {listing}, {'floating' if robot.bases else 'fixed'} base")
             if robot.unused_sensors:
                 log.info(f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}")
         factor = (
@@ -140,6 +143,6 @@ class MujocoNode(Node):
         )
         log.info(
             f"simulating '{simulation.assembly.config.name}' with a step of "
-            f"{1e3 * simulation.model.opt.timestep:g} ms, {factor}; topics: "
+            f"{1e3 * simulation.model.opt.timestep:g} ms, {factor}, until Ctrl-C; topics: "
             f"{', '.join(self._topics.names)}"
         )

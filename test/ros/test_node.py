@@ -68,7 +68,9 @@ def _assert_ends(simulator: Simulator, number: signal.Signals, times: int = 1) -
         simulator.process.send_signal(number)
     assert simulator.process.wait(30) == 0
     assert time.monotonic() - before < _IN_TIME_S
-    assert simulator.complaints() == complaints
+    # As fast as possible, the middleware may refuse messages; that is said whatever the signal.
+    said = [line for line in simulator.complaints() if "get lost" not in line]
+    assert said == [line for line in complaints if "get lost" not in line]
     assert not simulator.has_processes()
 
 
