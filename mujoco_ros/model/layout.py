@@ -122,7 +122,7 @@ def lay_out(assembly: Assembly) -> Layout:
     """Resolve every name to its address.
 
     Raises:
-        ModelError: Two sensors or joints of a robot would have the same name.
+        ModelError: The TF frame of a free object would be that of something else.
     """
     model, config = assembly.model, assembly.config
     robots = []

@@ -9,10 +9,10 @@ import numpy as np
 
 from mujoco_ros.control.references import References
 from mujoco_ros.model.layout import Joints
+from mujoco_ros.model.limits import joint_actuators
 
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 # Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
-_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
 # Where dynprm has the greatest rate of the setpoint; if there is one, act begins with the setpoint.
@@ -178,16 +178,11 @@ def _balance(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float
 
 
 def _inputs(model: mujoco.MjModel, joints: Joints) -> Iterator[_Input]:
-    index_of = {int(joint): index for index, joint in enumerate(joints.ids)}
-    on_joint: dict[int, list[int]] = {}
-    for actuator in range(model.nactuator):
-        joint = int(model.actuator_trnid[actuator, 0])
-        if model.actuator_trntype[actuator] in _ON_JOINT and joint in index_of:
-            on_joint.setdefault(index_of[joint], []).append(actuator)
-    for joint, actuators in on_joint.items():
+    for index, joint in enumerate(joints.ids):
+        actuators = joint_actuators(model, int(joint))
         motors = sum(_is_motor(model, actuator) for actuator in actuators)
         for actuator in actuators:
-            yield from _inputs_of(model, actuator, joint, motors, alone=len(actuators) == 1)
+            yield from _inputs_of(model, actuator, index, motors, alone=len(actuators) == 1)
 
 
 def _inputs_of(
