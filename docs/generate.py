@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -11,6 +11,17 @@ from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.model.scene import load_scene, shipped_scenes
+from mujoco_ros.ros.control_specs import (
+    FORWARD,
+    GAINS,
+    GAINS_FILE,
+    GRIPPER,
+    GRIPPER_JOINT,
+    STREAM,
+    TOLERANCES,
+    TRAJECTORY,
+    TRAJECTORY_JOINTS,
+)
 from mujoco_ros.ros.frames import FramePlan, TfMode, plan_frames
 from mujoco_ros.ros.outbox import Topic
 from mujoco_ros.ros.parameters import PARAMETERS, Spec
@@ -42,8 +53,61 @@ mujoco:
 
 Those marked "at run time" can be changed later, e.g. `ros2 param set /mujoco real_time_factor 0.5`.
 A set that is refused says why and changes nothing; `set_parameters_atomically` takes all of its
-values or none. At start a whole number will do for a float; `ros2 param set` wants the decimal
-point. `make sim` sets `tf` to `all`, because nothing else publishes the links there.
+values or none. A whole number will do for a float. What is accepted takes effect at the next
+physics step, all of it at the same one, and is logged. Those "by the model" only tell what is so.
+`make sim` sets `tf` to `all`, because nothing else publishes the links there.
+
+## Of the simulator
+
+"""
+
+ROBOTS_HEAD = """
+## Of each robot
+
+A robot with a [namespace](scenes.md#a-robot) has these under it, with dots for slashes:
+`left_arm.gains.elbow_joint.kp`. `<joint>` stands for the name of a joint. With `ros2_control`,
+those of the controllers are not there.
+
+### PD gains
+
+For each joint that a torque motor drives. They start as the [scene](scenes.md#gains-files) has
+them, or as they are given at start; a reset restores that.
+
+```bash
+ros2 param set /mujoco gains.left_knee.kp 300
+ros2 param set /mujoco gains_file my_gains.yaml
+ros2 param dump /mujoco > tuned.yaml
+ros2 param load /mujoco tuned.yaml
+```
+
+`gains_file` sets all gains at once, and they become what a reset restores. Gains that are given in
+the same request, or at start, win over the file. Relative paths start from the folder that the
+simulator was started in. Loading a dump leaves alone what can be set at start only, and says so; at
+start, a dump serves as a file of parameters.
+
+"""
+
+COMMANDS_HEAD = """
+### Streamed commands
+
+How `joint_commands` and the commands of `position_controller`, `velocity_controller` and
+`effort_controller` are treated. A controller that no joint of the robot takes commands from is not
+there.
+
+"""
+
+TRAJECTORIES_HEAD = """
+### Joint trajectories
+
+Named as in ros2_controllers' joint_trajectory_controller.
+
+"""
+
+GRIPPER_HEAD = """
+### Gripper
+
+Of a robot whose scene names its [`gripper`](scenes.md#a-robot); named as in ros2_controllers'
+parallel_gripper_controller.
 
 """
 
@@ -56,22 +120,39 @@ Rates are in simulated time. What each topic means is in the [README](../README.
 
 def parameters_page() -> str:
     """Return the page about all parameters."""
-    rows = [_parameter_row(spec) for spec in PARAMETERS]
     return (
-        NOTICE.format(source="mujoco_ros/ros/parameters.py")
+        NOTICE.format(source="mujoco_ros/ros/parameters.py and control_specs.py")
         + PARAMETERS_HEAD
-        + _table(("Name", "Type", "Default", "Values", "Set", "Description"), rows)
+        + _parameter_table(PARAMETERS)
+        + ROBOTS_HEAD
+        + _parameter_table((*GAINS, GAINS_FILE), {spec.name: "the scene's" for spec in GAINS})
+        + COMMANDS_HEAD
+        + _parameter_table((*STREAM.values(), *FORWARD.values()))
+        + TRAJECTORIES_HEAD
+        + _parameter_table((TRAJECTORY_JOINTS, *TRAJECTORY.values(), *TOLERANCES.values()))
+        + GRIPPER_HEAD
+        + _parameter_table((GRIPPER_JOINT, *GRIPPER.values()))
     )
 
 
-def _parameter_row(spec: Spec) -> tuple[str, ...]:
-    kind = {bool: "bool", int: "integer", float: "float", str: "string"}[type(spec.default)]
-    default = str(spec.default).lower() if kind == "bool" else str(spec.default)
+def _parameter_table(specs: Iterable[Spec], defaults: Mapping[str, str] | None = None) -> str:
+    """Return the table of some parameters; `defaults` replaces what their specs say."""
+    rows = [_parameter_row(spec, (defaults or {}).get(spec.name)) for spec in specs]
+    return _table(("Name", "Type", "Default", "Values", "Set", "Description"), rows)
+
+
+def _parameter_row(spec: Spec, default: str | None) -> tuple[str, ...]:
+    if default is None and not spec.fixed and spec.default != "":
+        written = str(spec.default)
+        default = f"`{written.lower() if isinstance(spec.default, bool) else written}`"
     values = ", ".join(f"`{choice}`" for choice in spec.choices)
     if spec.low is not None and spec.high is not None:
         values = f"{spec.low:.10g} to {spec.high:.10g}"
     when = "at start" if spec.read_only else "at run time"
-    return (f"`{spec.name}`", kind, f"`{default}`", values, when, spec.description)
+    if spec.fixed:
+        when = "by the model"
+    description = spec.description.replace("<", "&lt;")
+    return (f"`{spec.name}`", spec.kind, default or "", values, when, description)
 
 
 def topics_page() -> str:

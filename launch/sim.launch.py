@@ -70,6 +70,14 @@ ARGUMENTS = [
         "It publishes the links' transforms; the simulator then leaves them to it.",
     ),
     DeclareLaunchArgument(
+        "ros2_control",
+        default_value="false",
+        choices=BOOLEAN,
+        description="Leave the joints to a controller_manager, which ros2_control.launch.py "
+        "starts: robot_description says how to drive them, and their states are published as "
+        "simulation/joint_states.",
+    ),
+    DeclareLaunchArgument(
         "rviz", default_value="false", choices=BOOLEAN, description="Start RViz."
     ),
     DeclareLaunchArgument(
@@ -105,7 +113,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         entities.append(_rviz(arguments))
     if arguments["robot_state_publisher"] == "true":
         _require("robot_state_publisher", "robot_state_publisher:=true")
-        entities += _robot_state_publishers(arguments["scene"], arguments["use_sim_time"])
+        entities += _robot_state_publishers(arguments)
     if arguments["record"]:
         entities.append(_recorder(arguments["record"], arguments["use_sim_time"]))
     return [*entities, _simulator(arguments)]
@@ -116,6 +124,10 @@ def _simulator(arguments: dict[str, str]) -> Node:
     if arguments["params_file"]:
         parameters.append(_file(arguments, "params_file"))
     chosen = {"scene": ParameterValue(arguments["scene"], value_type=str)}
+    remappings: list[tuple[str, str]] = []
+    if arguments["ros2_control"] == "true":
+        chosen["ros2_control"] = ParameterValue(True, value_type=bool)
+        remappings = _simulated_states(arguments["scene"])
     if arguments["real_time_factor"]:
         chosen["real_time_factor"] = ParameterValue(
             _number(arguments, "real_time_factor"), value_type=float
@@ -133,6 +145,7 @@ def _simulator(arguments: dict[str, str]) -> Node:
         namespace="",
         output="screen",
         parameters=parameters,
+        remappings=remappings,
         ros_arguments=["--log-level", arguments["log_level"]],
         on_exit=_simulator_ended,
     )
@@ -160,10 +173,25 @@ def _simulator_ended(event: ProcessExited, context: LaunchContext) -> list[Launc
     return [Shutdown(reason="the simulator ended")]
 
 
-def _robot_state_publishers(scene: str, use_sim_time: str) -> list[Node]:
+def _simulated_states(scene: str) -> list[tuple[str, str]]:
+    """Return the remappings that leave the name joint_states to the joint_state_broadcasters."""
+    # Imported here because `ros2 launch --show-args` need not wait for it.
+    from mujoco_ros.model.scene import load_scene
+
+    config = load_scene(scene)
+    namespaces = [config.namespace(robot) for robot in config.robots]
+    prefixes = [f"{namespace}/" if namespace else "" for namespace in namespaces]
+    return [(f"{p}joint_states", f"{p}simulation/joint_states") for p in prefixes]
+
+
+def _robot_state_publishers(arguments: dict[str, str]) -> list[Node]:
     # Imported here because it loads MuJoCo, which `ros2 launch --show-args` need not wait for.
     from mujoco_ros.model.description import describe
 
+    remappings: list[tuple[str, str]] = []
+    if arguments["ros2_control"] == "true":
+        # The simulator's says how to drive the joints; this one must not take its place.
+        remappings.append(("robot_description", "robot_state_publisher/robot_description"))
     return [
         Node(
             package="robot_state_publisher",
@@ -176,11 +204,12 @@ def _robot_state_publishers(scene: str, use_sim_time: str) -> list[Node]:
                     "robot_description": ParameterValue(robot.urdf, value_type=str),
                     "frame_prefix": ParameterValue(robot.frame_prefix, value_type=str),
                     "publish_frequency": TF_RATE_HZ,
-                    "use_sim_time": use_sim_time == "true",
+                    "use_sim_time": arguments["use_sim_time"] == "true",
                 }
             ],
+            remappings=remappings,
         )
-        for robot in describe(scene)
+        for robot in describe(arguments["scene"])
     ]
 
 

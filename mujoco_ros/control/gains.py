@@ -8,7 +8,8 @@ import numpy as np
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.strict import read_text, read_yaml
 
-_LARGEST = 1e9
+LARGEST_GAIN = 1e6
+"""Beyond this no gain is meant seriously [Nm/rad, N/m, Nms/rad or Ns/m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,8 @@ def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float)
     stiff = np.where(np.isfinite(torque_limit), torque_limit / 0.1, inertia * (2 * np.pi * 5) ** 2)
     # Joints that lie in line share a lighter mode than each has alone, hence the margin.
     kp = np.minimum(stiff, inertia * (0.25 / timestep) ** 2)
-    return Gains(kp=kp, kd=2.0 * np.sqrt(kp * inertia))
+    kp = np.minimum(kp, LARGEST_GAIN)
+    return Gains(kp=kp, kd=np.minimum(2.0 * np.sqrt(kp * inertia), LARGEST_GAIN))
 
 
 def _from_yaml(path: Path) -> dict[str, tuple[float, float]]:
@@ -105,6 +107,6 @@ def _gain(value: object, where: str) -> float:
         gain = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{where}: expected a number, got {value!r}") from None
-    if not 0 <= gain <= _LARGEST or isinstance(value, bool):
-        raise ModelError(f"{where}: a gain must be from 0 to {_LARGEST:g}, got {value!r}")
+    if not 0 <= gain <= LARGEST_GAIN or isinstance(value, bool):
+        raise ModelError(f"{where}: a gain must be from 0 to {LARGEST_GAIN:g}, got {value!r}")
     return gain

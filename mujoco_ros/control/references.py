@@ -1,29 +1,32 @@
 """What the joints are told at this instant."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 
-@dataclass(frozen=True)
 class References:
     """One reference per scalar joint; the PD law sums position, velocity and effort.
 
     Attributes:
+        values: All of them; the rows are the three below.  # (3, n)
         q: Position [rad or m].  # (n,)
         dq: Velocity [rad/s or m/s].  # (n,)
         tau: Feed-forward effort [Nm or N].  # (n,)
     """
 
-    q: np.ndarray
-    dq: np.ndarray
-    tau: np.ndarray
+    def __init__(self, values: np.ndarray) -> None:
+        """Take `values` as they are, not a copy of them."""
+        self.values = values
+        self.q, self.dq, self.tau = values
 
     @classmethod
     def holding(cls, q: np.ndarray) -> "References":
         """Return references that hold `q` still."""
-        return cls(q=q.copy(), dq=np.zeros_like(q), tau=np.zeros_like(q))
+        return cls(np.stack([q, np.zeros_like(q), np.zeros_like(q)]))
+
+    def part(self, joints: slice) -> "References":
+        """Return the references of some joints, which stay one with these."""
+        return References(self.values[:, joints])
 
     def assign(self, other: "References") -> None:
         """Take over the values of `other`."""
-        self.q[:], self.dq[:], self.tau[:] = other.q, other.dq, other.tau
+        self.values[:] = other.values

@@ -1,15 +1,16 @@
 """What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.frames import site_frame
+from mujoco_ros.model.scene import RobotConfig
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -83,7 +84,8 @@ class Robot:
     """One robot: everything of it that ROS speaks of.
 
     `prefix` is what its names carry in the model, `frame_prefix` what its TF frames carry in ROS.
-    `roots` are its bodies that hang on the world.
+    `roots` are its bodies that hang on the world. `gripper` is the index of the joint that the
+    gripper controller serves.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Robot:
     touches: tuple[Touch, ...]
     cameras: tuple[Camera, ...]
     unused_sensors: tuple[str, ...]
+    gripper: int | None = None
 
     @property
     def site_sensors(self) -> tuple[SiteSensor, ...]:
@@ -122,14 +125,16 @@ def lay_out(assembly: Assembly) -> Layout:
     """Resolve every name to its address.
 
     Raises:
-        ModelError: The TF frame of a free object would be that of something else.
+        ModelError: The TF frame of a free object would be that of something else, or a robot has
+            not the joint that is named as its gripper.
     """
     model, config = assembly.model, assembly.config
     robots = []
     for robot in config.robots:
         prefix = f"{robot.name}/" if config.merged else ""
         namespace = config.namespace(robot)
-        robots.append(_robot(model, robot.name, prefix, namespace, prefix if namespace else ""))
+        found = _robot(model, robot.name, prefix, namespace, prefix if namespace else "")
+        robots.append(replace(found, gripper=_gripper(robot, found.joints.names)))
     claimed = {base.body for robot in robots for base in robot.bases}
     owners = {body: robot for robot in robots for body in robot.bodies}
     of_robots, objects = [], []
@@ -143,6 +148,14 @@ def lay_out(assembly: Assembly) -> Layout:
     named = _distinct_frames(objects)
     _check_frames(model, robots, [frame for frame, _ in named])
     return Layout(robots=tuple(robots), free_objects=(*of_robots, *named))
+
+
+def _gripper(config: RobotConfig, joints: tuple[str, ...]) -> int | None:
+    if config.gripper is None:
+        return None
+    if config.gripper not in joints:
+        raise unknown("joint", config.gripper, joints, where=f"gripper of robot '{config.name}'")
+    return joints.index(config.gripper)
 
 
 def _check_frames(model: mujoco.MjModel, robots: Iterable[Robot], frames: Iterable[str]) -> None:

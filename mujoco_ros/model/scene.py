@@ -14,7 +14,15 @@ MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 FASTEST_HZ = 100_000.0
 SLOWEST_HZ = 0.001
-_RATE_TOPICS = ("joint_states", "imu", "wrench", "contact", "odom", "base_accel")
+_RATE_TOPICS = (
+    "joint_states",
+    "imu",
+    "wrench",
+    "contact",
+    "odom",
+    "base_accel",
+    "controller_state",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +53,7 @@ class RatesConfig:
     contact: float | None = None
     odom: float | None = None
     base_accel: float | None = None
+    controller_state: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse rates below zero (0 switches a topic off)."""
@@ -75,7 +84,8 @@ class RobotConfig:
     """One robot: where its model is, where it stands and what it starts with.
 
     `base` overrides a URDF's fixed base. `gains` names a gains file; without one, gains are derived
-    from the model. `urdf` replaces the robot_description that would be exported from the model.
+    from the model. `gripper` names the joint that the gripper controller serves. `urdf` replaces
+    the robot_description that would be exported from the model.
     """
 
     name: str
@@ -83,6 +93,7 @@ class RobotConfig:
     pose: PoseConfig = PoseConfig()
     keyframe: str | None = None
     gains: str | None = None
+    gripper: str | None = None
     urdf: str | None = None
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None

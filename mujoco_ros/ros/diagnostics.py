@@ -1,15 +1,14 @@
 """Honest figures about time and the engine's health, on /diagnostics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from mujoco_ros.ros.outbox import split
+from mujoco_ros.ros.outbox import stamp
 from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.loop import PhysicsThread, Status
 from mujoco_ros.sim.simulation import Simulation
@@ -31,9 +30,20 @@ class Diagnostics:
         simulation: Simulation,
         physics: PhysicsThread,
         lost: Callable[[], dict[str, int]],
+        refusals: Mapping[str, int],
     ) -> None:
-        """Start the timer; `lost` returns how many messages the middleware refused, by topic."""
+        """Start the timer.
+
+        Args:
+            node: The node.
+            simulation: What is reported on.
+            physics: The thread that steps it.
+            lost: Returns how many messages the middleware refused, by topic.
+            refusals: What went wrong with commands, and how often.
+        """
         self._lost = lost
+        self._refusals = refusals
+        self._troubles = 0
         self._node = node
         self._simulation = simulation
         self._physics = physics
@@ -85,15 +95,15 @@ class Diagnostics:
             self._node.get_logger().error(
                 f"the simulation diverged before {status.sim_time:.3f} s; on_divergence: {action}"
             )
-        sec, nanosec = split(status.sim_time)
         message = DiagnosticArray(
             status=[
                 self._real_time(status),
                 self._engine(status, diverged=diverged),
+                self._control(status),
                 self._middleware(),
             ]
         )
-        message.header.stamp = Time(sec=sec, nanosec=nanosec)
+        message.header.stamp = stamp(status.sim_time)
         self._publisher.publish(message)
 
     def _real_time(self, status: Status) -> DiagnosticStatus:
@@ -138,6 +148,29 @@ class Diagnostics:
                 "contacts": str(status.contacts),
                 "constraints": str(status.constraints),
                 **{f"warning {name}": str(count) for name, count in status.warnings.items()},
+            },
+        )
+
+    def _control(self, status: Status) -> DiagnosticStatus:
+        saturated, refusals = status.saturated, dict(self._refusals)
+        before, self._troubles = self._troubles, sum(saturated.values()) + sum(refusals.values())
+        level, text = DiagnosticStatus.OK, "as commanded"
+        if self._troubles > before:
+            level, text = DiagnosticStatus.WARN, "not all as commanded since the last report"
+        several = len(status.holders) > 1
+        held = {
+            f"{robot}: held by {source}" if several else f"held by {source}": ", ".join(joints)
+            for robot, holders in status.holders.items()
+            for source, joints in holders.items()
+        }
+        return self._status(
+            "control",
+            level,
+            text,
+            {
+                **held,
+                **{f"steps at the torque limit: {n}": str(c) for n, c in saturated.items()},
+                **{kind: str(count) for kind, count in refusals.items()},
             },
         )
 

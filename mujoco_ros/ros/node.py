@@ -1,10 +1,11 @@
 """The node `mujoco`: a simulation, seen over ROS like the real robot."""
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
 from tf2_ros import StaticTransformBroadcaster
@@ -12,11 +13,14 @@ from tf2_ros import StaticTransformBroadcaster
 from mujoco_ros.model.description import RobotDescription, descriptions
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.control_parameters import ControlParameters
+from mujoco_ros.ros.controllers import Controllers
 from mujoco_ros.ros.diagnostics import Diagnostics
 from mujoco_ros.ros.frames import plan_frames
 from mujoco_ros.ros.logging import RosLogHandler
-from mujoco_ros.ros.parameters import declare
+from mujoco_ros.ros.parameters import PARAMETERS, Parameters
 from mujoco_ros.ros.publishers import Publishers
+from mujoco_ros.ros.ros2_control import with_hardware
 from mujoco_ros.ros.topics import LATCHED, RATES
 from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.loop import PhysicsThread
@@ -43,7 +47,8 @@ class MujocoNode(Node):
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
-        values = declare(self)
+        parameters = Parameters(self)
+        values = parameters.declare(PARAMETERS)
         config = load_scene(values["scene"])
         self.simulation = Simulation(
             config,
@@ -51,6 +56,8 @@ class MujocoNode(Node):
             sensor_noise=values["sensor_noise"],
             seed=values["seed"],
         )
+        self._control = ControlParameters(parameters, self.simulation)
+        parameters.refuse_unknown()
         self.failure: BaseException | None = None
         """What ended the physics thread, if anything did."""
         self._pacer = Pacer(
@@ -59,12 +66,17 @@ class MujocoNode(Node):
             catch_up_s=values["catch_up_limit"],
         )
         described = descriptions(self.simulation.assembly, self.simulation.layout)
+        if values["ros2_control"]:
+            described = with_hardware(self, self.simulation, described)
         self._descriptions = self._publish_descriptions(described)
         frames = plan_frames(self.simulation.model, self.simulation.layout, values["tf"], described)
         if frames.static:
             self._static_frames = StaticTransformBroadcaster(self)
             self._static_frames.sendTransform(frames.static)
-        self._topics = Publishers(self, self.simulation, frames, values["wrench_sign"])
+        controllers = not values["ros2_control"]
+        self._topics = Publishers(
+            self, self.simulation, frames, values["wrench_sign"], controllers=controllers
+        )
         self._rates = {topic: values[f"publish_rate.{topic}"] for topic in RATES}
         self._topics.set_rates(self._rates)
         self._physics = PhysicsThread(
@@ -74,8 +86,20 @@ class MujocoNode(Node):
             priority=values["realtime_priority"],
             on_end=self._ended,
         )
-        self._diagnostics = Diagnostics(self, self.simulation, self._physics, self._topics.lost)
-        self.add_post_set_parameters_callback(self._apply)
+        self._controllers = Controllers(
+            self,
+            self.simulation,
+            controllers=controllers,
+            on_reset=self._control.restore_gains,
+        )
+        self._diagnostics = Diagnostics(
+            self,
+            self.simulation,
+            self._physics,
+            self._topics.lost,
+            self._controllers.refusals.counts,
+        )
+        parameters.apply = self._apply
         self._log_summary()
 
     def start(self) -> None:
@@ -90,15 +114,16 @@ class MujocoNode(Node):
     def _ended(self, error: BaseException | None) -> None:
         self.failure = error
 
-    def _apply(self, parameters: list[Parameter]) -> None:
+    def _apply(self, values: Mapping[str, Any]) -> None:
         """Hand accepted parameters on to the physics thread."""
-        values = {parameter.name: parameter.value for parameter in parameters}
         for topic in RATES:
             if f"publish_rate.{topic}" in values:
                 self._rates[topic] = values[f"publish_rate.{topic}"]
         rates = dict(self._rates)
+        control = self._control.change(values)
 
         def change() -> None:
+            control()
             if "real_time_factor" in values:
                 self._pacer.factor = values["real_time_factor"]
                 self._physics.reschedule()

@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile
 
@@ -33,6 +34,7 @@ class Topic:
         message: The message, with everything set that never changes.
         numbers: Path of each changing number, and its source.
         stamps: Paths of its time stamps.
+        durations: Path of each changing duration, and where it is found in seconds.
         qos: Quality of service.
         robot: Index of the robot it belongs to, None for the scene.
     """
@@ -44,6 +46,7 @@ class Topic:
     stamps: tuple[str, ...]
     qos: QoSProfile
     robot: int | None = None
+    durations: Mapping[str, Number] = field(default_factory=dict)
 
 
 class Outlet:
@@ -59,7 +62,8 @@ class Outlet:
     def __init__(self, topic: Topic) -> None:
         """Serialize the topic's message once; `publish`, which takes its bytes, is set later."""
         self.topic = topic
-        self.template = Template(topic.message, list(topic.numbers), list(topic.stamps))
+        times = [*topic.stamps, *topic.durations]
+        self.template = Template(topic.message, list(topic.numbers), times)
         self.listeners = 0
         self.lost = 0
 
@@ -87,13 +91,17 @@ class Batch:
         sources: dict[str, list[int]] = {}
         negated: list[int] = []
         stamps: list[int] = []
+        durations: list[tuple[int, Number]] = []
         start = 0
         for outlet, size in zip(outlets, sizes, strict=True):
             template = outlet.template
             end = start + len(template.data)
             buffer[start:end] = np.frombuffer(template.data, np.uint8)
             self._parts.append((outlet, memoryview(buffer.data)[start:end]))
-            stamps += (start + template.stamps).tolist()
+            topic = outlet.topic
+            times = (start + template.times).tolist()
+            stamps += times[: len(topic.stamps)]
+            durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
             for number, offset in zip(outlet.topic.numbers.values(), template.offsets, strict=True):
                 sources.setdefault(number.array, []).append(number.address)
                 destinations.setdefault(number.array, []).append(int(start + offset) // 4)
@@ -114,6 +122,10 @@ class Batch:
         self._negated = np.array(negated, dtype=np.intp)
         self._seconds = np.array(stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
+        self._durations = [
+            (arrays[number.array].reshape(-1), number.address, offset // 4)
+            for offset, number in durations
+        ]
 
     def publish(self, sec: int, nanosec: int) -> None:
         """Fill every message and publish those that someone receives."""
@@ -124,12 +136,20 @@ class Batch:
             floats[self._negated] = -floats[self._negated]
         self._words[self._seconds] = sec
         self._words[self._nanoseconds] = nanosec
+        for array, address, word in self._durations:
+            self._words[word], self._words[word + 1] = split(array[address])
         for outlet, view in self._parts:
             if outlet.listeners:
                 try:
                     outlet.publish(view.tobytes())
                 except rclpy_implementation.RCLError as error:
                     outlet.lose(error)
+
+
+def stamp(time: float) -> Time:
+    """Return a simulated time as a message."""
+    sec, nanosec = split(time)
+    return Time(sec=sec, nanosec=nanosec)
 
 
 def split(time: float) -> tuple[int, int]:

@@ -1,22 +1,41 @@
 """The node's parameters: each declared once, with type, range and description."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
-from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
 from mujoco_ros.ros.topics import RATES
+
+# Without a dot, YAML 1.1 takes it for text; so do `ros2 param set` and `ros2 param load`.
+_EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
+_KINDS = {
+    bool: ("bool", "true or false"),
+    int: ("integer", "an integer"),
+    float: ("float", "a number"),
+    str: ("string", "a text"),
+    tuple: ("string array", "a list of texts"),  # of the model's names: fixed
+}
+# What rclpy itself reads from the overrides, declared or not.
+_FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+_SHOWN = 2
+"""So many changes are written out in the log, the rest is counted."""
+
+
+class RefusedError(ParameterNotDeclaredException):
+    """A set of parameters is refused; of this type alone rclpy tells the client the reason."""
+
+    def __init__(self, reason: str) -> None:
+        """Say why."""
+        Exception.__init__(self, reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +43,7 @@ class Spec:
     """One parameter: its default gives the type; `choices` or `low`..`high` bound its value."""
 
     name: str
-    default: bool | int | float | str
+    default: bool | int | float | str | tuple[str, ...]
     description: str
     low: float | None = None
     high: float | None = None
@@ -32,11 +51,18 @@ class Spec:
     least: float = 0.0
     """Smallest value that is not zero."""
     read_only: bool = False
+    fixed: bool = False
+    """Whether it only tells what the model says, so that its default is its one value."""
+
+    @property
+    def kind(self) -> str:
+        """Name of its type."""
+        return _KINDS[type(self.default)][0]
 
     def descriptor(self) -> ParameterDescriptor:
         """Return the descriptor that parameter tools show."""
         descriptor = ParameterDescriptor(
-            name=self.name, description=self.description, read_only=self.read_only
+            name=self.name, description=self.description, read_only=self.read_only or self.fixed
         )
         if self.choices:
             descriptor.additional_constraints = f"one of: {', '.join(self.choices)}"
@@ -50,6 +76,39 @@ class Spec:
                     IntegerRange(from_value=int(self.low), to_value=int(self.high))
                 ]
         return descriptor
+
+    def converted(self, value: Any) -> Any:
+        """Return `value`, if it is a number written otherwise, as a float where one is wanted."""
+        if isinstance(self.default, float) and (
+            type(value) is int or (type(value) is str and _EXPONENT.fullmatch(value))
+        ):
+            return float(value)
+        return tuple(value) if isinstance(value, list) else value
+
+    def problem(self, value: Any) -> str:
+        """Return why a converted value is wrong; empty if it is not."""
+        if type(value) is type(self.default) and self._is_within(value):
+            return ""
+        return f"parameter '{self.name}' cannot be {_plain(value)!r}: {self._wanted()}"
+
+    def _is_within(self, value: Any) -> bool:
+        if self.fixed:
+            return bool(value == self.default)
+        if self.low is not None and self.high is not None:
+            # NaN compares with nothing.
+            return bool(self.low <= value <= self.high and not 0 < value < self.least)
+        return not self.choices or value in self.choices
+
+    def _wanted(self) -> str:
+        if self.fixed:
+            return f"the model makes it {_plain(self.default)!r}"
+        if self.choices:
+            return f"it is one of {', '.join(self.choices)}"
+        kind = _KINDS[type(self.default)][1]
+        if self.low is None:
+            return f"it is {kind}"
+        zero = f", {self.low:g} or" if self.least else ""
+        return f"it is {kind}{zero} from {self.least or self.low:.10g} to {self.high:.10g}"
 
 
 PARAMETERS = (
@@ -122,6 +181,13 @@ PARAMETERS = (
         high=2**31 - 1,
         read_only=True,
     ),
+    Spec(
+        name="ros2_control",
+        default=False,
+        description="Leave the controllers to ros2_control: robot_description carries "
+        "<ros2_control> blocks, and only joint_commands is offered",
+        read_only=True,
+    ),
     *(
         Spec(
             name=f"publish_rate.{topic}",
@@ -135,68 +201,164 @@ PARAMETERS = (
     ),
 )
 
-_BY_NAME = {spec.name: spec for spec in PARAMETERS}
-# What rclpy itself reads from the overrides, declared or not.
-_FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
+class Parameters:
+    """The parameters of a node: declared from specs, refused with a reason, logged when changed.
 
-def declare(node: Node) -> dict[str, Any]:
-    """Declare every parameter on `node` and return their values.
-
-    Raises:
-        ModelError: The user gave a parameter that does not exist, or a value it cannot take.
+    Attributes:
+        values: Their values by name; lists are tuples.
+        expand: Returns what a set of parameters sets beside those that are named in it, and may
+            refuse the set with a ModelError. What the client itself names in the same request wins.
+        apply: Called with what was accepted, before the client is told.
     """
-    given: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
-    for name in given:
-        if name not in _BY_NAME and not name.startswith(_FOREIGN):
-            raise unknown("parameter", name, _BY_NAME)
-    values = {}
-    for spec in PARAMETERS:
-        override = given.get(spec.name)
-        if isinstance(spec.default, float) and override and type(override.value) is int:
-            # Nobody means anything else by `real_time_factor:=2`.
-            given[spec.name] = Parameter(spec.name, value=float(override.value))
+
+    def __init__(self, node: Node) -> None:
+        """Watch over `node`; what is declared on it later counts as well."""
+        self.values: dict[str, Any] = {}
+        self.expand: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _values: {}
+        self.apply: Callable[[Mapping[str, Any]], None] = lambda _values: None
+        self._node = node
+        self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
+        self._specs: dict[str, Spec] = {}
+        # Of the request being served, which may set one parameter after the other.
+        self._asking: set[str] = set()
+        self._asked: set[str] = set()
+        self._changed: dict[str, Any] = {}
+        self._settling = False
+        # One callback does it all: rclpy would concatenate what several return.
+        node.add_pre_set_parameters_callback(self._prepare)
+        node.add_post_set_parameters_callback(self._accept)
+
+    def declare(self, specs: Iterable[Spec]) -> dict[str, Any]:
+        """Declare parameters and return their values: the user's, or else the defaults.
+
+        Raises:
+            ModelError: The user gave a value that one cannot take, or a name is declared twice.
+        """
+        values = {}
+        for spec in specs:
+            if self._node.has_parameter(spec.name):
+                raise ModelError(f"two parameters would be named '{spec.name}'; rename a joint")
+            override = self._overrides.get(spec.name)
+            value = spec.default if override is None else spec.converted(override.value)
+            problem = spec.problem(value)
+            if problem:
+                raise ModelError(problem)
+            self._specs[spec.name] = spec
+            self.values[spec.name] = values[spec.name] = value
+            self._node.declare_parameter(
+                spec.name, _plain(value), spec.descriptor(), ignore_override=True
+            )
+        return values
+
+    def refuse_unknown(self) -> None:
+        """Refuse what the user gave at start and nothing declared.
+
+        Raises:
+            ModelError: There is such a parameter.
+        """
+        for name in self._overrides:
+            if name not in self._specs and not name.startswith(_FOREIGN):
+                raise ModelError(self._unknown(name))
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Set parameters on the simulator's own account, in one go.
+
+        Raises:
+            RefusedError: A value is wrong.
+        """
+        parameters = [Parameter(name, value=_plain(value)) for name, value in values.items()]
+        result = self._node.set_parameters_atomically(parameters)
+        if not result.successful:
+            raise RefusedError(result.reason)
+
+    def _prepare(self, parameters: list[Parameter]) -> list[Parameter]:
+        """Check a set, and return it with all numbers as floats and with what it implies."""
+        given: dict[str, Any] = {}
+        prepared = []
+        for parameter in parameters:
+            name, value = parameter.name, parameter.value
+            spec = self._specs.get(name)
+            if spec is None and not self._node.has_parameter(name):
+                raise RefusedError(self._unknown(name))
+            if spec is not None:
+                value = spec.converted(value)
+                problem = "" if spec.read_only or spec.fixed else spec.problem(value)
+                if problem:
+                    raise RefusedError(problem)
+                if type(value) is float and type(parameter.value) is not float:
+                    parameter = Parameter(name, value=value)
+                given[name] = value
+            prepared.append(parameter)
         try:
-            value = node.declare_parameter(spec.name, spec.default, spec.descriptor()).value
-        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-            raise ModelError(_refusal(spec, given[spec.name].value)) from error
-        problem = _problem(spec, value)
-        if problem:
-            raise ModelError(problem)
-        values[spec.name] = value
-    node.add_on_set_parameters_callback(_check)
-    return values
+            implied = self.expand(given)
+        except ModelError as error:
+            raise RefusedError(str(error)) from error
+        named = self._asked | given.keys()
+        prepared += [Parameter(n, value=v) for n, v in implied.items() if n not in named]
+        self._asking = set(given)
+        # A dump that is loaded atomically has them all; rclpy refuses an empty set.
+        return [p for p in prepared if not self._is_read_only_as_it_is(p)] or prepared
+
+    def _is_read_only_as_it_is(self, parameter: Parameter) -> bool:
+        name = parameter.name
+        if not self._node.describe_parameter(name).read_only:
+            return False
+        return bool(_plain(parameter.value) == _plain(self._node.get_parameter(name).value))
+
+    def _accept(self, parameters: Iterable[Parameter]) -> None:
+        """Take over what was set at run time; what is being declared is there already."""
+        if not self._asking:
+            return
+        accepted = {p.name: p.value for p in parameters if p.name in self._specs}
+        self._changed |= {n: v for n, v in accepted.items() if v != self.values[n]}
+        self.values |= accepted
+        self._asked |= self._asking
+        self._asking = set()
+        self.apply(accepted)
+        if self._settling:
+            return
+        executor = self._node.executor
+        if executor is None:
+            self._settle()
+        else:
+            self._settling = True
+            executor.create_task(self._settle)
+
+    def _settle(self) -> None:
+        """Log in one line what the request changed, and forget it."""
+        if self._changed:
+            shown = [f"{name} = {_shown(self._changed[name])}" for name in self._changed]
+            rest = len(shown) - _SHOWN
+            listing = ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+            self._node.get_logger().info(f"parameters changed: {listing}")
+        self._asked, self._changed = set(), {}
+        self._settling = False
+
+    def _unknown(self, name: str) -> str:
+        """Say that there is no such parameter, and what there is where it was looked for."""
+        parts = name.split(".")
+        for depth in reversed(range(len(parts))):
+            prefix = "".join(f"{part}." for part in parts[:depth])
+            below = [
+                known.removeprefix(prefix) for known in self._specs if known.startswith(prefix)
+            ]
+            if below:
+                break
+        heads = [
+            prefix + head + ("." * bool(dot)) for head, dot, _ in (n.partition(".") for n in below)
+        ]
+        close = get_close_matches(name, self._specs, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        return f"parameter '{name}' not found{hint}; there are: {', '.join(dict.fromkeys(heads))}"
 
 
-def _check(parameters: Iterable[Parameter]) -> SetParametersResult:
-    """Refuse a whole set when one value of it is wrong."""
-    for parameter in parameters:
-        spec = _BY_NAME.get(parameter.name)
-        problem = _problem(spec, parameter.value) if spec else ""
-        if problem:
-            return SetParametersResult(successful=False, reason=problem)
-    return SetParametersResult(successful=True)
+def _plain(value: Any) -> Any:
+    """Return a value as rclpy takes it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
-def _problem(spec: Spec, value: Any) -> str:
-    """Return why a value of the right type within the range is still wrong; empty if it is not."""
-    not_chosen = spec.choices and value not in spec.choices
-    not_a_number = isinstance(spec.default, float) and value != value
-    too_small = bool(spec.least) and 0 < value < spec.least
-    return _refusal(spec, value) if not_chosen or not_a_number or too_small else ""
-
-
-def _refusal(spec: Spec, value: Any) -> str:
-    return f"parameter '{spec.name}' cannot be {value!r}: {_wanted(spec)}"
-
-
-def _wanted(spec: Spec) -> str:
-    if spec.choices:
-        return f"it is one of {', '.join(spec.choices)}"
-    kind = {bool: "true or false", int: "an integer", float: "a number with a decimal point"}.get(
-        type(spec.default), "a text"
-    )
-    if spec.low is None:
-        return f"it is {kind}"
-    zero = f", {spec.low:g} or" if spec.least else ""
-    return f"it is {kind}{zero} from {spec.least or spec.low:.10g} to {spec.high:.10g}"
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
 from rclpy.node import Node
 
+from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import RatesConfig
 from mujoco_ros.ros.frames import FramePlan
@@ -12,6 +13,7 @@ from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
 from mujoco_ros.ros.topics import WrenchSign, clock_topic, robot_topics, transform_topic
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.tracking import Tracking
 
 # DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
 _LONGEST_NAME = 200
@@ -21,9 +23,23 @@ class Publishers:
     """Publishes the samples of a simulation: every topic at its own rate, /clock with them."""
 
     def __init__(
-        self, node: Node, simulation: Simulation, frames: FramePlan, wrench_sign: WrenchSign
+        self,
+        node: Node,
+        simulation: Simulation,
+        frames: FramePlan,
+        wrench_sign: WrenchSign,
+        *,
+        controllers: bool = True,
     ) -> None:
-        """Create the publishers of every topic; `set_rates` decides when they are used."""
+        """Create the publishers of every topic; `set_rates` decides when they are used.
+
+        Args:
+            node: The node.
+            simulation: What is published.
+            frames: The frames on /tf.
+            wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+            controllers: Whether to publish the state of the robots' trajectory controllers.
+        """
         self._simulation = simulation
         self._rates = [robot.publish_rate for robot in simulation.assembly.config.robots]
         layout, sample = simulation.layout, simulation.sample
@@ -31,6 +47,7 @@ class Publishers:
         self._base_motion = BaseMotion(bases, sample)
         parents = simulation.model.body_parentid[frames.linked_bodies].tolist()
         self._relative_poses = RelativePoses(frames.linked_bodies, parents, sample)
+        references, self._tracking = simulation.references, Tracking(simulation)
         self._arrays = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
@@ -39,12 +56,22 @@ class Publishers:
             "sensordata": sample.sensordata,
             "base_motion": self._base_motion.values,
             "relative_poses": self._relative_poses.values,
+            "reference_position": references.q,
+            "reference_velocity": references.dq,
+            "reference_effort": references.tau,
+            "reference_acceleration": self._tracking.acceleration,
+            "position_error": self._tracking.error[0],
+            "velocity_error": self._tracking.error[1],
+            "elapsed": self._tracking.elapsed,
         }
         topics: list[Topic] = []
-        first_base = 0
+        first_base = first_joint = 0
         for index, robot in enumerate(layout.robots):
-            topics += robot_topics(index, robot, first_base, wrench_sign)
+            joints = simulation.controls[index].joints.taking(POSITION) if controllers else ()
+            controlled = [(joint, first_joint + joint) for joint in joints]
+            topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
             first_base += len(robot.bases)
+            first_joint += len(robot.joints.names)
         if frames.moving:
             topics.append(transform_topic(frames.moving))
         check_names(topics)
@@ -102,6 +129,7 @@ class Publishers:
         derived = {
             "base_motion": self._base_motion.update,
             "relative_poses": self._relative_poses.update,
+            "position_error": self._tracking.update,
         }
         return [update for name, update in derived.items() if name in used]
 

@@ -22,33 +22,33 @@ class Template:
     Attributes:
         data: The serialized message.
         offsets: Byte offset of each number, in the order of the paths.  # (n,)
-        stamps: Byte offset of each time stamp.  # (m,)
+        times: Byte offset of each time stamp or duration.  # (m,)
     """
 
-    def __init__(self, message: Any, paths: list[str], stamps: list[str]) -> None:
+    def __init__(self, message: Any, paths: list[str], times: list[str]) -> None:
         """Serialize `message` and find its changing parts.
 
         Args:
             message: The message; what no path names stays as it is.
             paths: Paths of 64-bit floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
-            stamps: Paths of ``builtin_interfaces/Time`` fields, e.g. ``"header.stamp"``.
+            times: Paths of ``builtin_interfaces`` times and durations, e.g. ``"header.stamp"``.
 
         Raises:
             LayoutError: A number cannot be found.
         """
         numbers = 1.5e300 + 1e290 * np.arange(1, len(paths) + 1)
-        times = np.zeros(len(stamps), dtype=_STAMP)
-        times["sec"] = 0x6B5A0000 + np.arange(len(stamps))
-        times["nanosec"] = 0x2F3E0000 + np.arange(len(stamps))
+        marks = np.zeros(len(times), dtype=_STAMP)
+        marks["sec"] = 0x6B5A0000 + np.arange(len(times))
+        marks["nanosec"] = 0x2F3E0000 + np.arange(len(times))
         write(message, paths, numbers)
-        write_stamps(message, stamps, times)
+        write_times(message, times, marks)
         data = bytes(serialize_message(message))
         self.offsets = np.array([_find(data, n.tobytes(), message) for n in numbers], dtype=np.intp)
-        self.stamps = np.array([_find(data, t.tobytes(), message) for t in times], dtype=np.intp)
+        self.times = np.array([_find(data, m.tobytes(), message) for m in marks], dtype=np.intp)
         write(message, paths, np.zeros(len(paths)))
-        write_stamps(message, stamps, np.zeros(len(stamps), dtype=_STAMP))
+        write_times(message, times, np.zeros(len(times), dtype=_STAMP))
         self.data = bytes(serialize_message(message))
-        if len(self.data) != len(data) or (self.offsets % 4).any() or (self.stamps % 4).any():
+        if len(self.data) != len(data) or (self.offsets % 4).any() or (self.times % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
 
 
@@ -63,11 +63,11 @@ def write(message: Any, paths: list[str], numbers: np.ndarray) -> None:
             setattr(owner, last, float(number))
 
 
-def write_stamps(message: Any, paths: list[str], stamps: np.ndarray) -> None:
-    """Set the time stamps named by `paths` from records of ``sec`` and ``nanosec``."""
-    for path, stamp in zip(paths, stamps, strict=True):
-        time = _resolve(message, path.split("."))
-        time.sec, time.nanosec = int(stamp["sec"]), int(stamp["nanosec"])
+def write_times(message: Any, paths: list[str], times: np.ndarray) -> None:
+    """Set the times and durations named by `paths` from records of ``sec`` and ``nanosec``."""
+    for path, time in zip(paths, times, strict=True):
+        place = _resolve(message, path.split("."))
+        place.sec, place.nanosec = int(time["sec"]), int(time["nanosec"])
 
 
 def _resolve(message: Any, path: list[str]) -> Any:

@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
@@ -25,6 +26,7 @@ LATCHED = QoSProfile(
 )
 TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
 WORLD = "world"
+CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
 
 RATES = {
     "joint_states": 500.0,
@@ -34,6 +36,7 @@ RATES = {
     "odom": 500.0,
     "base_accel": 500.0,
     "tf": 100.0,
+    "controller_state": 100.0,
 }
 """Default publish rates in simulated time [Hz]."""
 
@@ -46,7 +49,11 @@ def clock_topic() -> Topic:
 
 
 def robot_topics(
-    index: int, robot: Robot, first_base: int, wrench_sign: WrenchSign
+    index: int,
+    robot: Robot,
+    first_base: int,
+    wrench_sign: WrenchSign,
+    controlled: Sequence[tuple[int, int]] = (),
 ) -> Iterator[Topic]:
     """Yield every topic of a robot but TF.
 
@@ -55,11 +62,15 @@ def robot_topics(
         robot: The robot.
         first_base: Row of its first floating base in the ``base_motion`` array.
         wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+        controlled: Of each joint of its trajectory controller the index among the robot's joints
+            and that among the joints of all robots; none without such a controller.
     """
     # MuJoCo's force and torque sensors report what the parent does to the child.
     sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
     if robot.joints.names:
         yield _joint_states(index, robot)
+    if controlled:
+        yield _controller_state(index, robot, controlled)
     for imu in robot.imus:
         yield _imu(index, robot, imu)
     for sensor in robot.force_torques:
@@ -135,6 +146,55 @@ def _joint_states(index: int, robot: Robot) -> Topic:
     ):
         numbers |= {f"{field}.{i}": Number(source, int(a)) for i, a in enumerate(addresses)}
     return _topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
+
+
+def _controller_state(index: int, robot: Robot, controlled: Sequence[tuple[int, int]]) -> Topic:
+    joints = robot.joints
+    message = JointTrajectoryControllerState(
+        joint_names=[joints.names[own] for own, _ in controlled], speed_scaling_factor=1.0
+    )
+    numbers: dict[str, Number] = {}
+    for field, array_name in (
+        ("reference.positions", "reference_position"),
+        ("reference.velocities", "reference_velocity"),
+        ("reference.accelerations", "reference_acceleration"),
+        ("reference.effort", "reference_effort"),
+        ("error.positions", "position_error"),
+        ("error.velocities", "velocity_error"),
+        ("output.positions", "reference_position"),
+        ("output.velocities", "reference_velocity"),
+        ("output.effort", "reference_effort"),
+    ):
+        numbers |= {
+            f"{field}.{i}": Number(array_name, among_all)
+            for i, (_, among_all) in enumerate(controlled)
+        }
+    for field, array_name, addresses in (
+        ("feedback.positions", "qpos", joints.qpos),
+        ("feedback.velocities", "qvel", joints.dof),
+        ("feedback.effort", "qfrc_actuator", joints.dof),
+    ):
+        numbers |= {
+            f"{field}.{i}": Number(array_name, int(addresses[own]))
+            for i, (own, _) in enumerate(controlled)
+        }
+    zeros = array("d", [0.0] * len(controlled))
+    for field in {path.rpartition(".")[0] for path in numbers}:
+        point, name = field.split(".")
+        setattr(getattr(message, point), name, zeros)
+    return Topic(
+        name="/".join(p for p in (robot.namespace, CONTROLLER_STATE) if p),
+        rate="controller_state",
+        message=message,
+        numbers=numbers,
+        stamps=("header.stamp",),
+        durations={
+            f"{point}.time_from_start": Number("elapsed", index)
+            for point in ("reference", "feedback", "error", "output")
+        },
+        qos=RELIABLE,
+        robot=index,
+    )
 
 
 def _imu(index: int, robot: Robot, imu: Imu) -> Topic:

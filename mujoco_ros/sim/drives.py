@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.modes import Mode
 from mujoco_ros.control.references import References
 from mujoco_ros.model.layout import Joints
 from mujoco_ros.model.limits import joint_actuators
@@ -17,15 +17,6 @@ _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
 # Where dynprm has the greatest rate of the setpoint; if there is one, act begins with the setpoint.
 _SLEW = {int(_DYN.mjDYN_PID): 1, int(_DYN.mjDYN_DCMOTOR): 7}
-
-
-class Mode(StrEnum):
-    """What an input of an actuator asks of its joint."""
-
-    PD = "pd"
-    POSITION = "position"
-    VELOCITY = "velocity"
-    EFFORT = "effort"
 
 
 @dataclass(kw_only=True)
@@ -56,6 +47,7 @@ class Drives:
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
         """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
+        self._own_limits: dict[int, tuple[np.ndarray, bool]] = {}
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]
         self._servo_rows = np.array([self._inputs.index(i) for i in servos], dtype=np.intp)
@@ -84,6 +76,37 @@ class Drives:
     def modes(self, joint: int) -> tuple[Mode, ...]:
         """Return what joint `joint` can be commanded with; none for a passive joint."""
         return tuple(i.mode for i in self._inputs if i.joint == joint)
+
+    def position_range(self, joint: int) -> tuple[float, float]:
+        """Return the positions that the servos of joint `joint` can be told [rad or m]."""
+        low, high = -np.inf, np.inf
+        for row in self._inputs:
+            limited = self._model.actuator_ctrllimited[row.slot]
+            if row.joint == joint and row.mode is Mode.POSITION and limited:
+                ends = (self._model.actuator_ctrlrange[row.slot] - row.offset) / row.q
+                low, high = max(low, float(ends.min())), min(high, float(ends.max()))
+        return low, high
+
+    def limit_effort(self, joint: int, effort: float) -> None:
+        """Limit what the actuators of a joint give; they act on it from the next step on.
+
+        Args:
+            joint: Index into the joint arrays.
+            effort: Largest effort at the joint [Nm or N]; 0 gives back the actuators' own limit.
+        """
+        model = self._model
+        for actuator in {row.actuator for row in self._inputs if row.joint == joint}:
+            output = int(model.actuator_outadr[actuator])
+            own, limited = self._own_limits.setdefault(
+                output,
+                (model.actuator_forcerange[output].copy(), model.actuator_forcelimited[output]),
+            )
+            reach = effort / abs(float(model.actuator_gear[actuator, 0]))
+            model.actuator_forcelimited[output] = bool(limited or effort)
+            low, high = own if limited else (-np.inf, np.inf)
+            model.actuator_forcerange[output] = (
+                (max(low, -reach), min(high, reach)) if effort else own
+            )
 
     def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
         """Write PD gains into the engine; they act from the next step on.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from mujoco_ros.control.events import Source
 from mujoco_ros.sim.histogram import Histogram
 from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.scheduling import schedule
@@ -34,6 +35,8 @@ class Status:
         period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
         step_cost: Time one step took with all that is published, percentiles 50, 99, 99.9.
         warnings: Engine warnings since the last reset: name to count.
+        saturated: Steps in which a joint's torque was at its limit, since the start.
+        holders: Of each robot, who commands which joints.
     """
 
     sim_time: float
@@ -50,6 +53,8 @@ class Status:
     contacts: int
     constraints: int
     warnings: dict[str, int]
+    saturated: dict[str, int]
+    holders: dict[str, dict[Source, tuple[str, ...]]]
 
 
 class PhysicsThread:
@@ -123,6 +128,13 @@ class PhysicsThread:
             contacts=int(simulation.data.ncon),
             constraints=int(simulation.data.nefc),
             warnings={name: count for name, count in warnings.items() if count},
+            saturated=simulation.saturation.steps(),
+            holders={
+                robot.name: control.holders()
+                for robot, control in zip(
+                    simulation.layout.robots, simulation.controls, strict=True
+                )
+            },
         )
         self._period.clear()
         self._cost.clear()

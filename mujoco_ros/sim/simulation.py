@@ -1,13 +1,16 @@
 """The one owner of the live model and state."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.events import Event, WasReset
 from mujoco_ros.control.references import References
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.layout import Joints, Layout, lay_out
 from mujoco_ros.model.scene import SceneConfig
@@ -16,6 +19,8 @@ from mujoco_ros.sim.configured_gains import configured_gains
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.initial_state import InitialState, initial_state
 from mujoco_ros.sim.noise import SensorNoise
+from mujoco_ros.sim.robot_controls import robot_controls
+from mujoco_ros.sim.saturation import Saturation
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
@@ -99,6 +104,21 @@ class Simulation:
         self.drives = Drives(self.model, self.joints)
         self._prepare_start()
         self.references = References.holding(self._start_references.q)
+        self.events: deque[Event] = deque()
+        """What those who command have to be told, oldest first; whoever tells them takes it out."""
+        self.on_event: Callable[[], object] = lambda: None
+        """Called by the physics thread when an event was added."""
+        self.controls: list[RobotControl] = robot_controls(
+            self.model,
+            self.layout.robots,
+            self.drives,
+            self.references,
+            self._emit,
+        )
+        self._measured = [
+            (control, robot.joints.qpos, robot.joints.dof)
+            for control, robot in zip(self.controls, self.layout.robots, strict=True)
+        ]
         servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
         self.configured_gains = configured_gains(self.assembly, self.layout, self.data, servos)
 
@@ -119,8 +139,10 @@ class Simulation:
         )
         self._qpos, self._qvel, self._sensordata = self.data.qpos, self.data.qvel, sensed.sensordata
         self._ctrl, self._act = self.data.ctrl, self.data.act
+        self._qfrc_actuator = self.data.qfrc_actuator
         self._before_qpos, self._before_qvel = self._qpos.copy(), self._qvel.copy()
         self._before_act, self._good_act = self.data.act.copy(), self.data.act.copy()
+        self.saturation = Saturation(self.model, self.data, self.joints)
         self._warnings = self.data.warning.number
         self._warnings_seen = self._warnings.tobytes()
         mujoco.set_mju_user_warning(self.engine_messages.append)
@@ -136,6 +158,13 @@ class Simulation:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
         data = self.data
+        for control, qpos, dof in self._measured:
+            if control.active:
+                # With "clip", NumPy writes without a buffer between; no index is out of range.
+                self._qpos.take(qpos, out=control.q, mode="clip")
+                self._qvel.take(dof, out=control.dq, mode="clip")
+                self._qfrc_actuator.take(dof, out=control.effort, mode="clip")
+                control.update(data.time)
         self.drives.write(self.references, self._ctrl)
         self._before_qpos[:] = self._qpos
         self._before_qvel[:] = self._qvel
@@ -147,6 +176,7 @@ class Simulation:
         if self._warnings.tobytes() != self._warnings_seen and self._diverged():
             self._recover(time)
             return False
+        self.saturation.count()
         sample = self.sample
         sample.qpos[:] = self._before_qpos
         sample.qvel[:] = self._before_qvel
@@ -170,12 +200,19 @@ class Simulation:
         self.data.time = time
         self.drives.set_gains(self.configured_gains.kp, self.configured_gains.kd)
         self.references.assign(self._start_references)
+        for control in self.controls:
+            control.reset()
         if self._noise is not None:
             self._noise.reset()
         self._warnings_seen = self._warnings.tobytes()
         # What `pause` returns to if the very next step diverges.
         self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
         self.time = time
+        self._emit(WasReset(time=time))
+
+    def _emit(self, event: Event) -> None:
+        self.events.append(event)
+        self.on_event()
 
     def _set_state(self, state: InitialState) -> None:
         data = self.data

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mujoco_ros.control.gains import derive_gains, load_gains
+from mujoco_ros.control.gains import LARGEST_GAIN, derive_gains, load_gains
 from mujoco_ros.model.errors import ModelError
 
 JOINTS = ("hip", "knee", "spring", "ankle")
@@ -80,7 +80,7 @@ def test_both_forms_mean_the_same(tmp_path_factory, pairs):
         (YAML.replace("{kp: 20.5, kd: 2}", "20.5"), r"knee: expected the keys kp and kd, got 20.5"),
         (YAML.replace("20.5", "stiff"), r"knee\.kp: expected a number, got 'stiff'"),
         (YAML.replace("20.5", "[1]"), r"knee\.kp: expected a number"),
-        (YAML.replace("20.5", "-1"), r"knee\.kp: a gain must be from 0 to 1e\+09"),
+        (YAML.replace("20.5", "-1"), r"knee\.kp: a gain must be from 0 to 1e\+06"),
         (YAML.replace("20.5", ".nan"), r"knee\.kp: a gain must be from 0 to"),
         (YAML.replace("20.5", ".inf"), r"knee\.kp: a gain must be from 0 to"),
         (YAML.replace("20.5", "true"), r"knee\.kp: a gain must be from 0 to"),
@@ -103,7 +103,7 @@ def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
         ("1 2\n3\n5 6\n", r"line 2: expected 'kp kd', got 1 values"),
         ("1 2\n# knee\n3 4 5\n5 6\n", r"line 3: expected 'kp kd', got 3 values"),
         ("1 2\n3 x\n5 6\n", r"line 2: expected a number, got 'x'"),
-        ("1 2\n3 4\n5 -6\n", r"line 3: a gain must be from 0 to 1e\+09"),
+        ("1 2\n3 4\n5 -6\n", r"line 3: a gain must be from 0 to 1e\+06"),
         ("1 2\n3 nan\n5 6\n", r"line 2: a gain must be from 0 to"),
         (b"\xff\xfe\x00", r"cannot be read"),
     ],
@@ -149,6 +149,12 @@ def test_a_joint_comes_to_rest_under_derived_gains(inertia, limit, timestep):
         farthest = max(farthest, abs(q))
     assert farthest <= 0.1 + 1e-12, "no overshoot beyond the start"
     assert steps == 5000 or abs(q) < 1e-3
+
+
+def test_derived_gains_are_never_larger_than_a_gain_may_be():
+    gains = derive_gains(np.array([1e3, 1e9]), np.array([np.inf, 1e9]), 1e-5)
+    assert gains.kp[1] == gains.kd[1] == LARGEST_GAIN
+    assert (np.array([gains.kp, gains.kd]) <= LARGEST_GAIN).all()
 
 
 def test_gains_are_derived_joint_by_joint():

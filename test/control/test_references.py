@@ -15,7 +15,7 @@ def test_references_that_hold_ask_for_the_position_and_nothing_else():
 
 def test_assigning_copies_values_into_the_same_arrays():
     one = References.holding(np.zeros(2))
-    other = References(q=np.array([1.0, 2.0]), dq=np.array([3.0, 4.0]), tau=np.array([5.0, 6.0]))
+    other = References(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     arrays = (one.q, one.dq, one.tau)
     one.assign(other)
     other.q[0] = 99.0

@@ -74,6 +74,7 @@ def launch_arguments() -> set[str]:
 
 
 PARAMETER_ROWS = {row["Name"].strip("`"): row for row in tables(PARAMETERS)[0]}
+ROBOT_ROWS = {row["Name"].strip("`"): row for table in tables(PARAMETERS)[1:] for row in table}
 
 
 def test_the_readme_lists_the_shipped_scenes():
@@ -133,6 +134,17 @@ def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(pag
             assert float(low) <= float(value) <= float(high), f"{name}:={value}"
         if name == "scene" and value:
             assert value in shipped_scenes(), value
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
+    for name, value in re.findall(r"ros2 param set /mujoco ([\w.]+) ([\w./-]+)", PAGES[page]):
+        templates = [t for t in ROBOT_ROWS if re.fullmatch(t.replace("<joint>", r"\w+"), name)]
+        row = PARAMETER_ROWS.get(name) or ROBOT_ROWS[templates[0]]
+        assert row["Set"] == "at run time", name
+        if row["Type"] == "float":
+            low, high = row["Values"].split(" to ")
+            assert float(low) <= float(value) <= float(high), f"{name} {value}"
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,21 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-EXECUTABLES = ("mujoco_ros/sim", "robot_state_publisher/robot_state_publisher", "rviz2/rviz2")
-EMPTY_PACKAGES = ("ros2bag", "rosbag2_storage_mcap")
+EXECUTABLES = (
+    "controller_manager/ros2_control_node",
+    "controller_manager/spawner",
+    "mujoco_ros/sim",
+    "robot_state_publisher/robot_state_publisher",
+    "rviz2/rviz2",
+)
+EMPTY_PACKAGES = (
+    "joint_state_broadcaster",
+    "joint_state_topic_hardware_interface",
+    "joint_trajectory_controller",
+    "parallel_gripper_controller",
+    "ros2bag",
+    "rosbag2_storage_mcap",
+)
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 
@@ -90,6 +103,13 @@ class Launch:
     def output(self) -> str:
         """Return what was printed so far."""
         return self.log.read_text()
+
+    def wait_for(self, text: str) -> None:
+        """Wait until a text was printed."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while text not in self.output:
+            assert time.monotonic() < deadline, self.output
+            time.sleep(0.05)
 
     def interrupt(self) -> int:
         """Press Ctrl-C in the launch's terminal and return its exit code."""
@@ -181,6 +201,23 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
     }
+
+
+@pytest.fixture
+def stand_ins_without(stand_ins: dict[str, str], tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """Return the environment of the stand-ins in which some packages are not installed."""
+
+    def environment(*missing: str) -> dict[str, str]:
+        own = Path(stand_ins["AMENT_PREFIX_PATH"].split(":")[0])
+        index = Path("share", "ament_index", "resource_index", "packages")
+        (tmp_path / index).mkdir(parents=True)
+        for package in (own / index).iterdir():
+            if package.name not in missing:
+                (tmp_path / index / package.name).touch()
+        (tmp_path / "lib").symlink_to(own / "lib")
+        return stand_ins | {"AMENT_PREFIX_PATH": str(tmp_path)}
+
+    return environment
 
 
 @pytest.fixture(scope="session")

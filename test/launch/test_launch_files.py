@@ -40,6 +40,7 @@ def test_sim_declares_its_arguments_with_defaults_and_choices():
         "log_level": ("info", ["debug", "info", "warn", "error", "fatal"]),
         "use_sim_time": ("true", boolean),
         "robot_state_publisher": ("false", boolean),
+        "ros2_control": ("false", boolean),
         "rviz": ("false", boolean),
         "rviz_config": (config, None),
         "record": ("", None),

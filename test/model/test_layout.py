@@ -102,6 +102,15 @@ def test_every_robot_of_a_scene_has_its_own_joints_without_the_prefix(scene):
     assert (first, second) == (0, model.nsensordata // 2)
 
 
+def test_a_robots_gripper_is_one_of_its_joints(scene):
+    pendulum = DATA / "scene_pendulum.xml"
+    text = f"robots: [{{name: a, model: {pendulum}, gripper: %s}}, {{name: b, model: {pendulum}}}]"
+    _, layout = scene(text % "elbow")
+    assert [robot.gripper for robot in layout.robots] == [1, None]
+    with pytest.raises(ModelError, match=r"gripper of robot 'a': joint 'elbo' .* 'elbow'"):
+        scene(text % "elbo")
+
+
 def test_the_only_robot_of_a_scene_has_neither_namespace_nor_frame_prefix(scene):
     _, layout = scene(f"robots: [{{name: a, model: {DATA / 'scene_pendulum.xml'}}}]")
     robot = only_robot(layout)

@@ -61,6 +61,7 @@ def test_every_key_of_a_scene_arrives(read, tmp_path):
             pose: {xyz: [1, 2, 3], rpy: [0, 0, 1.5]}
             keyframe: home
             gains: gains.yaml
+            gripper: finger_joint
             urdf: package://robots/left.urdf
             namespace: team/left
             publish_rate: {imu: 1000, odom: 0}
@@ -83,6 +84,7 @@ def test_every_key_of_a_scene_arrives(read, tmp_path):
                 pose=PoseConfig(xyz=(1.0, 2.0, 3.0), rpy=(0.0, 0.0, 1.5)),
                 keyframe="home",
                 gains="gains.yaml",
+                gripper="finger_joint",
                 urdf="package://robots/left.urdf",
                 namespace="team/left",
                 publish_rate=RatesConfig(imu=1000.0, odom=0.0),
@@ -166,6 +168,7 @@ def test_a_mistake_in_a_scene_is_named_with_its_place(read, tmp_path, text, plac
         ("namespace: /a", "", "namespace '/a' is not a relative ROS namespace"),
         ("namespace: a//b", "", "namespace 'a//b' is not a relative ROS namespace"),
         ("namespace: a b", "", "namespace 'a b' is not a relative ROS namespace"),
+        ("gripper: [a]", ".gripper", "expected a text, got ['a'] (list)"),
         ("keyframe: 3", ".keyframe", "expected a text, got 3 (int)"),
         (
             "publish_rate: {imu: -1}",

@@ -12,7 +12,7 @@ import pytest
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.layout import Robot
 from mujoco_ros.model.scene import load_scene
-from mujoco_ros.sim.drives import Mode
+from mujoco_ros.control.modes import Mode
 from mujoco_ros.sim.simulation import Simulation
 
 

@@ -17,7 +17,7 @@ from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
 from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
-from mujoco_ros.ros.template import write, write_stamps
+from mujoco_ros.ros.template import write, write_times
 from mujoco_ros.ros.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.sim.simulation import Simulation
 
@@ -75,7 +75,7 @@ def _by_hand(topic: Topic, arrays: dict[str, np.ndarray], sec: int, nanosec: int
     numbers = [n.sign * arrays[n.array].reshape(-1)[n.address] for n in sources]
     write(message, list(topic.numbers), np.array(numbers))
     stamp = np.array((sec, nanosec), dtype=[("sec", "<i4"), ("nanosec", "<u4")])
-    write_stamps(message, list(topic.stamps), np.array([stamp] * len(topic.stamps)))
+    write_times(message, list(topic.stamps), np.array([stamp] * len(topic.stamps)))
     return message
 
 

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray, Header
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.ros import template as template_module
-from mujoco_ros.ros.template import LayoutError, Template, write, write_stamps
+from mujoco_ros.ros.template import LayoutError, Template, write, write_times
 
 
 def _vector(path: str) -> list[str]:
@@ -105,7 +105,7 @@ def _fill(template: Template, numbers: np.ndarray, stamps: np.ndarray) -> bytes:
     data = bytearray(template.data)
     for offset, number in zip(template.offsets, numbers, strict=True):
         data[offset : offset + 8] = number.tobytes()
-    for offset, stamp in zip(template.stamps, stamps, strict=True):
+    for offset, stamp in zip(template.times, stamps, strict=True):
         data[offset : offset + 8] = stamp.tobytes()
     return bytes(data)
 
@@ -138,7 +138,7 @@ def test_filled_bytes_equal_the_plainly_serialized_message_for_random_numbers(
             ]
         )
         write(message, paths, numbers)
-        write_stamps(message, stamps, times)
+        write_times(message, stamps, times)
         _assert_equal(_fill(template, numbers, times), message)
 
 
@@ -151,7 +151,7 @@ def test_filled_bytes_equal_the_plainly_serialized_message_at_the_limits(
         for stamp in _STAMPS:
             numbers, times = np.full(len(paths), number), _stamps([stamp] * len(stamps))
             write(message, paths, numbers)
-            write_stamps(message, stamps, times)
+            write_times(message, stamps, times)
             _assert_equal(_fill(template, numbers, times), message)
 
 

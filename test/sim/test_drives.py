@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.limits import joint_effort
-from mujoco_ros.sim.drives import Mode
+from mujoco_ros.control.modes import Mode
 
 START = 0.7
 """Where the keyframes of these tests put their joint."""

@@ -1,0 +1,219 @@
+"""Start the simulator and, on it, the ros2_control stack that drives the real robot."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    Shutdown,
+)
+from launch.events.process import ProcessExited
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+SHARE = Path(__file__).resolve().parents[1]
+CONTROLLERS = SHARE / "config" / "ros2_control"
+STACK = ("controller_manager", "joint_state_topic_hardware_interface", "robot_state_publisher")
+# Where the controllers of the shipped files come from; others may, the controller_manager says.
+PACKAGES = {
+    "joint_state_broadcaster/JointStateBroadcaster": "joint_state_broadcaster",
+    "joint_trajectory_controller/JointTrajectoryController": "joint_trajectory_controller",
+    "parallel_gripper_action_controller/GripperActionController": "parallel_gripper_controller",
+}
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        "scene",
+        default_value="arm",
+        description="What is simulated, as for sim.launch.py. Each robot of the scene gets a "
+        "controller_manager, in the robot's namespace.",
+    ),
+    DeclareLaunchArgument(
+        "controllers",
+        default_value="",
+        description="YAML file of the controller_manager and its controllers, as for the real "
+        "robot. Without it, config/ros2_control/<model>.yaml, <model> being the name of the "
+        "robot's model file.",
+    ),
+    DeclareLaunchArgument(
+        "active_controllers",
+        default_value="",
+        description="Controllers to start, in this order, separated by commas. Without it, all "
+        "that the controllers file gives the controller_manager, in its order.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is started for one robot."""
+
+    namespace: str
+    controllers: Path
+    active: tuple[str, ...]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the simulator between what must hold before it starts and what is started on it."""
+    return LaunchDescription(
+        [
+            *ARGUMENTS,
+            OpaqueFunction(function=check),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(SHARE / "launch" / "sim.launch.py")),
+                launch_arguments=[("ros2_control", "true"), ("robot_state_publisher", "true")],
+            ),
+            OpaqueFunction(function=start),
+        ]
+    )
+
+
+def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Find what is wrong before anything is started.
+
+    Raises:
+        ModelError: The scene is wrong.
+        ValueError: A package is missing, or an argument or a controllers file is wrong.
+    """
+    _plans(*_arguments(context))
+    return []
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the controller_manager and the spawner of each robot."""
+    use_sim_time = LaunchConfiguration("use_sim_time").perform(context) == "true"
+    plans = _plans(*_arguments(context))
+    return [node for plan in plans for node in (_manager(plan, use_sim_time), _spawner(plan))]
+
+
+def _manager(plan: Plan, use_sim_time: bool) -> Node:
+    return Node(
+        package="controller_manager",
+        executable="ros2_control_node",
+        # No name: it would go to every node of the process, those of the controllers as well.
+        namespace=plan.namespace or None,
+        output="screen",
+        parameters=[plan.controllers, {"use_sim_time": use_sim_time}],
+        on_exit=_on_exit("the controller_manager", [Shutdown(reason="its controllers ended")]),
+    )
+
+
+def _spawner(plan: Plan) -> Node:
+    return Node(
+        package="controller_manager",
+        executable="spawner",
+        namespace=plan.namespace or None,
+        output="screen",
+        arguments=[*plan.active, "--param-file", str(plan.controllers)],
+        on_exit=_on_exit("the spawner of the controllers", []),
+    )
+
+
+def _on_exit(
+    what: str, then: list[LaunchDescriptionEntity]
+) -> Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]:
+    def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        # An exception is what makes `ros2 launch` itself exit with an error.
+        if event.returncode != 0 and not context.is_shutdown:
+            raise RuntimeError(f"{what} failed with exit code {event.returncode}")
+        return then
+
+    return ended
+
+
+def _arguments(context: LaunchContext) -> list[str]:
+    return [LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS]
+
+
+@cache
+def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
+    # Imported here because `ros2 launch --show-args` need not wait for it.
+    from mujoco_ros.model.scene import load_scene
+
+    config = load_scene(scene)
+    plans = []
+    packages = dict.fromkeys(STACK)
+    for robot in config.robots:
+        file = _file(controllers, robot.name, robot.model)
+        types = _controllers(file)
+        names = tuple(active.replace(",", " ").split()) or tuple(types)
+        for name in names:
+            if name not in types:
+                raise ValueError(
+                    f"active_controllers: {file} has no controller '{name}'; it has: "
+                    f"{', '.join(types)}"
+                )
+        packages |= dict.fromkeys(PACKAGES[types[n]] for n in names if types[n] in PACKAGES)
+        plans.append(Plan(namespace=config.namespace(robot), controllers=file, active=names))
+    _require(packages)
+    return plans
+
+
+def _file(controllers: str, robot: str, model: str) -> Path:
+    if controllers:
+        given = Path(controllers).expanduser()
+        if not given.is_file():
+            raise ValueError(f"controllers:={given} does not exist")
+        return given
+    found = CONTROLLERS / f"{Path(model).stem}.yaml"
+    if not found.is_file():
+        shipped = ", ".join(sorted(path.stem for path in CONTROLLERS.glob("*.yaml")))
+        raise ValueError(
+            f"robot '{robot}': there are controllers for the models {shipped}, none for "
+            f"'{Path(model).stem}'; give a file with controllers:="
+        )
+    return found
+
+
+def _controllers(file: Path) -> dict[str, str]:
+    """Return the type of every controller that the file gives the controller_manager."""
+    try:
+        content = yaml.safe_load(file.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ValueError(f"{file}: {' '.join(str(error).split())}") from None
+    types = {
+        name: value["type"]
+        for parameters in _parameters(content, "controller_manager")
+        for name, value in parameters.items()
+        if isinstance(value, dict) and isinstance(value.get("type"), str)
+    }
+    if not types:
+        raise ValueError(f"{file}: gives the controller_manager no controller with a 'type'")
+    return types
+
+
+def _parameters(content: Any, node: str) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a node of that name, under whatever namespace."""
+    if not isinstance(content, dict):
+        return
+    for key, value in content.items():
+        if str(key).split("/")[-1] == node and isinstance(value, dict):
+            parameters = value.get("ros__parameters")
+            if isinstance(parameters, dict):
+                yield parameters
+        else:
+            yield from _parameters(value, node)
+
+
+def _require(packages: dict[str, None]) -> None:
+    missing = []
+    for package in packages:
+        try:
+            get_package_prefix(package)
+        except PackageNotFoundError:
+            missing.append(f"'{package}'")
+    if missing:
+        what = "package" if len(missing) == 1 else "packages"
+        be = "is" if len(missing) == 1 else "are"
+        raise ValueError(
+            f"ros2_control needs the ROS {what} {', '.join(missing)}, which {be} not installed"
+        )

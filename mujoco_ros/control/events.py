@@ -1,0 +1,118 @@
+"""What those who command joints have to be told."""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import numpy as np
+
+
+class Source(StrEnum):
+    """Who holds a joint; the values are the names of topics and controllers."""
+
+    NOBODY = "nobody"
+    TRAJECTORY = "joint_trajectory_controller"
+    JOINT_COMMANDS = "joint_commands"
+    POSITION = "position_controller"
+    VELOCITY = "velocity_controller"
+    EFFORT = "effort_controller"
+    GRIPPER = "gripper_controller"
+
+
+class Outcome(IntEnum):
+    """How a goal ended; the negative ones are error codes of FollowJointTrajectory."""
+
+    CANCELED = 1
+    SUCCESSFUL = 0
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GoalStarted:
+    """The robot began to act on a goal."""
+
+    goal: object
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GoalEnded:
+    """A goal was reached, or given up.
+
+    Attributes:
+        goal: What it was started with.
+        outcome: How it ended.
+        message: Why, in words.
+        position: Position of the gripper [m or rad].
+        effort: Effort of the gripper [N or Nm].
+        stalled: Whether the gripper was stopped by something.
+    """
+
+    goal: object
+    outcome: Outcome
+    message: str
+    position: float = 0.0
+    effort: float = 0.0
+    stalled: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """Where a goal stands.
+
+    Attributes:
+        goal: What it was started with.
+        time: Simulated time [s].
+        since_start: Time since the trajectory's start [s].
+        index: Number of the next waypoint.
+        desired: References: position, velocity, acceleration.  # (3, n)
+        actual: Position, velocity.  # (2, n)
+        effort: Effort of the gripper [N or Nm].
+    """
+
+    goal: object
+    time: float
+    since_start: float
+    index: int
+    desired: np.ndarray
+    actual: np.ndarray
+    effort: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakenOver:
+    """Joints that someone held are held by someone else now."""
+
+    loser: Source
+    taker: Source
+    joints: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stopped:
+    """A stream of commands fell silent for longer than it may."""
+
+    source: Source
+    joints: tuple[str, ...]
+    timeout: float
+    action: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """A command that looked right turned out to be impossible."""
+
+    source: Source
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WasReset:
+    """The simulation was reset; its time is now `time` [s]."""
+
+    time: float
+
+
+Event = GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | WasReset

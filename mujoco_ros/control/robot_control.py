@@ -1,0 +1,222 @@
+"""All that commands one robot's joints, and which of it each joint follows."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mujoco_ros.control.events import Event, Source, Stopped, TakenOver
+from mujoco_ros.control.gripper import GripperCommand, GripperController
+from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
+from mujoco_ros.control.references import References
+from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.control.stream import Stream
+from mujoco_ros.control.trajectory import Tolerances, Trajectory
+from mujoco_ros.control.trajectory_controller import TrajectoryController
+
+_SOURCES = tuple(Source)
+_CODES = {source: code for code, source in enumerate(_SOURCES)}
+FORWARDED = {Source.POSITION: POSITION, Source.VELOCITY: VELOCITY, Source.EFFORT: EFFORT}
+"""The forward command controllers and what they command."""
+
+
+class RobotControl:
+    """Writes a robot's references at every step, from whatever commands it.
+
+    Each joint follows one source at a time. The newest command takes the joints it is for: a stream
+    that loses them is told by an event, a goal that needs them ends. A joint nobody commands any
+    more keeps its reference.
+
+    Attributes:
+        joints: The joints.
+        references: Their references, written by `update`.
+        stream: Settings of streams.
+        q: Measured positions, to be filled in before `update` while `active`.  # (n,)
+        dq: Measured velocities.  # (n,)
+        effort: Efforts of the actuators.  # (n,)
+    """
+
+    def __init__(
+        self,
+        joints: ControlledJoints,
+        references: References,
+        timestep: float,
+        emit: Callable[[Event], None],
+        limit_effort: Callable[[int, float], None],
+    ) -> None:
+        """Command nothing yet.
+
+        Args:
+            joints: The joints.
+            references: Their references.
+            timestep: Simulated time between steps [s].
+            emit: Handed what there is to tell.
+            limit_effort: Limits the effort of a joint [N or Nm]; 0 gives back its own limit.
+        """
+        count = len(joints.names)
+        self.joints = joints
+        self.references = references
+        self.stream = StreamSettings()
+        self.q, self.dq, self.effort = np.zeros((3, count))
+        self._timestep = timestep
+        self._emit = emit
+        settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
+        self.trajectory = TrajectoryController(joints, references, settings, emit)
+        self._streams = {Source.JOINT_COMMANDS: Stream(references)} | {
+            source: Stream(references, row) for row, source in enumerate(FORWARDED)
+        }
+        self.gripper: GripperController | None = None
+        if joints.gripper is not None:
+            index = joints.gripper
+            self.gripper = GripperController(
+                index,
+                references,
+                GripperSettings(),
+                emit,
+                lambda effort: limit_effort(index, effort),
+            )
+        self._holder = np.zeros(count, dtype=np.intp)  # index into _SOURCES
+        self._damped = np.zeros(count, dtype=bool)
+        self._damping = False
+        takes_position = [POSITION in takes for takes in joints.takes]
+        self._integrates = np.array(takes_position, dtype=bool)
+
+    @property
+    def active(self) -> bool:
+        """Return whether `update` has anything to do."""
+        return (
+            self.trajectory.busy
+            or any(stream.busy for stream in self._streams.values())
+            or (self.gripper is not None and self.gripper.busy)
+            or self._damping
+        )
+
+    def holders(self) -> dict[Source, tuple[str, ...]]:
+        """Return who holds which joints."""
+        names = self.joints.names
+        return {
+            source: tuple(names[i] for i in np.flatnonzero(self._holder == code))
+            for code, source in enumerate(_SOURCES)
+            if (self._holder == code).any()
+        }
+
+    def configure(
+        self,
+        stream: StreamSettings,
+        trajectory: TrajectorySettings,
+        gripper: GripperSettings | None,
+    ) -> None:
+        """Replace the settings."""
+        self.stream = stream
+        self.trajectory.settings = trajectory
+        if self.gripper is not None and gripper is not None:
+            self.gripper.settings = gripper
+
+    def follow(
+        self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
+    ) -> None:
+        """Follow a trajectory; `goal` names it in events."""
+        self._take(Source.TRAJECTORY, trajectory.joints)
+        self.trajectory.accept(trajectory, tolerances, goal, time)
+
+    def command(self, source: Source, command: JointCommand, time: float) -> None:
+        """Apply a command of a stream from the step at `time` on."""
+        self._take(source, command.joints)
+        self._streams[source].command(
+            command.joints, command.values, self.stream, time, self._timestep
+        )
+
+    def grip(self, command: GripperCommand, goal: object, time: float) -> None:
+        """Pursue a gripper command."""
+        if self.gripper is not None and self.joints.gripper is not None:
+            self._take(Source.GRIPPER, np.array([self.joints.gripper]))
+            self.gripper.accept(command, goal, time)
+
+    def reset(self) -> None:
+        """Forget all commands; the references have been reset."""
+        self.trajectory.reset()
+        for stream in self._streams.values():
+            stream.reset()
+        if self.gripper is not None:
+            self.gripper.reset()
+        self._holder[:] = 0
+        self._damped[:] = self._damping = False
+
+    def update(self, time: float) -> None:
+        """Write the references of the step that begins at `time` [s]."""
+        if self.trajectory.busy:
+            self.trajectory.update(time, self.q, self.dq)
+        timeout = self.stream.timeout
+        for source, stream in self._streams.items():
+            if stream.moving:
+                stream.update(time)
+            if timeout and len(silent := stream.silent(time, timeout)):
+                self._stop(source, silent)
+        if self._streams[Source.VELOCITY].busy:
+            self._integrate(self._streams[Source.VELOCITY].held)
+        if self.gripper is not None and self.gripper.busy and self.joints.gripper is not None:
+            i = self.joints.gripper
+            self.gripper.update(
+                time, self._timestep, float(self.q[i]), float(self.dq[i]), float(self.effort[i])
+            )
+        if self._damping:
+            np.copyto(self.references.q, self.q, where=self._damped)
+
+    def _integrate(self, held: np.ndarray) -> None:
+        """Let the position references of velocity-controlled joints move along."""
+        references, joints = self.references, self.joints
+        moved = references.q + references.dq * self._timestep
+        np.clip(moved, joints.lower, joints.upper, out=moved)
+        np.copyto(references.q, moved, where=held & self._integrates)
+
+    def _take(self, source: Source, joints: np.ndarray) -> None:
+        """Let `joints` follow `source`, and tell whom they followed before."""
+        code = _CODES[source]
+        before = self._holder[joints]
+        taken = joints[before != code]
+        if not len(taken):
+            return
+        for loser_code in np.unique(before[before != code]):
+            loser, lost = _SOURCES[loser_code], joints[before == loser_code]
+            names = tuple(self.joints.names[i] for i in lost)
+            if loser is not Source.NOBODY:
+                self._emit(TakenOver(loser=loser, taker=source, joints=names))
+                self._release(loser, lost, f"{source} took over joint '{names[0]}'")
+        self._holder[taken] = code
+        self._damped[taken] = False
+        self._damping = bool(self._damped.any())
+        if source is not Source.TRAJECTORY:  # that one goes on from velocity and effort
+            self.references.values[1:, taken] = 0.0
+
+    def _release(self, source: Source, joints: np.ndarray, reason: str) -> None:
+        if source is Source.TRAJECTORY:
+            self.trajectory.release(joints, reason)
+        elif source is Source.GRIPPER:
+            if self.gripper is not None:
+                self.gripper.release(reason)
+        else:
+            self._streams[source].release(joints)
+
+    def _stop(self, source: Source, joints: np.ndarray) -> None:
+        """Act on a stream's silence: its joints hold their position, or are damped."""
+        stream, references = self._streams[source], self.references
+        positioned = stream.positioned[joints] | (source is Source.VELOCITY)
+        loose = joints[~positioned]  # only pushed or turned so far: where they are is all there is
+        references.q[loose] = self.q[loose]
+        references.tau[loose] = 0.0
+        references.dq[joints] = 0.0
+        damp = self.stream.on_timeout == "damp"
+        if damp:
+            self._damped[joints] = self._damping = True
+            references.tau[joints] = 0.0
+        stream.release(joints)
+        self._holder[joints] = 0
+        self._emit(
+            Stopped(
+                source=source,
+                joints=tuple(self.joints.names[i] for i in joints),
+                timeout=self.stream.timeout,
+                action=self.stream.on_timeout,
+            )
+        )

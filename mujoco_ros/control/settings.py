@@ -1,0 +1,73 @@
+"""How a robot treats what it is told: everything a user may tune while it runs."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Interpolation = Literal["linear", "hold"]
+OnTimeout = Literal["hold", "damp"]
+OutOfLimits = Literal["clamp", "refuse"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StreamSettings:
+    """Of joint commands that come in a stream; times in simulated seconds.
+
+    Attributes:
+        interpolation: Whether references go linearly from one command to the next, or step.
+        period: Time over which they go; 0 takes the measured time between commands.
+        timeout: Silence after which a stream counts as stopped; 0 is never.
+        on_timeout: Whether its joints then hold their position, or are only damped.
+        out_of_limits: What happens to positions beyond a joint's limits.
+    """
+
+    interpolation: Interpolation = "linear"
+    period: float = 0.0
+    timeout: float = 0.0
+    on_timeout: OnTimeout = "hold"
+    out_of_limits: OutOfLimits = "clamp"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrajectorySettings:
+    """Of the joint trajectory controller, named as in ros2_controllers.
+
+    Attributes:
+        allow_partial_joints_goal: Whether a trajectory may leave joints out.
+        allow_nonzero_velocity_at_trajectory_end: Whether a trajectory may end in motion.
+        goal_time: Time after the end in which the goal must be reached [s]; 0 is unbounded.
+        stopped_velocity_tolerance: Largest velocity error at the goal [rad/s or m/s]; 0 is any.
+        trajectory: Largest position error on the way [rad or m]; 0 is any.  # (n,)
+        goal: Largest position error at the goal [rad or m]; 0 is any.  # (n,)
+        action_monitor_rate: Rate of action feedback in simulated time [Hz].
+    """
+
+    trajectory: np.ndarray
+    goal: np.ndarray
+    allow_partial_joints_goal: bool = True
+    allow_nonzero_velocity_at_trajectory_end: bool = False
+    goal_time: float = 0.0
+    stopped_velocity_tolerance: float = 0.01
+    action_monitor_rate: float = 20.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GripperSettings:
+    """Of the gripper controller, named as in ros2_controllers' parallel_gripper_controller.
+
+    Attributes:
+        goal_tolerance: Position error at which the goal counts as reached [m or rad].
+        stall_velocity_threshold: Speed below which the gripper stands still [m/s or rad/s].
+        stall_timeout: Simulated time of standing still that makes a stall [s].
+        allow_stalling: Whether a stall is a success, as when an object is gripped.
+        max_velocity: Speed of the reference where a command gives none [m/s or rad/s].
+        max_effort: Effort limit where a command gives none [N or Nm]; 0 is the actuator's own.
+    """
+
+    goal_tolerance: float = 0.001
+    stall_velocity_threshold: float = 0.001
+    stall_timeout: float = 1.0
+    allow_stalling: bool = False
+    max_velocity: float = 0.1
+    max_effort: float = 0.0

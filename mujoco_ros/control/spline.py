@@ -1,0 +1,133 @@
+"""Piecewise polynomials through waypoints: linear, cubic or quintic by what the waypoints carry."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waypoints:
+    """Points on the way of k joints, and when to pass them.
+
+    Attributes:
+        times: When, strictly increasing [s].  # (m,)
+        q: Positions [rad or m].  # (m, k)
+        dq: Velocities [rad/s or m/s]; zero where `degree` does not use them.  # (m, k)
+        ddq: Accelerations [rad/s² or m/s²]; likewise.  # (m, k)
+        tau: Feed-forward efforts [Nm or N].  # (m, k)
+        degree: Of each point 1, 3 or 5: it carries positions; velocities; accelerations.  # (m,)
+    """
+
+    times: np.ndarray
+    q: np.ndarray
+    dq: np.ndarray
+    ddq: np.ndarray
+    tau: np.ndarray
+    degree: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spline:
+    """Polynomials between waypoints, over the normalised time s = (t - begin) / duration.
+
+    Attributes:
+        begin: Begin of each segment [s].  # (segments,)
+        duration: Duration of each segment [s].  # (segments,)
+        degree: Degree of each segment.  # (segments,)
+        q: Coefficients of the positions, rising powers of s.  # (segments, degree + 1, k)
+        tau: Coefficients of the efforts, which are linear.  # (segments, 2, k)
+    """
+
+    begin: np.ndarray
+    duration: np.ndarray
+    degree: np.ndarray
+    q: np.ndarray
+    tau: np.ndarray
+
+
+def spline(points: Waypoints) -> Spline:
+    """Return the spline through `points`.
+
+    A segment is as smooth as both its ends allow: quintic between accelerations, cubic between
+    velocities, else linear. Formulas: the Hermite interpolation of values and derivatives at s = 0
+    and s = 1.
+    """
+    duration = np.diff(points.times)
+    degree = np.minimum(points.degree[:-1], points.degree[1:])
+    order = int(degree.max(initial=1))
+    q = np.zeros((len(duration), order + 1, points.q.shape[1]))
+    start, step = points.q[:-1], np.diff(points.q, axis=0)
+    q[:, 0], q[:, 1] = start, step
+    if order > 1:
+        smooth = degree > 1
+        time = duration[smooth, None]
+        h, v0, v1 = step[smooth], points.dq[:-1][smooth] * time, points.dq[1:][smooth] * time
+        q[smooth, 1] = v0
+        q[smooth, 2] = 3 * h - 2 * v0 - v1
+        q[smooth, 3] = v0 + v1 - 2 * h
+    if order > 3:
+        smooth = degree > 3
+        time = duration[smooth, None]
+        h, v0, v1 = step[smooth], points.dq[:-1][smooth] * time, points.dq[1:][smooth] * time
+        a0, a1 = points.ddq[:-1][smooth] * time**2, points.ddq[1:][smooth] * time**2
+        q[smooth, 2] = a0 / 2
+        q[smooth, 3] = 10 * h - 6 * v0 - 4 * v1 - 1.5 * a0 + 0.5 * a1
+        q[smooth, 4] = -15 * h + 8 * v0 + 7 * v1 + 1.5 * a0 - a1
+        q[smooth, 5] = 6 * h - 3 * (v0 + v1) - 0.5 * (a0 - a1)
+    tau = np.stack([points.tau[:-1], np.diff(points.tau, axis=0)], axis=1)
+    return Spline(begin=points.times[:-1], duration=duration, degree=degree, q=q, tau=tau)
+
+
+class Cursor:
+    """Evaluates a spline at rising times, one after the other, without allocating.
+
+    Attributes:
+        values: Position, velocity and effort at the time of the last `move`.  # (3, k)
+        segment: The segment of that time.
+        end: When the last segment ends [s].
+    """
+
+    def __init__(self, curve: Spline) -> None:
+        """Stand at the begin of `curve`."""
+        self._curve = curve
+        self.end = float(curve.begin[-1] + curve.duration[-1])
+        joints = curve.q.shape[2]
+        self.values = np.zeros((3, joints))
+        self._flat = self.values.reshape(-1)
+        self._coefficients = np.zeros((curve.q.shape[1], 3, joints))
+        self._rows = self._coefficients.reshape(curve.q.shape[1], -1)
+        self._enter(0)
+
+    def move(self, time: float) -> None:
+        """Evaluate at `time` [s], not before the last one and before the end."""
+        if time >= self._until:
+            self._enter(int(np.searchsorted(self._curve.begin, time, side="right")) - 1)
+        s = (time - self._begin) / self._duration
+        rows, out, degree = self._rows, self._flat, self._degree
+        np.copyto(out, rows[degree])
+        for power in range(degree - 1, -1, -1):
+            out *= s
+            out += rows[power]
+
+    def acceleration(self, time: float) -> np.ndarray:
+        """Return the second derivative of the positions at `time`, within the present segment."""
+        s = (time - self._begin) / self._duration
+        velocity = self._coefficients[:, 1]
+        total = np.zeros(velocity.shape[1])
+        for power in range(self._degree - 1, 0, -1):
+            total = total * s + power * velocity[power]
+        return total / self._duration
+
+    def _enter(self, segment: int) -> None:
+        curve, rows = self._curve, self._coefficients
+        self.segment = segment
+        self._begin = float(curve.begin[segment])
+        self._duration = float(curve.duration[segment])
+        last = segment == len(curve.begin) - 1
+        self._until = np.inf if last else float(curve.begin[segment + 1])
+        self._degree = degree = int(curve.degree[segment])
+        rows[:, 0] = curve.q[segment]
+        for power in range(degree):
+            np.multiply(rows[power + 1, 0], (power + 1) / self._duration, out=rows[power, 1])
+        rows[degree, 1] = 0.0
+        rows[:2, 2] = curve.tau[segment]

@@ -1,0 +1,274 @@
+"""The joint trajectory controller of one robot, as ros2_controllers' acts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mujoco_ros.control.errors import LateError
+from mujoco_ros.control.events import (
+    Event,
+    GoalEnded,
+    GoalStarted,
+    Outcome,
+    Progress,
+    Refused,
+    Source,
+)
+from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.references import References
+from mujoco_ros.control.settings import TrajectorySettings
+from mujoco_ros.control.track import Track
+from mujoco_ros.control.trajectory import Tolerances, Trajectory
+
+
+@dataclass
+class _Task:
+    """The newest trajectory: what is watched, whether or not it has begun."""
+
+    trajectory: Trajectory
+    tolerances: Tolerances
+    goal: object | None
+    watched: bool  # whether any joint has a tolerance on the way
+    track: Track | None = None
+    told: bool = False
+    next_progress: float = 0.0
+
+
+class TrajectoryController:
+    """Follows trajectories, and watches the newest one.
+
+    A new trajectory ends the goal before it. Joints it leaves out go on along the older one.
+    """
+
+    def __init__(
+        self,
+        joints: ControlledJoints,
+        references: References,
+        settings: TrajectorySettings,
+        emit: Callable[[Event], None],
+    ) -> None:
+        """Follow nothing yet; `emit` is handed what there is to tell."""
+        self.settings = settings
+        self._joints = joints
+        self._references = references
+        self._emit = emit
+        self._tracks: list[Track] = []
+        self._task: _Task | None = None
+        self._acceleration = np.zeros(len(joints.names))
+
+    @property
+    def busy(self) -> bool:
+        """Return whether `update` has anything to do."""
+        return bool(self._tracks) or self._task is not None
+
+    def accept(
+        self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
+    ) -> None:
+        """Follow a trajectory from its start on; what is followed until then goes on."""
+        self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
+        watched = bool(np.isfinite(tolerances.path).any())
+        self._task = _Task(trajectory, tolerances, goal, watched)
+        if trajectory.start is not None and trajectory.start > time:
+            # Whoever moved these joints has left them: they wait for the start.
+            following = {int(joint) for track in self._tracks for joint in track.joints}
+            for joint in set(trajectory.joints.tolist()) - following:
+                self._references.dq[joint] = 0.0
+
+    def hold(self, goal: object | None = None) -> None:
+        """Stop where the references are, as an empty trajectory asks for."""
+        self._end(Outcome.INVALID_GOAL, "preempted by an empty trajectory, which means hold")
+        self._freeze()
+        if goal is not None:
+            self._emit(GoalStarted(goal=goal))
+            self._emit(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message="holding position"))
+
+    def cancel(self, goal: object) -> None:
+        """Stop where the references are, if `goal` is still pursued."""
+        if self._task is not None and self._task.goal == goal:
+            self._end(Outcome.CANCELED, "canceled: holding position")
+            self._freeze()
+
+    def release(self, joints: np.ndarray, reason: str) -> None:
+        """Leave `joints` to somebody else; a goal that needs them ends for that `reason`."""
+        for track in self._tracks:
+            track.release(joints)
+        self._prune()
+        task = self._task
+        if task is not None and np.isin(task.trajectory.joints, joints).any():
+            self._end(Outcome.INVALID_GOAL, reason)
+            if task.track is not None and task.track in self._tracks:
+                self._stop(task.track.joints)
+
+    def reset(self) -> None:
+        """Forget everything; the references have been reset."""
+        self._tracks.clear()
+        self._end(Outcome.INVALID_GOAL, "the simulation was reset")
+
+    def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
+        """Write the references of this instant and watch the newest trajectory.
+
+        Args:
+            time: Simulated time [s].
+            q: Measured positions.  # (n,)
+            dq: Measured velocities.  # (n,)
+        """
+        for track in self._tracks:
+            track.update(time)
+        task = self._task
+        if task is not None:
+            self._attend(task, time, q, dq)
+        self._prune()
+
+    def accelerations(self, time: float) -> np.ndarray:
+        """Return the acceleration of the references; the next call overwrites it.  # (n,)"""
+        self._acceleration[:] = 0.0
+        for track in self._tracks:
+            self._acceleration[track.joints] = track.acceleration(time)
+        return self._acceleration
+
+    def elapsed(self, time: float) -> float:
+        """Return the time since the newest trajectory started [s]; 0 where nothing is followed."""
+        track = self._tracks[-1] if self._tracks else None
+        return 0.0 if track is None else time - track.start
+
+    def _attend(self, task: _Task, time: float, q: np.ndarray, dq: np.ndarray) -> None:
+        if not task.told:
+            task.told = True
+            if task.goal is not None:
+                self._emit(GoalStarted(goal=task.goal))
+        if task.track is None:
+            start = task.trajectory.start
+            if start is not None and time < start:
+                return
+            self._begin(task, time)
+        track = task.track
+        if track is None:
+            return
+        problem = self._off_path(task, track, time, q, dq)
+        if problem:
+            self._abort(Outcome.PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {problem}", q)
+            return
+        if task.goal is not None and time >= task.next_progress:
+            task.next_progress = time + 1.0 / self.settings.action_monitor_rate
+            self._tell_progress(task, track, time, q, dq)
+        if time >= track.end:
+            self._finish(task, track, time, q, dq)
+
+    def _begin(self, task: _Task, time: float) -> None:
+        try:
+            track = Track(
+                task.trajectory, self._joints, self._references, self.accelerations(time), time
+            )
+        except LateError as error:
+            if task.goal is None:
+                self._emit(Refused(source=Source.TRAJECTORY, message=str(error)))
+            self._end(Outcome.OLD_HEADER_TIMESTAMP, str(error))
+            return
+        for older in self._tracks:
+            older.release(task.trajectory.joints)
+        self._tracks.append(track)
+        task.track = track
+        track.update(time)
+
+    def _finish(
+        self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
+    ) -> None:
+        """The last waypoint is behind: the goal is reached, or to be waited for, or missed."""
+        if task.goal is None:
+            self._task = None
+            return
+        problem = self._violation(task.trajectory.joints, task.tolerances.goal, q, dq)
+        if not problem:
+            self._end(Outcome.SUCCESSFUL, "goal reached")
+            return
+        late, allowed = time - track.end, task.tolerances.goal_time
+        if allowed and late > allowed:
+            self._abort(
+                Outcome.GOAL_TOLERANCE_VIOLATED,
+                f"goal not reached within the goal_time_tolerance of {allowed:g} s: {problem}",
+                q,
+            )
+
+    def _off_path(
+        self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
+    ) -> str:
+        if not task.watched or (time >= track.end and time > track.begin):
+            return ""
+        return self._violation(task.trajectory.joints, task.tolerances.path, q, dq)
+
+    def _violation(
+        self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
+    ) -> str:
+        """Say which joint is further off than `allowed` (2, k); empty if none is."""
+        references = self._references
+        for row, (reference, measured, what) in enumerate(
+            ((references.q, q, "position"), (references.dq, dq, "velocity"))
+        ):
+            if np.isinf(allowed[row]).all():
+                continue
+            error = reference[joints] - measured[joints]
+            if row == 0:
+                wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
+                error = np.where(self._joints.continuous[joints], wrapped, error)
+            beyond = np.abs(error) > allowed[row]
+            if beyond.any():
+                worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
+                return (
+                    f"{what} of joint '{self._joints.names[joints[worst]]}' is off by "
+                    f"{abs(error[worst]):.4g}, allowed is {allowed[row, worst]:.4g}"
+                )
+        return ""
+
+    def _tell_progress(
+        self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
+    ) -> None:
+        references = self._references
+        desired = np.stack([references.q, references.dq, self.accelerations(time)])
+        self._emit(
+            Progress(
+                goal=task.goal,
+                time=time,
+                since_start=time - track.start,
+                index=track.index,
+                desired=desired,
+                actual=np.stack([q, dq]),
+            )
+        )
+
+    def _abort(self, outcome: Outcome, message: str, q: np.ndarray) -> None:
+        """End the newest trajectory because its joints are off, and hold them where they are."""
+        task = self._task
+        if task is None:
+            return
+        joints = task.trajectory.joints
+        if task.goal is None:
+            self._emit(
+                Refused(source=Source.TRAJECTORY, message=f"{message}; holding the position")
+            )
+        self._end(outcome, message)
+        for track in self._tracks:
+            track.release(joints)
+        self._references.q[joints] = q[joints]
+        self._references.values[1:, joints] = 0.0
+
+    def _end(self, outcome: Outcome, message: str) -> None:
+        """Stop watching, and tell the goal's client, if there is one."""
+        task, self._task = self._task, None
+        if task is not None and task.goal is not None:
+            self._emit(GoalEnded(goal=task.goal, outcome=outcome, message=message))
+
+    def _freeze(self) -> None:
+        for track in self._tracks:
+            self._references.dq[track.joints] = 0.0
+        self._tracks.clear()
+
+    def _stop(self, joints: np.ndarray) -> None:
+        self._references.dq[joints] = 0.0
+        for track in self._tracks:
+            track.release(joints)
+        self._prune()
+
+    def _prune(self) -> None:
+        if self._tracks and any(t.finished or not len(t.joints) for t in self._tracks):
+            self._tracks = [t for t in self._tracks if not t.finished and len(t.joints)]

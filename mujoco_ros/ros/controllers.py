@@ -1,0 +1,100 @@
+"""Everything by which robots are commanded over ROS, and what their commanders are told."""
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from mujoco_ros.control.events import (
+    Event,
+    GoalEnded,
+    GoalStarted,
+    Progress,
+    Refused,
+    Stopped,
+    TakenOver,
+    WasReset,
+)
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.ros.goals import Goal
+from mujoco_ros.ros.gripper_server import GripperServer
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.stream_server import StreamServer
+from mujoco_ros.ros.submit import Submit
+from mujoco_ros.ros.trajectory_server import TrajectoryServer
+from mujoco_ros.sim.simulation import Simulation
+
+
+class Controllers:
+    """Offers topics and actions to command every robot, and passes on what becomes of it.
+
+    Attributes:
+        refusals: What went wrong with commands.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        *,
+        controllers: bool,
+        on_reset: Callable[[], None],
+    ) -> None:
+        """Create them.
+
+        Args:
+            node: The node.
+            simulation: Whose robots are commanded.
+            controllers: Whether to offer controllers beside ``joint_commands``.
+            on_reset: Called in the executor's thread after the simulation was reset.
+        """
+        self._simulation = simulation
+        self._on_reset = on_reset
+        self.refusals = Refusals(node.get_logger().warning)
+        self._servers: list[StreamServer | TrajectoryServer | GripperServer] = []
+        submit = Submit(simulation, self.refusals)
+        for robot, control in zip(simulation.layout.robots, simulation.controls, strict=True):
+            if not robot.joints.names:
+                continue
+            at, to = (node, robot.namespace, control), (submit, self.refusals)
+            self._servers.append(StreamServer(*at, *to, controllers=controllers))
+            if controllers and control.joints.taking(POSITION):
+                self._servers.append(TrajectoryServer(*at, self._now, *to))
+            if controllers and control.gripper is not None:
+                self._servers.append(GripperServer(*at, *to))
+        self._guard = node.create_guard_condition(self._tell)
+        simulation.on_event = self._guard.trigger
+
+    def _now(self) -> float:
+        return self._simulation.time
+
+    def _tell(self) -> None:
+        """Pass on what the physics thread had to tell."""
+        events = self._simulation.events
+        while events:
+            self._pass_on(events.popleft())
+
+    def _pass_on(self, event: Event) -> None:
+        match event:
+            case GoalStarted(goal=Goal() as goal):
+                goal.begin()
+            case Progress(goal=Goal() as goal):
+                goal.tell(event)
+            case GoalEnded(goal=Goal() as goal):
+                goal.end(event)
+            case TakenOver():
+                self.refusals.report(
+                    event.loser,
+                    f"joints lost to {event.taker}",
+                    f"{event.taker} took over {', '.join(event.joints)}",
+                )
+            case Stopped():
+                self.refusals.report(
+                    event.source,
+                    "streams stopped",
+                    f"no command for {event.timeout:g} s, so command_timeout makes it "
+                    f"{event.action} {', '.join(event.joints)}",
+                )
+            case Refused():
+                self.refusals.report(event.source, "refused", event.message)
+            case WasReset():
+                self._on_reset()

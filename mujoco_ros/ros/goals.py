@@ -1,0 +1,122 @@
+"""Action goals whose fate the physics thread decides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+
+from mujoco_ros.control.events import GoalEnded, Outcome, Progress
+
+
+class GoalServer(ActionServer):
+    """An action server whose goals run without a callback of their own.
+
+    rclpy expects a function that runs as long as its goal does, which would block the executor, or
+    keep it spinning if it were a coroutine. Here goals end when they are told to.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        action: Any,
+        name: str,
+        *,
+        check: Callable[[Any], bool],
+        accept: Callable[["Goal"], None],
+        cancel: Callable[["Goal"], None],
+        result: Callable[[GoalEnded], Any],
+        feedback: Callable[[Progress], Any],
+    ) -> None:
+        """Serve an action.
+
+        Args:
+            node: The node.
+            action: Type of the action.
+            name: Name of the action.
+            check: Whether to accept a goal message.
+            accept: Begins to pursue the goal whose message was just accepted.
+            cancel: Gives a goal up because its client wants it.
+            result: Makes the result message of a goal that ended.
+            feedback: Makes a feedback message.
+        """
+        self._pursued: dict[bytes, Goal] = {}
+
+        def decide(message: Any) -> GoalResponse:
+            return GoalResponse.ACCEPT if check(message) else GoalResponse.REJECT
+
+        def accepted(handle: ServerGoalHandle) -> None:
+            goal = Goal(self, handle, result, feedback)
+            self._pursued[goal.key] = goal
+            accept(goal)
+
+        def canceling(handle: ServerGoalHandle) -> CancelResponse:
+            goal = self._pursued.get(bytes(handle.goal_id.uuid))
+            if goal is not None:
+                cancel(goal)
+            return CancelResponse.ACCEPT
+
+        super().__init__(
+            node,
+            action,
+            name,
+            execute_callback=lambda _handle: None,
+            goal_callback=decide,
+            handle_accepted_callback=accepted,
+            cancel_callback=canceling,
+        )
+
+    def notify_execute(
+        self,
+        goal_handle: ServerGoalHandle,
+        execute_callback: Callable[[ServerGoalHandle], Any] | None,
+    ) -> None:
+        """Run only what `finish` hands over."""
+        if execute_callback is not None:
+            super().notify_execute(goal_handle, execute_callback)
+
+    def finish(self, goal: "Goal", result: Any) -> None:
+        """Send the result of a goal that has ended."""
+        self._pursued.pop(goal.key, None)
+        self.notify_execute(goal.handle, lambda _handle: result)
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """A goal being pursued: what the physics thread knows it by."""
+
+    server: GoalServer
+    handle: ServerGoalHandle
+    result: Callable[[GoalEnded], Any]
+    feedback: Callable[[Progress], Any]
+
+    @property
+    def key(self) -> bytes:
+        """Its identifier."""
+        return bytes(self.handle.goal_id.uuid)
+
+    def begin(self) -> None:
+        """Tell the client that it is being executed."""
+        if self.handle.status == GoalStatus.STATUS_ACCEPTED:
+            self.handle.execute()
+
+    def tell(self, event: Progress) -> None:
+        """Tell the client where it stands."""
+        if self.handle.is_active:
+            self.handle.publish_feedback(self.feedback(event))
+
+    def end(self, event: GoalEnded) -> None:
+        """Tell the client how it ended."""
+        if not self.handle.is_active:
+            return
+        self.begin()
+        if event.outcome is Outcome.SUCCESSFUL:
+            self.handle.succeed()
+        elif event.outcome is Outcome.CANCELED and self.handle.is_cancel_requested:
+            self.handle.canceled()
+        else:
+            self.handle.abort()
+        self.server.finish(self, self.result(event))

@@ -1,0 +1,158 @@
+"""The topic and the action of a robot's joint trajectory controller."""
+
+from collections.abc import Callable
+
+import numpy as np
+from control_msgs.action import FollowJointTrajectory
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.control.errors import CommandError, LateError
+from mujoco_ros.control.events import GoalEnded, Progress, Source
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.trajectory import Tolerances, Trajectory, tolerances
+from mujoco_ros.ros.conversions import to_tolerances, to_trajectory
+from mujoco_ros.ros.goals import Goal, GoalServer
+from mujoco_ros.ros.outbox import stamp
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.submit import Submit
+from mujoco_ros.ros.topics import RELIABLE
+
+Checked = tuple[Trajectory, Tolerances]
+
+
+class TrajectoryServer:
+    """Checks trajectories as they come, and hands them to the physics thread."""
+
+    def __init__(
+        self,
+        node: Node,
+        namespace: str,
+        control: RobotControl,
+        now: Callable[[], float],
+        submit: Submit,
+        refusals: Refusals,
+    ) -> None:
+        """Create the topic and the action.
+
+        Args:
+            node: The node.
+            namespace: The robot's namespace.
+            control: What commands the robot.
+            now: Returns the simulated time.
+            submit: Hands commands to the physics thread.
+            refusals: Where to report what is wrong.
+        """
+        self._control = control
+        self._now = now
+        self._submit = submit
+        self._refusals = refusals
+        controller = "/".join(part for part in (namespace, Source.TRAJECTORY) if part)
+        self._topic = f"{controller}/joint_trajectory"
+        self._action = f"{controller}/follow_joint_trajectory"
+        self._checked: Checked | None = None
+        self._columns = np.array(control.joints.taking(POSITION), dtype=np.intp)
+        self._names = [control.joints.names[i] for i in self._columns]
+        self._subscription = node.create_subscription(
+            JointTrajectory, self._topic, self._received, RELIABLE
+        )
+        self.goals = GoalServer(
+            node,
+            FollowJointTrajectory,
+            self._action,
+            check=self._check,
+            accept=self._accept,
+            cancel=self._cancel,
+            result=_result,
+            feedback=self._feedback,
+        )
+
+    def _feedback(self, event: Progress) -> FollowJointTrajectory.Feedback:
+        message = FollowJointTrajectory.Feedback(joint_names=self._names)
+        message.header.stamp = stamp(event.time)
+        error = self._control.joints.error(event.desired[:2], event.actual)
+        for field, rows in (
+            ("desired", event.desired),
+            ("actual", event.actual),
+            ("error", error),
+        ):
+            point = _point(rows[:, self._columns])
+            whole, rest = divmod(round(event.since_start * 1e9), 1_000_000_000)
+            point.time_from_start.sec, point.time_from_start.nanosec = whole, rest
+            setattr(message, field, point)
+        if hasattr(message, "index"):  # since Kilted
+            message.index = event.index
+        return message
+
+    def _received(self, message: JointTrajectory) -> None:
+        control = self._control
+        try:
+            checked = self._trajectory(message)
+        except CommandError as error:
+            self._refusals.report(self._topic, "refused", str(error))
+            return
+        if checked is None:
+            self._submit(self._topic, lambda _time: control.trajectory.hold())
+            return
+        allowed = tolerances(control.joints, control.trajectory.settings, checked.joints)
+        self._submit(self._topic, lambda time: control.follow(checked, allowed, None, time))
+
+    def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
+        """Say whether to accept a goal; what was read of it is kept for `_accept`."""
+        control = self._control
+        self._checked = None
+        try:
+            checked = self._trajectory(goal.trajectory)
+            joints = np.empty(0, np.intp) if checked is None else checked.joints
+            allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
+        except CommandError as error:
+            self._refusals.report(self._action, "refused", f"goal refused: {error}")
+            return False
+        if checked is not None:
+            self._checked = checked, allowed
+        return True
+
+    def _accept(self, goal: Goal) -> None:
+        control, checked = self._control, self._checked
+        if checked is None:
+            self._submit(self._action, lambda _time: control.trajectory.hold(goal), goal)
+        else:
+            self._submit(self._action, lambda time: control.follow(*checked, goal, time), goal)
+
+    def _cancel(self, goal: Goal) -> None:
+        self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
+
+    def _trajectory(self, message: JointTrajectory) -> Trajectory | None:
+        control, now = self._control, self._now()
+        checked = to_trajectory(
+            message, control.joints, control.trajectory.settings, control.stream.out_of_limits
+        )
+        if checked is not None and checked.start is not None:
+            end = checked.start + checked.duration
+            if end < now:
+                raise LateError(
+                    f"the trajectory ends in the past: at {end:.3f} s, and it is {now:.3f} s"
+                )
+        if checked is not None and checked.clamped:
+            self._refusals.report(
+                self._topic,
+                "positions clamped",
+                f"{checked.clamped} positions were outside their joints' limits",
+                count=checked.clamped,
+            )
+        return checked
+
+
+def _result(event: GoalEnded) -> FollowJointTrajectory.Result:
+    return FollowJointTrajectory.Result(
+        error_code=min(int(event.outcome), 0), error_string=event.message
+    )
+
+
+def _point(rows: np.ndarray) -> JointTrajectoryPoint:
+    """Return positions, velocities and, if there, accelerations as a point."""
+    point = JointTrajectoryPoint()
+    for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=False):
+        setattr(point, name, row.tolist())
+    return point
