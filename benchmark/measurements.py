@@ -1,99 +1,21 @@
-"""The measurements: each returns its rows. All publish every topic at 1 kHz, /tf included."""
+"""What it costs to simulate and to publish; every topic at 1 kHz, /tf included."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mujoco
 import numpy as np
 
+from benchmark.plan import Plan
 from benchmark.probe import ALTERNATE
 from benchmark.processes import simulator, subscriber
-from benchmark.report import Row, figure
+from benchmark.report import Row, figure, percentiles
 from benchmark.stations import EVERY_STEP_HZ, all_rates
-from benchmark.subscriber import load
+from benchmark.watching import BEGUN, LATE, PUBLISHED, STAMP, STEPPED, watch
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.sim.simulation import Simulation
-
-_SETTLE_S = 3.0  # discovery, first contacts, caches
-_BEGUN, _STEPPED, _PUBLISHED, _STAMP, _LATE = range(5)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How long each measurement takes, in seconds unless said otherwise."""
-
-    raw_steps: int = 20_000
-    publishing: float = 30.0
-    profile: float = 15.0
-    unpaced: float = 15.0
-    paced: float = 60.0
-    memory_from: float = 60.0
-    memory_to: float = 600.0
-    starts: int = 5
-    zoo: float = 15.0
-
-
-FULL = Plan()
-QUICK = Plan(
-    raw_steps=5_000,
-    publishing=8.0,
-    profile=4.0,
-    unpaced=5.0,
-    paced=10.0,
-    memory_from=5.0,
-    memory_to=15.0,
-    starts=2,
-    zoo=4.0,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Watched:
-    """What was seen of a running simulator, without its first seconds.
-
-    Attributes:
-        steps: Rows as the probe notes them; for its other modes, what they note.
-        arrivals: (arrival, stamp) of every message by topic [ns].
-        cpu: Processor time over wall time.
-    """
-
-    steps: np.ndarray
-    arrivals: dict[str, np.ndarray]
-    cpu: float
-
-
-def watch(
-    scene: str,
-    seconds: float,
-    *,
-    probe: Sequence[str] | None = (),
-    parameters: Mapping[str, object] | None = None,
-) -> Watched:
-    """Run the simulator and a subscriber of every topic for `seconds`."""
-    settings = {**all_rates(EVERY_STEP_HZ), **(parameters or {})}
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        with (
-            subscriber(scene, folder, record=True),
-            simulator(scene, folder, settings, probe) as sim,
-        ):
-            sim.sleep(_SETTLE_S)
-            begun, cpu = time.monotonic(), sim.cpu_s()
-            sim.sleep(seconds)
-            cpu = (sim.cpu_s() - cpu) / (time.monotonic() - begun)
-        arrivals = load(folder / "arrivals.npz")
-        steps = np.load(folder / "steps.npy") if probe is not None else np.zeros((0, 5), np.int64)
-    settled = int(begun * 1e9)
-    if steps.dtype.names is None:
-        steps = steps[steps[:, _BEGUN] >= settled]
-    arrivals = {topic: rows[rows[:, 0] >= settled] for topic, rows in arrivals.items()}
-    silent = [topic for topic, rows in arrivals.items() if not len(rows)]
-    if silent:
-        raise RuntimeError(f"nothing arrived on {', '.join(silent)}")
-    return Watched(steps=steps, arrivals=arrivals, cpu=cpu)
 
 
 def raw(scene: str, plan: Plan) -> float:
@@ -128,13 +50,13 @@ def publishing(plan: Plan) -> list[Row]:
     alone = min(before, raw("humanoid", plan))
     # The simulated time began at 0 with the first block, of templates.
     timestep_ns = 1e9 / EVERY_STEP_HZ
-    naive = np.rint(steps[:, _STAMP] / timestep_ns).astype(np.int64) // ALTERNATE % 2 == 1
-    whole, sent = _us(steps, _BEGUN, _PUBLISHED)[~naive], _us(steps, _STEPPED, _PUBLISHED)
+    naive = np.rint(steps[:, STAMP] / timestep_ns).astype(np.int64) // ALTERNATE % 2 == 1
+    whole, sent = _us(steps, BEGUN, PUBLISHED)[~naive], _us(steps, STEPPED, PUBLISHED)
     template, built = float(np.median(sent[~naive])), float(np.median(sent[naive]))
     return [
-        *_percentiles("b", "step with everything published", whole, 50, 99, 99.9),
-        *_percentiles("b", "its part Simulation.step", _us(steps, _BEGUN, _STEPPED)[~naive], 50),
-        *_percentiles("b", "its part publishing", sent[~naive], 50, 99),
+        *percentiles("b", "step with everything published", whole, 50, 99, 99.9),
+        *percentiles("b", "its part Simulation.step", _us(steps, BEGUN, STEPPED)[~naive], 50),
+        *percentiles("b", "its part publishing", sent[~naive], 50, 99),
         figure("b", "mj_step alone, in a loop", alone, "µs"),
         figure(
             "b",
@@ -144,7 +66,7 @@ def publishing(plan: Plan) -> list[Row]:
             limit="≤ 80",
             keeps=lambda us: us <= 80,
         ),
-        *_percentiles("c", "publishing naively built messages", sent[naive], 50, 99),
+        *percentiles("c", "publishing naively built messages", sent[naive], 50, 99),
         figure(
             "c",
             "naive over templates, p50",
@@ -198,8 +120,8 @@ def paced(plan: Plan) -> list[Row]:
     """
     seen = watch("humanoid", plan.paced)
     steps = seen.steps
-    duration_s = (steps[-1, _BEGUN] - steps[0, _BEGUN]) / 1e9
-    factor = (steps[-1, _STAMP] - steps[0, _STAMP]) / 1e9 / duration_s
+    duration_s = (steps[-1, BEGUN] - steps[0, BEGUN]) / 1e9
+    factor = (steps[-1, STAMP] - steps[0, STAMP]) / 1e9 / duration_s
     ages = {topic: _ages(steps, rows) for topic, rows in seen.arrivals.items()}
     received = float(np.mean([len(rows) / len(steps) for rows in seen.arrivals.values()]))
     return [
@@ -212,8 +134,8 @@ def paced(plan: Plan) -> list[Row]:
             limit="1 ± 0.001",
             keeps=lambda factor: abs(factor - 1) <= 0.001,
         ),
-        *_percentiles("e", "step period", np.diff(steps[:, _BEGUN]) / 1e3, 50, 99, 99.9),
-        figure("e", "deadline misses", steps[-1, _LATE] - steps[0, _LATE], f"of {len(steps)}", 0),
+        *percentiles("e", "step period", np.diff(steps[:, BEGUN]) / 1e3, 50, 99, 99.9),
+        figure("e", "deadline misses", steps[-1, LATE] - steps[0, LATE], f"of {len(steps)}", 0),
         figure(
             "e",
             "processor, all threads",
@@ -222,8 +144,8 @@ def paced(plan: Plan) -> list[Row]:
             limit="≤ 35",
             keeps=lambda percent: percent <= 35,
         ),
-        *_percentiles("e", "age of joint_states when received", ages["joint_states"], 50, 99),
-        *_percentiles("e", "age of any message", np.concatenate(list(ages.values())), 50, 99),
+        *percentiles("e", "age of joint_states when received", ages["joint_states"], 50, 99),
+        *percentiles("e", "age of any message", np.concatenate(list(ages.values())), 50, 99),
         figure("e", "messages received", 100 * received, "%", 2),
     ]
 
@@ -278,15 +200,15 @@ def zoo(plan: Plan) -> list[Row]:
     sizes = f"{len(seen.arrivals)} topics"
     return [
         figure("zoo", "mj_step alone, in a loop", raw("zoo", plan), "µs"),
-        *_percentiles(
-            "zoo", f"step with {sizes} published", _us(seen.steps, _BEGUN, _PUBLISHED), 50, 99
+        *percentiles(
+            "zoo", f"step with {sizes} published", _us(seen.steps, BEGUN, PUBLISHED), 50, 99
         ),
         figure("zoo", "processor, all threads", 100 * seen.cpu, "% of a core"),
         figure("zoo", "largest real-time factor", _fastest("zoo", plan.zoo), "×", 2),
     ]
 
 
-MEASUREMENTS: dict[str, Callable[[Plan], list[Row]]] = {
+SENSING: dict[str, Callable[[Plan], list[Row]]] = {
     "a": engine,
     "b": publishing,
     "profile": profile,
@@ -296,20 +218,11 @@ MEASUREMENTS: dict[str, Callable[[Plan], list[Row]]] = {
     "g": start,
     "zoo": zoo,
 }
-"""What ``--only`` chooses from; (c) is measured together with (b)."""
+"""Measurements by key; (c) is part of (b)."""
 
 
 def _us(steps: np.ndarray, first: int, last: int) -> np.ndarray:
     return np.asarray((steps[:, last] - steps[:, first]) / 1e3)
-
-
-def _percentiles(
-    key: str, quantity: str, values: np.ndarray, *percents: float, unit: str = "µs"
-) -> list[Row]:
-    return [
-        figure(key, f"{quantity}, p{percent:g}", float(np.percentile(values, percent)), unit)
-        for percent in percents
-    ]
 
 
 def _start_s(*, announce_often: bool) -> float:
@@ -332,7 +245,7 @@ def _fastest(scene: str, seconds: float) -> float:
 
 def _ages(steps: np.ndarray, arrivals: np.ndarray) -> np.ndarray:
     """Return how old each message was when it arrived [µs]."""
-    stamps = steps[:, _STAMP]
+    stamps = steps[:, STAMP]
     rows = np.searchsorted(stamps, arrivals[:, 1])
     known = (rows < len(stamps)) & (stamps[np.minimum(rows, len(stamps) - 1)] == arrivals[:, 1])
-    return np.asarray((arrivals[known, 0] - steps[rows[known], _BEGUN]) / 1e3)
+    return np.asarray((arrivals[known, 0] - steps[rows[known], BEGUN]) / 1e3)

@@ -6,7 +6,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
+from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
@@ -16,6 +17,7 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
 from mujoco_ros.ros.outbox import Outlet, split
 from mujoco_ros.sim.simulation import Simulation
@@ -23,6 +25,7 @@ from mujoco_ros.sim.simulation import Simulation
 _Build = Callable[[Time], Any]
 _Publish = Callable[[Any], None]
 _WORLD = "world"
+_FIELDS = ("positions", "velocities", "accelerations", "effort")
 
 
 class NaivePublishers:
@@ -41,6 +44,7 @@ class NaivePublishers:
         ]
         (robot,) = simulation.layout.robots
         self._builds: list[_Build] = [_clock, partial(self._joint_states, robot)]
+        self._builds.append(self._controller_state)
         self._builds += [partial(self._imu, robot, imu) for imu in robot.imus]
         self._builds += [partial(self._wrench, robot, sensor) for sensor in robot.force_torques]
         self._builds += [partial(self._contact, robot, touch) for touch in robot.touches]
@@ -49,6 +53,9 @@ class NaivePublishers:
             partial(build, robot, base) for build in (self._odom, self._base_accel, self._tf)
         ]
         self._names = list(robot.joints.names)
+        self._control = simulation.controls[0]
+        self._controlled = np.array(self._control.joints.taking(POSITION), dtype=np.intp)
+        self._controlled_names = [self._names[i] for i in self._controlled]
 
     def publish(self) -> None:
         """Build and publish every message of the present sample that someone receives."""
@@ -88,6 +95,29 @@ class NaivePublishers:
         message.position = sample.qpos[joints.qpos].tolist()
         message.velocity = sample.qvel[joints.dof].tolist()
         message.effort = sample.qfrc_actuator[joints.dof].tolist()
+        return message
+
+    def _controller_state(self, stamp: Time) -> JointTrajectoryControllerState:
+        sample, joints = self._simulation.sample, self._simulation.joints
+        control, time = self._control, self._simulation.time
+        q, dq, tau = control.references.values
+        measured = np.stack([sample.qpos[joints.qpos], sample.qvel[joints.dof]])
+        error = control.joints.error(np.stack([q, dq]), measured)
+        sec, nanosec = split(control.trajectory.elapsed(time))
+        message = JointTrajectoryControllerState()
+        message.header.stamp = stamp
+        message.joint_names = self._controlled_names
+        message.speed_scaling_factor = 1.0
+        for point, fields in (
+            (message.reference, (q, dq, control.trajectory.accelerations(time), tau)),
+            (message.feedback, (*measured, None, sample.qfrc_actuator[joints.dof])),
+            (message.error, (*error, None, None)),
+            (message.output, (q, dq, None, tau)),
+        ):
+            for name, values in zip(_FIELDS, fields, strict=True):
+                if values is not None:
+                    setattr(point, name, values[self._controlled].tolist())
+            point.time_from_start = Duration(sec=sec, nanosec=nanosec)
         return message
 
     def _imu(self, robot: Robot, imu: Imu, stamp: Time) -> ImuMessage:

@@ -1,7 +1,8 @@
-"""The simulator with a stopwatch: ``benchmark.probe FILE [--naive | --profile] --ros-args …``.
+"""The simulator with a stopwatch: ``benchmark.probe FILE [--naive | --profile | --commands] …``.
 
-It runs what ``python -m mujoco_ros`` runs, and notes for each step, in memory, when it began, when
-the engine had finished, when all messages were handed over (CLOCK_MONOTONIC), and the stamp.
+It runs what ``python -m mujoco_ros`` runs, with the ``--ros-args`` that follow, and notes for each
+step, in memory, when it began, when the engine had finished, when all messages were handed over
+(CLOCK_MONOTONIC), and the stamp; with ``--commands`` also what the first robot was told in it.
 The notes cost about half a microsecond a step. They are saved when it ends.
 """
 
@@ -16,8 +17,10 @@ import mujoco
 import numpy as np
 from rclpy.node import Node
 
+from benchmark.commander import NUMBER_NM
 from benchmark.naive import NaivePublishers
 from mujoco_ros.cli.sim import main as simulate
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.ros import publishers
 from mujoco_ros.ros.outbox import Batch, Outlet
 from mujoco_ros.ros.publishers import Publishers
@@ -27,16 +30,22 @@ from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import Simulation
 
 CAPACITY = 200_000  # steps
-COLUMNS = 5
-"""Step begun, engine finished, messages handed over, stamp, deadline misses so far."""
+COLUMNS = 7
+"""Step begun, engine finished, messages handed over, stamp, deadline misses so far; with
+``--commands`` also what moved the references, and the number of the command the step used."""
 ALTERNATE = 250
 """Steps after which `--naive` changes from templates to naively built messages, and back."""
+
+
+IDLE, TRAJECTORY, STREAM, HELD = range(4)
+"""What moved references in a step: nothing, a trajectory, a stream; or that one stands still."""
 
 
 class Stopwatch:
     """Rows of `COLUMNS`, one per step; times in nanoseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, commands: bool) -> None:
+        self._commands = commands
         self._rows = array("q", bytes(CAPACITY * COLUMNS * 8))
         self._next = 0
 
@@ -45,6 +54,7 @@ class Stopwatch:
         rows, limit = self._rows, CAPACITY * COLUMNS
         step, publish, prepare = Simulation.step, Publishers.publish, Pacer.__init__
         pacers: list[Pacer] = []
+        commands = self._commands
 
         def prepared(pacer: Pacer, *arguments: Any, **options: Any) -> None:
             prepare(pacer, *arguments, **options)
@@ -58,6 +68,10 @@ class Stopwatch:
                 rows[at], rows[at + 1] = begun, monotonic_ns()
                 rows[at + 3] = round(simulation.time * 1e9)
                 rows[at + 4] = pacers[0].late_steps
+                if commands:
+                    control = simulation.controls[0]
+                    rows[at + 5] = doing(control)
+                    rows[at + 6] = round(control.references.tau[0] / NUMBER_NM)
             return good
 
         def timed_publish(topics: Publishers) -> None:
@@ -76,14 +90,23 @@ class Stopwatch:
         return np.array(self._rows[: self._next], dtype=np.int64).reshape(-1, COLUMNS)
 
 
+def doing(control: RobotControl) -> int:
+    """Return what moves a robot's references."""
+    if control.trajectory.busy:
+        return TRAJECTORY
+    if not control.active:
+        return IDLE
+    return STREAM if any(stream.moving for stream in control._streams.values()) else HELD
+
+
 def alternate_with_naive() -> None:
     """Publish every other `ALTERNATE` steps by naively built messages in place of templates."""
     initialize, publish = Publishers.__init__, Publishers.publish
     naive: list[NaivePublishers] = []
     count = 0
 
-    def prepared(topics: Publishers, node: Node, *arguments: Any) -> None:
-        initialize(topics, node, *arguments)
+    def prepared(topics: Publishers, node: Node, *arguments: Any, **options: Any) -> None:
+        initialize(topics, node, *arguments, **options)
         outlets = [topics._clock, *topics._outlets]
         naive.append(NaivePublishers(node, topics._simulation, outlets))
 
@@ -155,7 +178,9 @@ def main() -> int:
     """Run the simulator and save the notes."""
     file, rest = Path(sys.argv[1]), sys.argv[2:]
     options = rest[: rest.index("--ros-args")]
-    recorder: Stopwatch | Profile = Profile() if "--profile" in options else Stopwatch()
+    recorder: Stopwatch | Profile = (
+        Profile() if "--profile" in options else Stopwatch(commands="--commands" in options)
+    )
     if "--naive" in options:
         alternate_with_naive()
     recorder.install()

@@ -14,6 +14,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ANNOUNCE_OFTEN = ROOT / "benchmark" / "announce_often.xml"
 _PROFILE_VARIABLES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 _READY_S, _END_S, _LOOK_S = 30.0, 5.0, 0.02
+_LONGEST_PART_S = 90.0  # of a commander, without the seconds it is given
 
 
 def environment() -> dict[str, str]:
@@ -87,6 +88,19 @@ class Process:
         line = next(line for line in rollup.splitlines() if line.startswith("Rss:"))
         return int(line.split()[1]) * 1024 / 1e6
 
+    def finish(self, timeout_s: float) -> None:
+        """Wait until it has ended by itself.
+
+        Raises:
+            RuntimeError: It did not end, or not with exit code 0.
+        """
+        try:
+            code = self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise self._error(f"did not end within {timeout_s:g} s") from None
+        if code:
+            raise self._error(f"ended with exit code {code}")
+
     def end(self) -> None:
         """Interrupt it, as Ctrl-C does, and wait until it has ended.
 
@@ -149,6 +163,16 @@ def simulator(
         process = Process("benchmark.probe", arguments, folder / "simulator.log")
     with _running(process):
         yield process
+
+
+def play(part: str, seconds: float, folder: Path) -> None:
+    """Have a commander play a part to its end; then `folder` has its ``commands.npz``."""
+    arguments = [part, str(folder / "commands.npz"), str(seconds)]
+    process = Process("benchmark.commander", arguments, folder / "commander.log")
+    try:
+        process.finish(seconds + _LONGEST_PART_S)
+    finally:
+        process.kill()
 
 
 @contextmanager

@@ -4,7 +4,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
+from operator import gt
 from pathlib import Path
+
+import numpy as np
 
 _HEAD = ("", "quantity", "value", "unit", "limit", "")
 
@@ -50,6 +54,27 @@ def figure(
     return Row(
         key=key, quantity=quantity, value=value, unit=unit, text=text, limit=limit, good=good
     )
+
+
+def percentiles(
+    key: str,
+    quantity: str,
+    values: np.ndarray,
+    *percents: float,
+    unit: str = "µs",
+    below: Mapping[float, float] | None = None,
+) -> list[Row]:
+    """Return a row for each percentile; `below` has the limits that some of them must keep."""
+    rows = []
+    for percent in percents:
+        name, value = f"{quantity}, p{percent:g}", float(np.percentile(values, percent))
+        limit = (below or {}).get(percent)
+        if limit is None:
+            rows.append(figure(key, name, value, unit))
+        else:
+            keeps = partial(gt, limit)
+            rows.append(figure(key, name, value, unit, 2, limit=f"< {limit:g}", keeps=keeps))
+    return rows
 
 
 def table(rows: Sequence[Row]) -> str:

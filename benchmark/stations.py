@@ -1,21 +1,24 @@
 """Which topics a scene has, for processes that listen to all of them."""
 
-from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.layout import lay_out
+from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.outbox import Topic
 from mujoco_ros.ros.topics import RATES, clock_topic, robot_topics, transform_topic
+from mujoco_ros.sim.simulation import Simulation
 
 EVERY_STEP_HZ = 1000.0
 
 
 def topics_of(scene: str) -> list[Topic]:
     """Return every topic that samples of `scene` are published on, /clock first, /tf last."""
-    layout = lay_out(assemble(load_scene(scene)))
-    topics, first_base = [clock_topic()], 0
-    for index, robot in enumerate(layout.robots):
-        topics += robot_topics(index, robot, first_base, "child_on_parent")
+    simulation = Simulation(load_scene(scene))
+    topics, first_base, first_joint = [clock_topic()], 0, 0
+    for index, robot in enumerate(simulation.layout.robots):
+        joints = simulation.controls[index].joints
+        controlled = [(joint, first_joint + joint) for joint in joints.taking(POSITION)]
+        topics += robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
+        first_joint += len(joints.names)
     return [*topics, transform_topic([])]
 
 

@@ -25,7 +25,8 @@ def find_topics(node: Node) -> dict[str, str]:
         sleep(0.1)
     sleep(0.5)  # the others are found within a moment
     every = [(name, types[0]) for name, types in node.get_topic_names_and_types()]
-    found = {n: kind for n, kind in every if n not in INTERNAL and node.count_publishers(n)}
+    every = [(name, kind) for name, kind in every if name not in INTERNAL and "/_" not in name]
+    found = {name: kind for name, kind in every if node.count_publishers(name)}  # "/_" is hidden
     return found if "/clock" in found else {}
 
 

@@ -83,29 +83,44 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TakenOver:
-    """Joints that someone held are held by someone else now."""
+    """Joints that someone held are held by someone else now.
+
+    Attributes:
+        robot: The robot's namespace.
+    """
 
     loser: Source
     taker: Source
     joints: tuple[str, ...]
+    robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stopped:
-    """A stream of commands fell silent for longer than it may."""
+    """A stream of commands fell silent for longer than it may.
+
+    Attributes:
+        robot: The robot's namespace.
+    """
 
     source: Source
     joints: tuple[str, ...]
     timeout: float
     action: str
+    robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused:
-    """A command that looked right turned out to be impossible."""
+    """A command that looked right turned out to be impossible.
+
+    Attributes:
+        robot: The robot's namespace.
+    """
 
     source: Source
     message: str
+    robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

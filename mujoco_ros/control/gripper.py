@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import Event, GoalEnded, GoalStarted, Outcome, Progress
-from mujoco_ros.control.joints import LARGEST, ControlledJoints
+from mujoco_ros.control.joints import ControlledJoints, check_numbers
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
@@ -54,11 +54,10 @@ def gripper_command(
         if len(given) > 1:
             raise CommandError(f"a gripper command has at most 1 {what}, got {len(given)}")
         values[what] = given[0] if given else 0.0
-        if values[what] < 0:
-            raise CommandError(f"the {what} limit must not be negative, got {values[what]:g}")
     for what, value in values.items():
-        if not abs(value) <= LARGEST:
-            raise CommandError(f"the {what} must be a finite number, got {value:g}")
+        check_numbers(np.array([value]), what, [joint], nan=False)
+        if what != "position" and value < 0:
+            raise CommandError(f"the {what} limit must not be negative, got {value:g}")
     place, clamped = joints.limited(
         np.array([joints.gripper]), np.array([values["position"]]), out_of_limits
     )
@@ -102,6 +101,7 @@ class GripperController:
         self._told = False
         self._target = 0.0
         self._speed = 0.0
+        self._q, self._effort = 0.0, 0.0  # as last measured
         self._still_since = 0.0
         self._next_progress = 0.0
         self._moving = False
@@ -116,7 +116,7 @@ class GripperController:
         self._end(Outcome.CANCELED, "preempted by a new command")
         self._goal, self._told, self._moving = goal, False, True
         self._target = command.position
-        self._speed = command.velocity or self.settings.max_velocity
+        self._speed = command.velocity or self.settings.max_velocity or np.inf
         self._still_since = time
         self._next_progress = time
         self._limit_effort(command.effort or self.settings.max_effort)
@@ -147,6 +147,7 @@ class GripperController:
             dq: Measured velocity.
             effort: Effort of its actuators [N or Nm].
         """
+        self._q, self._effort = q, effort
         if self._moving:
             reference, reach = self._references.q[self._joint], self._speed * timestep
             way = self._target - reference
@@ -155,9 +156,9 @@ class GripperController:
                 reference + np.copysign(reach, way) if self._moving else self._target
             )
         if self._goal is not None:
-            self._watch(time, q, dq, effort)
+            self._watch(time, q, dq)
 
-    def _watch(self, time: float, q: float, dq: float, effort: float) -> None:
+    def _watch(self, time: float, q: float, dq: float) -> None:
         settings = self.settings
         if not self._told:
             self._told = True
@@ -166,10 +167,10 @@ class GripperController:
         if abs(dq) > settings.stall_velocity_threshold:
             self._still_since = time
         if abs(self._target - q) < settings.goal_tolerance:
-            self._end(Outcome.SUCCESSFUL, "goal reached", q, effort)
+            self._end(Outcome.SUCCESSFUL, "goal reached")
         elif time - self._still_since > settings.stall_timeout:
             outcome = Outcome.SUCCESSFUL if settings.allow_stalling else Outcome.INVALID_GOAL
-            self._end(outcome, "stalled", q, effort, stalled=True)
+            self._end(outcome, "stalled", stalled=True)
         elif time >= self._next_progress:
             self._next_progress = time + _PROGRESS_S
             self._emit(
@@ -180,19 +181,11 @@ class GripperController:
                     index=0,
                     desired=np.array([[self._target], [0.0], [0.0]]),
                     actual=np.array([[q], [dq]]),
-                    effort=effort,
+                    effort=self._effort,
                 )
             )
 
-    def _end(
-        self,
-        outcome: Outcome,
-        message: str,
-        q: float = 0.0,
-        effort: float = 0.0,
-        *,
-        stalled: bool = False,
-    ) -> None:
+    def _end(self, outcome: Outcome, message: str, *, stalled: bool = False) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
             self._emit(
@@ -200,8 +193,8 @@ class GripperController:
                     goal=goal,
                     outcome=outcome,
                     message=message,
-                    position=q,
-                    effort=effort,
+                    position=self._q,
+                    effort=self._effort,
                     stalled=stalled,
                 )
             )

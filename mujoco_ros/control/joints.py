@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from mujoco_ros.model.errors import unknown
 
 LARGEST = 1e9
 """Beyond this no position, velocity, acceleration or effort is meant seriously."""
+# Simulated limits are soft, and written ones rounded: who holds a joint where it is, at its stop,
+# commands a position that is beyond by as little [rad or m].
+_SLACK = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +98,19 @@ class ControlledJoints:
             actual: Positions and velocities.  # (2, n)
         """
         error: np.ndarray = desired - actual
-        wrapped = np.remainder(error[0] + np.pi, 2 * np.pi) - np.pi
-        np.copyto(error[0], wrapped, where=self.continuous)
+        if self._any_continuous:
+            wrapped = np.remainder(error[0] + np.pi, 2 * np.pi) - np.pi
+            np.copyto(error[0], wrapped, where=self.continuous)
         return error
+
+    @cached_property
+    def _any_continuous(self) -> bool:
+        return bool(self.continuous.any())
 
     def limited(
         self, joints: np.ndarray, positions: np.ndarray, out_of_limits: OutOfLimits
     ) -> tuple[np.ndarray, int]:
-        """Return positions within the limits of `joints`, and how many had to be clamped.
+        """Return positions within the limits of `joints`, and how many were clearly outside.
 
         Args:
             joints: The joints.  # (k,)
@@ -112,11 +121,11 @@ class ControlledJoints:
             CommandError: A position is outside, and is to be refused.
         """
         lower, upper = self.lower[joints], self.upper[joints]
-        outside = (positions < lower) | (positions > upper)
-        count = int(np.count_nonzero(outside))
-        if not count:
+        if not ((positions < lower) | (positions > upper)).any():
             return positions, 0
-        if out_of_limits == "refuse":
+        outside = (positions < lower - _SLACK) | (positions > upper + _SLACK)
+        count = int(np.count_nonzero(outside))
+        if count and out_of_limits == "refuse":
             *_, column = np.argwhere(outside)[0]
             value = positions[outside][0]
             raise CommandError(

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mujoco_ros.control.events import Event, Source, Stopped, TakenOver
+from mujoco_ros.control.errors import LateError
+from mujoco_ros.control.events import (
+    Event,
+    GoalEnded,
+    Outcome,
+    Refused,
+    Source,
+    Stopped,
+    TakenOver,
+)
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joints import ControlledJoints
@@ -116,12 +125,23 @@ class RobotControl:
     def follow(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
     ) -> None:
-        """Follow a trajectory; `goal` names it in events."""
+        """Follow a trajectory; `goal` names it in events. One that is over changes nothing."""
+        try:
+            trajectory.check_in_time(time)
+        except LateError as error:
+            if goal is None:
+                self._emit(Refused(source=Source.TRAJECTORY, message=str(error)))
+            else:
+                late = Outcome.OLD_HEADER_TIMESTAMP
+                self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
+            return
         self._take(Source.TRAJECTORY, trajectory.joints)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
     def command(self, source: Source, command: JointCommand, time: float) -> None:
         """Apply a command of a stream from the step at `time` on."""
+        if not len(command.joints):
+            return
         self._take(source, command.joints)
         self._streams[source].command(
             command.joints, command.values, self.stream, time, self._timestep

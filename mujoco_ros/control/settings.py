@@ -61,11 +61,11 @@ class GripperSettings:
         stall_velocity_threshold: Speed below which the gripper stands still [m/s or rad/s].
         stall_timeout: Simulated time of standing still that makes a stall [s].
         allow_stalling: Whether a stall is a success, as when an object is gripped.
-        max_velocity: Speed of the reference where a command gives none [m/s or rad/s].
+        max_velocity: Speed of the reference where a command gives none [m/s or rad/s]; 0 is any.
         max_effort: Effort limit where a command gives none [N or Nm]; 0 is the actuator's own.
     """
 
-    goal_tolerance: float = 0.001
+    goal_tolerance: float = 0.0005
     stall_velocity_threshold: float = 0.001
     stall_timeout: float = 1.0
     allow_stalling: bool = False

@@ -94,29 +94,32 @@ class Cursor:
         joints = curve.q.shape[2]
         self.values = np.zeros((3, joints))
         self._flat = self.values.reshape(-1)
-        self._coefficients = np.zeros((curve.q.shape[1], 3, joints))
-        self._rows = self._coefficients.reshape(curve.q.shape[1], -1)
+        order = curve.q.shape[1]
+        self._exponents = np.arange(float(order))
+        self._powers = np.ones(order)  # of the normalised time
+        self._coefficients = np.zeros((order, 3, joints))
+        self._rows = self._coefficients.reshape(order, -1)
+        self._bend = np.zeros((order - 1, joints))  # coefficients of the acceleration
         self._enter(0)
 
     def move(self, time: float) -> None:
         """Evaluate at `time` [s], not before the last one and before the end."""
         if time >= self._until:
             self._enter(int(np.searchsorted(self._curve.begin, time, side="right")) - 1)
-        s = (time - self._begin) / self._duration
-        rows, out, degree = self._rows, self._flat, self._degree
-        np.copyto(out, rows[degree])
-        for power in range(degree - 1, -1, -1):
-            out *= s
-            out += rows[power]
+        count = self._degree + 1
+        np.dot(self._raised(time, count), self._rows[:count], out=self._flat)
 
     def acceleration(self, time: float) -> np.ndarray:
         """Return the second derivative of the positions at `time`, within the present segment."""
-        s = (time - self._begin) / self._duration
-        velocity = self._coefficients[:, 1]
-        total = np.zeros(velocity.shape[1])
-        for power in range(self._degree - 1, 0, -1):
-            total = total * s + power * velocity[power]
-        return total / self._duration
+        count = self._degree
+        acceleration: np.ndarray = np.dot(self._raised(time, count), self._bend[:count])
+        return acceleration
+
+    def _raised(self, time: float, count: int) -> np.ndarray:
+        """Return the first powers of the normalised time."""
+        powers = self._powers[:count]
+        np.power((time - self._begin) / self._duration, self._exponents[:count], out=powers)
+        return powers
 
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
@@ -127,7 +130,8 @@ class Cursor:
         self._until = np.inf if last else float(curve.begin[segment + 1])
         self._degree = degree = int(curve.degree[segment])
         rows[:, 0] = curve.q[segment]
-        for power in range(degree):
-            np.multiply(rows[power + 1, 0], (power + 1) / self._duration, out=rows[power, 1])
+        falling = self._exponents[1 : degree + 1, None] / self._duration
+        np.multiply(rows[1 : degree + 1, 0], falling, out=rows[:degree, 1])
         rows[degree, 1] = 0.0
+        np.multiply(rows[1 : degree + 1, 1], falling, out=self._bend[:degree])
         rows[:2, 2] = curve.tau[segment]

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mujoco_ros.control.errors import LateError
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.spline import Cursor, Spline, Waypoints, spline
@@ -18,6 +17,7 @@ class Track:
     position nor velocity ever jumps. Continuous joints go the shorter way round.
 
     Attributes:
+        joints: The joints that still follow it.
         begin: When it began [s of simulated time].
         start: Start of the trajectory [s].
         end: When the last waypoint is to be reached [s].
@@ -32,25 +32,18 @@ class Track:
         acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time` from `references` and their `acceleration`, over the robot's joints.
-
-        Raises:
-            LateError: All of the trajectory lies in the past.
-        """
+        """Begin at `time` from `references` and their `acceleration`, over the robot's joints."""
         points, chosen = trajectory.points, trajectory.joints
         self.begin = time
         self.start = time if trajectory.start is None else trajectory.start
         knots = self.start + points.times
         self.end = float(knots[-1])
-        if self.end < time:
-            raise LateError(
-                f"the trajectory ends in the past: at {self.end:.3f} s, and it is {time:.3f} s"
-            )
         self.finished = False
         self._count = len(knots)
         self._references = references
         self._joints = chosen
         self._kept = np.ones(len(chosen), dtype=bool)
+        self._keep()
         self._first = first = min(int(np.searchsorted(knots, time, side="right")), len(knots) - 1)
         now = references.values[:, chosen]
         turns = np.round((now[0] - points.q[first]) / (2 * np.pi))
@@ -70,11 +63,6 @@ class Track:
             self._cursor = Cursor(lead)
 
     @property
-    def joints(self) -> np.ndarray:
-        """Return the joints that still follow it."""
-        return self._joints[self._kept]
-
-    @property
     def index(self) -> int:
         """Return the number of the next waypoint."""
         if self.finished or self._cursor is None:
@@ -84,6 +72,7 @@ class Track:
     def release(self, joints: np.ndarray) -> None:
         """Leave `joints` to somebody else."""
         self._kept &= ~np.isin(self._joints, joints)
+        self._keep()
 
     def update(self, time: float) -> None:
         """Write the references of `time` [s], not before that of the last call."""
@@ -96,24 +85,29 @@ class Track:
             self._write(self._last)
             return
         cursor.move(time)
-        values = cursor.values
+        q = cursor.values[0]
         if self._offset is not None:
-            values[0] += self._offset
-        np.maximum(values[0], self._lower, out=values[0])
-        np.minimum(values[0], self._upper, out=values[0])
-        self._write(values)
+            q += self._offset
+        np.maximum(q, self._lower, out=q)
+        np.minimum(q, self._upper, out=q)
+        self._write(cursor.values)
 
     def acceleration(self, time: float) -> np.ndarray:
         """Return the acceleration of the joints that follow it, at the time of the last update."""
         if self.finished or self._cursor is None:
-            return np.zeros(int(self._kept.sum()))
-        return self._cursor.acceleration(time)[self._kept]
+            return np.zeros(len(self.joints))
+        return self._cursor.acceleration(time)[self._columns]
+
+    def _keep(self) -> None:
+        self.joints = self._joints[self._kept]
+        self._columns = slice(None) if self._kept.all() else self._kept
+        # All joints of a robot follow one upon the other, and slices are quick.
+        run = len(self.joints) > 0 and bool((np.diff(self.joints) == 1).all())
+        first = int(self.joints[0]) if run else 0
+        self._places = slice(first, first + len(self.joints)) if run else self.joints
 
     def _write(self, values: np.ndarray) -> None:
-        if self._kept.all():
-            self._references.values[:, self._joints] = values
-        else:
-            self._references.values[:, self._joints[self._kept]] = values[:, self._kept]
+        self._references.values[:, self._places] = values[:, self._columns]
 
 
 def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | None:
@@ -123,7 +117,7 @@ def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | Non
         return None
     return Spline(
         begin=knots[first:-1],
-        duration=np.diff(knots[first:]),
+        duration=curve.duration[first:],
         degree=curve.degree[first:],
         q=curve.q[first:],
         tau=curve.tau[first:],

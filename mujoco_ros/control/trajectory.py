@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError, JointError
+from mujoco_ros.control.errors import CommandError, JointError, LateError
 from mujoco_ros.control.joints import ControlledJoints, check_numbers
 from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
@@ -53,6 +53,17 @@ class Trajectory:
     def duration(self) -> float:
         """Time from the start to the last waypoint [s]."""
         return float(self.points.times[-1])
+
+    def check_in_time(self, time: float) -> None:
+        """Refuse it if it ends before `time` [s of simulated time].
+
+        Raises:
+            LateError: It does.
+        """
+        if self.start is not None and (end := self.start + self.duration) < time:
+            raise LateError(
+                f"the trajectory ends in the past: at {end:.3f} s, and it is {time:.3f} s"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +173,7 @@ def tolerances(
     for what, given in (("path", path), ("goal", goal)):
         values = np.stack(defaults[what])
         for tolerance in given:
-            row = int(np.flatnonzero(indices == joints.find([tolerance.name], indices)[0])[0])
+            row = _row(joints, indices, tolerance.name, what)
             where = f"{what}_tolerance of joint '{tolerance.name}'"
             values[0, row] = _tolerance(tolerance.position, values[0, row], f"{where}: position")
             values[1, row] = _tolerance(tolerance.velocity, values[1, row], f"{where}: velocity")
@@ -172,6 +183,17 @@ def tolerances(
         found[what] = np.where(values > 0, values, np.inf)
     time = _tolerance(goal_time, settings.goal_time, "goal_time_tolerance")
     return Tolerances(path=found["path"], goal=found["goal"], goal_time=time)
+
+
+def _row(joints: ControlledJoints, indices: np.ndarray, name: str, what: str) -> int:
+    """Return where a joint stands among those of the trajectory."""
+    rows = np.flatnonzero(indices == joints.find([name])[0])
+    if not rows.size:
+        raise JointError(
+            f"{what}_tolerance is for joint '{name}', which the trajectory leaves out; "
+            f"it has: {', '.join(joints.names[i] for i in indices)}"
+        )
+    return int(rows[0])
 
 
 def _tolerance(value: float, default: float, what: str) -> float:
@@ -201,6 +223,9 @@ def _chosen(
 
 
 def _check_times(times: np.ndarray) -> None:
+    if not np.isfinite(times).all():
+        i = int(np.flatnonzero(~np.isfinite(times))[0])
+        raise CommandError(f"time_from_start of point {i} is {times[i]:g}; it must be finite")
     if times[0] < 0:
         raise CommandError(f"time_from_start of point 0 is negative: {times[0]:g} s")
     wrong = np.flatnonzero(np.diff(times) <= 0)

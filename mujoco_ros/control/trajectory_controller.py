@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.errors import LateError
 from mujoco_ros.control.events import (
     Event,
     GoalEnded,
@@ -21,12 +20,16 @@ from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.track import Track
 from mujoco_ros.control.trajectory import Tolerances, Trajectory
 
+_ROUNDING_S = 1e-9
+"""Far below any timestep, and above what adding times up rounds away."""
+
 
 @dataclass
 class _Task:
-    """The newest trajectory: what is watched, whether or not it has begun."""
+    """A trajectory, whether or not it has begun, and what is watched of it."""
 
     trajectory: Trajectory
+    begin: float
     tolerances: Tolerances
     goal: object | None
     watched: bool  # whether any joint has a tolerance on the way
@@ -38,7 +41,8 @@ class _Task:
 class TrajectoryController:
     """Follows trajectories, and watches the newest one.
 
-    A new trajectory ends the goal before it. Joints it leaves out go on along the older one.
+    A new trajectory ends the goal before it. Until its own start, what was to be followed is, and
+    joints it leaves out go on along the older one.
     """
 
     def __init__(
@@ -53,23 +57,30 @@ class TrajectoryController:
         self._joints = joints
         self._references = references
         self._emit = emit
+        self._turning = bool(joints.continuous.any())
         self._tracks: list[Track] = []
-        self._task: _Task | None = None
+        self._task: _Task | None = None  # the newest
+        self._waiting: list[_Task] = []  # older ones that begin before it, in this order
+        self._led = np.zeros(len(joints.names), dtype=bool)  # no one else has them since
         self._acceleration = np.zeros(len(joints.names))
 
     @property
     def busy(self) -> bool:
         """Return whether `update` has anything to do."""
-        return bool(self._tracks) or self._task is not None
+        return bool(self._tracks) or self._task is not None or bool(self._waiting)
 
     def accept(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
     ) -> None:
-        """Follow a trajectory from its start on; what is followed until then goes on."""
+        """Follow a trajectory, which must not be over, from its start on."""
+        begin = time if trajectory.start is None else max(trajectory.start, time)
+        if self._task is not None and self._task.track is None:
+            self._waiting.append(self._task)
+        self._waiting = [task for task in self._waiting if task.begin < begin]
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
         watched = bool(np.isfinite(tolerances.path).any())
-        self._task = _Task(trajectory, tolerances, goal, watched)
-        if trajectory.start is not None and trajectory.start > time:
+        self._task = _Task(trajectory, begin, tolerances, goal, watched)
+        if begin > time:
             # Whoever moved these joints has left them: they wait for the start.
             following = {int(joint) for track in self._tracks for joint in track.joints}
             for joint in set(trajectory.joints.tolist()) - following:
@@ -94,6 +105,12 @@ class TrajectoryController:
         for track in self._tracks:
             track.release(joints)
         self._prune()
+        self._led[joints] = False
+        self._waiting = [
+            waiting
+            for waiting in self._waiting
+            if not np.isin(waiting.trajectory.joints, joints).any()
+        ]
         task = self._task
         if task is not None and np.isin(task.trajectory.joints, joints).any():
             self._end(Outcome.INVALID_GOAL, reason)
@@ -103,6 +120,8 @@ class TrajectoryController:
     def reset(self) -> None:
         """Forget everything; the references have been reset."""
         self._tracks.clear()
+        self._waiting.clear()
+        self._led[:] = False
         self._end(Outcome.INVALID_GOAL, "the simulation was reset")
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
@@ -115,6 +134,8 @@ class TrajectoryController:
         """
         for track in self._tracks:
             track.update(time)
+        while self._waiting and time >= self._waiting[0].begin:
+            self._begin(self._waiting.pop(0), time)
         task = self._task
         if task is not None:
             self._attend(task, time, q, dq)
@@ -137,39 +158,29 @@ class TrajectoryController:
             task.told = True
             if task.goal is not None:
                 self._emit(GoalStarted(goal=task.goal))
-        if task.track is None:
-            start = task.trajectory.start
-            if start is not None and time < start:
-                return
-            self._begin(task, time)
-        track = task.track
-        if track is None:
+        if time < task.begin:
             return
+        track = task.track or self._begin(task, time)
         problem = self._off_path(task, track, time, q, dq)
         if problem:
             self._abort(Outcome.PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {problem}", q)
             return
         if task.goal is not None and time >= task.next_progress:
-            task.next_progress = time + 1.0 / self.settings.action_monitor_rate
+            task.next_progress = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
             self._tell_progress(task, track, time, q, dq)
         if time >= track.end:
             self._finish(task, track, time, q, dq)
 
-    def _begin(self, task: _Task, time: float) -> None:
-        try:
-            track = Track(
-                task.trajectory, self._joints, self._references, self.accelerations(time), time
-            )
-        except LateError as error:
-            if task.goal is None:
-                self._emit(Refused(source=Source.TRAJECTORY, message=str(error)))
-            self._end(Outcome.OLD_HEADER_TIMESTAMP, str(error))
-            return
+    def _begin(self, task: _Task, time: float) -> Track:
+        trajectory = task.trajectory
+        track = Track(trajectory, self._joints, self._references, self.accelerations(time), time)
         for older in self._tracks:
-            older.release(task.trajectory.joints)
+            older.release(trajectory.joints)
         self._tracks.append(track)
+        self._led[trajectory.joints] = True
         task.track = track
         track.update(time)
+        return track
 
     def _finish(
         self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
@@ -205,10 +216,10 @@ class TrajectoryController:
         for row, (reference, measured, what) in enumerate(
             ((references.q, q, "position"), (references.dq, dq, "velocity"))
         ):
-            if np.isinf(allowed[row]).all():
+            if allowed[row].min() == np.inf:
                 continue
             error = reference[joints] - measured[joints]
-            if row == 0:
+            if row == 0 and self._turning:
                 wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
                 error = np.where(self._joints.continuous[joints], wrapped, error)
             beyond = np.abs(error) > allowed[row]
@@ -259,9 +270,9 @@ class TrajectoryController:
             self._emit(GoalEnded(goal=task.goal, outcome=outcome, message=message))
 
     def _freeze(self) -> None:
-        for track in self._tracks:
-            self._references.dq[track.joints] = 0.0
+        self._references.dq[self._led] = 0.0
         self._tracks.clear()
+        self._waiting.clear()
 
     def _stop(self, joints: np.ndarray) -> None:
         self._references.dq[joints] = 0.0
@@ -270,5 +281,4 @@ class TrajectoryController:
         self._prune()
 
     def _prune(self) -> None:
-        if self._tracks and any(t.finished or not len(t.joints) for t in self._tracks):
-            self._tracks = [t for t in self._tracks if not t.finished and len(t.joints)]
+        self._tracks = [t for t in self._tracks if not t.finished and len(t.joints)]

@@ -94,8 +94,8 @@ def _block(takes: frozenset[str], topics: dict[str, str]) -> ET.Element:
     ET.SubElement(hardware, "plugin").text = PLUGIN
     parameters = dict(topics)
     if kinds:
-        # Below its threshold the plugin is silent, and a joint on its way would never learn that it
-        # shall stay where it just is; before 1.1 it heeds positions alone. Negative: always speak.
+        # Below its threshold the plugin falls silent, which a command_timeout would take for the
+        # end of the stream; before 1.1 it heeds positions alone. Negative: it always speaks.
         parameters["trigger_joint_command_threshold"] = "-1"
     for name, value in parameters.items():
         ET.SubElement(hardware, "param", name=name).text = value

@@ -14,7 +14,7 @@ from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.uri import resolve
+from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.ros.control_specs import (
     FORWARD,
     GAINS,
@@ -198,6 +198,7 @@ class ControlParameters:
             servos = list(robot.servos)
             try:
                 path = resolve(file, Path.cwd())
+                check_file(path, "gains file")
                 read = load_gains(path, robot.joints.names, robot.names(robot.servos))
             except ModelError as error:
                 raise ModelError(

@@ -190,7 +190,7 @@ GRIPPER = {
     "max_velocity": Spec(
         name=f"{_GRIPPER}max_velocity",
         default=_OF_GRIPPERS["max_velocity"],
-        description="Speed of the reference where a command gives none [rad/s or m/s]",
+        description="Speed of the reference where a command gives none [rad/s or m/s]; 0 is any",
         low=0.0,
         high=_WIDEST,
     ),

@@ -10,6 +10,7 @@ from mujoco_ros.control.events import (
     GoalStarted,
     Progress,
     Refused,
+    Source,
     Stopped,
     TakenOver,
     WasReset,
@@ -83,18 +84,22 @@ class Controllers:
                 goal.end(event)
             case TakenOver():
                 self.refusals.report(
-                    event.loser,
+                    _place(event.robot, event.loser),
                     f"joints lost to {event.taker}",
                     f"{event.taker} took over {', '.join(event.joints)}",
                 )
             case Stopped():
                 self.refusals.report(
-                    event.source,
+                    _place(event.robot, event.source),
                     "streams stopped",
                     f"no command for {event.timeout:g} s, so command_timeout makes it "
                     f"{event.action} {', '.join(event.joints)}",
                 )
             case Refused():
-                self.refusals.report(event.source, "refused", event.message)
+                self.refusals.report(_place(event.robot, event.source), "refused", event.message)
             case WasReset():
                 self._on_reset()
+
+
+def _place(robot: str, source: Source) -> str:
+    return f"{robot}/{source}" if robot else source

@@ -11,6 +11,10 @@ from rclpy.node import Node
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
 
+_RESULT_S = 10
+"""For so long a result can be asked for; rclcpp_action's default, as rclpy's own depends on the
+distribution. Every status message lists all goals that are kept."""
+
 
 class GoalServer(ActionServer):
     """An action server whose goals run without a callback of their own.
@@ -67,6 +71,7 @@ class GoalServer(ActionServer):
             goal_callback=decide,
             handle_accepted_callback=accepted,
             cancel_callback=canceling,
+            result_timeout=_RESULT_S,
         )
 
     def notify_execute(

@@ -123,8 +123,12 @@ class Batch:
         self._seconds = np.array(stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
         self._durations = [
-            (arrays[number.array].reshape(-1), number.address, offset // 4)
-            for offset, number in durations
+            (
+                arrays[source.array].reshape(-1),
+                source.address,
+                np.array([offset // 4 for offset, number in durations if number == source]),
+            )
+            for source in dict.fromkeys(number for _, number in durations)
         ]
 
     def publish(self, sec: int, nanosec: int) -> None:
@@ -136,8 +140,8 @@ class Batch:
             floats[self._negated] = -floats[self._negated]
         self._words[self._seconds] = sec
         self._words[self._nanoseconds] = nanosec
-        for array, address, word in self._durations:
-            self._words[word], self._words[word + 1] = split(array[address])
+        for array, address, words in self._durations:
+            self._words[words], self._words[words + 1] = split(array[address])
         for outlet, view in self._parts:
             if outlet.listeners:
                 try:

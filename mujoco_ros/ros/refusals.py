@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 
 _QUIET_S = 5.0
-"""For so long the same thing is only counted."""
+"""For so long the same message is only counted."""
+_MOST = 20
+"""So many different messages are logged in that time, of one kind and topic."""
 
 
 class Refusals:
@@ -18,10 +20,11 @@ class Refusals:
         """Log by `log`."""
         self._log = log
         self.counts: dict[str, int] = {}
-        self._said: dict[tuple[str, str], tuple[float, int]] = {}
+        self._said: dict[tuple[str, str], dict[str, float]] = {}
+        self._unsaid: dict[tuple[str, str], int] = {}
 
     def report(self, topic: str, kind: str, message: str, *, count: int = 1) -> None:
-        """Count a problem, and log it unless the same kind was logged just before.
+        """Count a problem, and log it unless the same, or too much, was logged just before.
 
         Args:
             topic: The topic or action.
@@ -31,11 +34,14 @@ class Refusals:
         """
         key = f"{kind} on {topic}"
         self.counts[key] = self.counts.get(key, 0) + count
-        now = time.monotonic()
-        last, before = self._said.get((topic, kind), (-_QUIET_S, 0))
-        if now - last < _QUIET_S:
-            self._said[topic, kind] = (last, before + 1)
+        where, now = (topic, kind), time.monotonic()
+        said = self._said.setdefault(where, {})
+        for old in [text for text, when in said.items() if now - when > _QUIET_S]:
+            del said[old]
+        if message in said or len(said) >= _MOST:
+            self._unsaid[where] = self._unsaid.get(where, 0) + 1
             return
+        said[message] = now
+        before = self._unsaid.pop(where, 0)
         more = f" ({before} more before this)" if before else ""
-        self._said[topic, kind] = (now, 0)
         self._log(f"{topic}: {message}{more}")

@@ -28,18 +28,25 @@ class Submit:
             command: Called with the simulated time of the next step [s].
             goal: Ended if the command cannot be taken.
         """
-        data = self._simulation.data
+        simulation = self._simulation
 
         def failed(future: Future[None]) -> None:
             error = None if future.cancelled() else future.exception()
-            if error is not None:
-                self._refusals.report(topic, "failed", repr(error))
+            if error is None:
+                return
+            self._refusals.report(topic, "failed", repr(error))
+            if goal is not None:
+                simulation.emit(_given_up(goal, repr(error)))
 
         try:
-            future = self._simulation.commands.submit(lambda: command(float(data.time)))
+            future = simulation.commands.submit(lambda: command(float(simulation.data.time)))
         except QueueFullError as error:
             self._refusals.report(topic, "refused", str(error))
             if goal is not None:
-                goal.end(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=str(error)))
+                goal.end(_given_up(goal, str(error)))
             return
         future.add_done_callback(failed)
+
+
+def _given_up(goal: Goal, reason: str) -> GoalEnded:
+    return GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason)

@@ -7,7 +7,7 @@ from control_msgs.action import FollowJointTrajectory
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.control.errors import CommandError, LateError
+from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import GoalEnded, Progress, Source
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -95,6 +95,7 @@ class TrajectoryServer:
         if checked is None:
             self._submit(self._topic, lambda _time: control.trajectory.hold())
             return
+        self._tell_clamped(self._topic, checked)
         allowed = tolerances(control.joints, control.trajectory.settings, checked.joints)
         self._submit(self._topic, lambda time: control.follow(checked, allowed, None, time))
 
@@ -111,10 +112,11 @@ class TrajectoryServer:
             return False
         if checked is not None:
             self._checked = checked, allowed
+            self._tell_clamped(self._action, checked)
         return True
 
     def _accept(self, goal: Goal) -> None:
-        control, checked = self._control, self._checked
+        control, checked, self._checked = self._control, self._checked, None
         if checked is None:
             self._submit(self._action, lambda _time: control.trajectory.hold(goal), goal)
         else:
@@ -124,24 +126,27 @@ class TrajectoryServer:
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
     def _trajectory(self, message: JointTrajectory) -> Trajectory | None:
-        control, now = self._control, self._now()
+        """Return what a message says, None if it says hold.
+
+        Raises:
+            CommandError: It is wrong, or too late.
+        """
+        control = self._control
         checked = to_trajectory(
             message, control.joints, control.trajectory.settings, control.stream.out_of_limits
         )
-        if checked is not None and checked.start is not None:
-            end = checked.start + checked.duration
-            if end < now:
-                raise LateError(
-                    f"the trajectory ends in the past: at {end:.3f} s, and it is {now:.3f} s"
-                )
-        if checked is not None and checked.clamped:
+        if checked is not None:
+            checked.check_in_time(self._now())
+        return checked
+
+    def _tell_clamped(self, came_by: str, checked: Trajectory) -> None:
+        if checked.clamped:
             self._refusals.report(
-                self._topic,
+                came_by,
                 "positions clamped",
                 f"{checked.clamped} positions were outside their joints' limits",
                 count=checked.clamped,
             )
-        return checked
 
 
 def _result(event: GoalEnded) -> FollowJointTrajectory.Result:

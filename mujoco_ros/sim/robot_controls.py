@@ -1,11 +1,12 @@
 """What commands each robot, made from the model."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.events import Event
+from mujoco_ros.control.events import Event, Refused, Stopped, TakenOver
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION, taken_by
 from mujoco_ros.control.references import References
@@ -43,8 +44,13 @@ def robot_controls(
         def limit(joint: int, effort: float, first: int = first) -> None:
             drives.limit_effort(first + joint, effort)
 
+        def tell(event: Event, robot: str = robot.namespace) -> None:
+            if isinstance(event, TakenOver | Stopped | Refused):
+                event = replace(event, robot=robot)
+            emit(event)
+
         part = references.part(slice(first, first + count))
-        controls.append(RobotControl(joints, part, float(model.opt.timestep), emit, limit))
+        controls.append(RobotControl(joints, part, float(model.opt.timestep), tell, limit))
         first += count
     return controls
 

@@ -113,7 +113,7 @@ class Simulation:
             self.layout.robots,
             self.drives,
             self.references,
-            self._emit,
+            self.emit,
         )
         self._measured = [
             (control, robot.joints.qpos, robot.joints.dof)
@@ -208,9 +208,10 @@ class Simulation:
         # What `pause` returns to if the very next step diverges.
         self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
         self.time = time
-        self._emit(WasReset(time=time))
+        self.emit(WasReset(time=time))
 
-    def _emit(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
+        """Have those who command told something; called in the physics thread."""
         self.events.append(event)
         self.on_event()
 

@@ -64,8 +64,8 @@ def code_blocks(language: str) -> list[Any]:
     ]
 
 
-def launch_arguments() -> set[str]:
-    tree = ast.parse((ROOT / "launch" / "sim.launch.py").read_text())
+def launch_arguments(name: str = "sim.launch.py") -> set[str]:
+    tree = ast.parse((ROOT / "launch" / name).read_text())
     return {
         str(ast.literal_eval(node.args[0]))
         for node in ast.walk(tree)
@@ -120,6 +120,16 @@ def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():
 def test_the_readme_lists_the_arguments_of_the_launch_file():
     table = tables(section(README, "With a ROS 2 distribution"))[0]
     assert names(table, "Argument") == launch_arguments()
+
+
+def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
+    page = PAGES["docs/ros2_control.md"]
+    table = tables(section(page, "Start"))[0]
+    assert names(table, "Argument") == launch_arguments("ros2_control.launch.py")
+    file = yaml.safe_load((ROOT / "config" / "ros2_control" / "arm.yaml").read_text())
+    (rate,) = re.findall(r"files have (\d+) Hz", page)
+    assert int(rate) == file["/**/controller_manager"]["ros__parameters"]["update_rate"]
+    assert table[0]["Default"] == "`arm`"
 
 
 @pytest.mark.parametrize("page", PAGES)

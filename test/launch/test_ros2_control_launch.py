@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hardware_blocks import read_blocks
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from mujoco_ros.model.scene import load_scene
 
@@ -20,6 +24,7 @@ ARM = [
 ]
 EVERYTHING = 4
 """How many processes a single robot takes."""
+FLOW_TIMEOUT_S = 60.0
 
 pytest.importorskip("launch_ros", reason="no ROS 2 launch system (package 'launch')")
 
@@ -154,6 +159,33 @@ def test_a_file_for_the_real_robot_is_used_as_it_is(ros2_launch, stand_ins, tmp_
     (spawner,), (manager,) = started["spawner"], started["ros2_control_node"]
     assert own_arguments(spawner.argv) == ["second", "first", "--param-file", str(file)]
     assert manager.parameter_files[0] == yaml.safe_load(file.read_text())
+
+
+def test_the_simulator_it_starts_is_driven_by_the_topics_it_describes(
+    ros2_launch, sourced, stand_ins, ros_node, spin_until
+):
+    prefixes = f"{sourced['AMENT_PREFIX_PATH']}:{stand_ins['AMENT_PREFIX_PATH']}"
+    launch = ros2_launch(
+        "mujoco_ros",
+        "ros2_control.launch.py",
+        environment=sourced | {"AMENT_PREFIX_PATH": prefixes},
+    )
+    texts: list[String] = []
+    states: list[JointState] = []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    ros_node.create_subscription(String, "/robot_description", texts.append, latched)
+    ros_node.create_subscription(JointState, "/simulation/joint_states", states.append, 10)
+    assert spin_until(lambda: bool(texts and states), FLOW_TIMEOUT_S), launch.output
+    blocks = read_blocks(texts[0].data)
+    assert {name for block in blocks for name in (j.name for j in block.joints)} == set(
+        states[0].name
+    )
+    for block in blocks:
+        assert block.parameters["joint_states_topic"] == "/simulation/joint_states"
+        assert ros_node.count_subscribers(block.parameters["joint_commands_topic"]) == 1
+    assert ros_node.count_publishers("/joint_states") == 0
+    assert launch.interrupt() == 0, launch.output
+    assert launch.processes() == []
 
 
 def ends(name: str, code: int) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benches import Bench
 from simulators import Starter
 from zoo import Zoo, record_zoo
 
@@ -28,3 +29,18 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
 def zoo(start_shared: Starter) -> Zoo:
     """The shipped zoo, running and recorded; do not change its parameters."""
     return record_zoo(start_shared)
+
+
+@pytest.fixture(scope="session")
+def shared_bench() -> Iterator[Bench]:
+    """The shipped arm, stepped by tests; use `bench`."""
+    arm = Bench("arm")
+    yield arm
+    arm.close()
+
+
+@pytest.fixture
+def bench(shared_bench: Bench) -> Bench:
+    """The shipped arm in its initial state, stepped by the test."""
+    shared_bench.start_anew()
+    return shared_bench

@@ -112,6 +112,10 @@ class Listener:
         self._executor.add_node(self.node)
         self._subscriptions: list[Any] = []
 
+    def add(self, node: Node) -> None:
+        """Spin another node as well, which has the same context."""
+        self._executor.add_node(node)
+
     def close(self) -> None:
         self._executor.shutdown()
         self.node.destroy_node()

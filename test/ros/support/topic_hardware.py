@@ -7,6 +7,7 @@ from hardware_blocks import Block
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+from simulators import steps_of
 
 _DEFAULT_THRESHOLD = 1e-5
 
@@ -50,6 +51,10 @@ class TopicHardware:
             JointState, parameters["joint_states_topic"], self._receive, qos_profile_sensor_data
         )
 
+    def close(self) -> None:
+        self._node.destroy_publisher(self._publisher)
+        self._node.destroy_subscription(self._subscription)
+
     @property
     def names(self) -> list[str]:
         return [joint.name for joint in self._joints]
@@ -57,6 +62,11 @@ class TopicHardware:
     @property
     def is_connected(self) -> bool:
         return self.received > 0 and self._publisher.get_subscription_count() > 0
+
+    @property
+    def step(self) -> int:
+        """The physics step of the latest states."""
+        return steps_of([self._latest])[0]
 
     def read(self) -> None:
         for i, name in enumerate(self._latest.name):

@@ -1,0 +1,40 @@
+"""How long the measurements take."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How long each measurement takes, in seconds unless said otherwise."""
+
+    raw_steps: int = 20_000
+    publishing: float = 30.0
+    profile: float = 15.0
+    unpaced: float = 15.0
+    paced: float = 60.0
+    memory_from: float = 60.0
+    memory_to: float = 600.0
+    starts: int = 5
+    zoo: float = 15.0
+    updates: int = 20_000
+    latency: float = 30.0
+    alternating: float = 48.0
+    gains: float = 30.0
+
+
+FULL = Plan()
+QUICK = Plan(
+    raw_steps=5_000,
+    publishing=8.0,
+    profile=4.0,
+    unpaced=5.0,
+    paced=10.0,
+    memory_from=5.0,
+    memory_to=15.0,
+    starts=2,
+    zoo=4.0,
+    updates=5_000,
+    latency=8.0,
+    alternating=16.0,
+    gains=8.0,
+)

@@ -1,0 +1,136 @@
+"""Send a trajectory to the joint trajectory controller, and tell what becomes of it.
+
+Run it in a second terminal while `make sim SCENE=arm` runs. Ctrl-C cancels: the joints stop.
+For a robot in a namespace, add --ros-args -r __ns:=/left_arm
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+CONTROLLER = "joint_trajectory_controller"
+SHOWN_EVERY_S = 0.5
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+NOT_FOUND = (
+    "no joint_trajectory_controller found: start `make sim SCENE=arm`, with the same "
+    "ROS_DOMAIN_ID as here"
+)
+
+
+def options() -> argparse.Namespace:
+    """Return what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--joints", nargs="+", help="default: all of the controller")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--by", type=float, default=0.2, help="there and back, default: %(default)s")
+    way.add_argument("--to", type=float, nargs="+", help="go there: one position for each joint")
+    add("--seconds", type=float, default=2.0, help="for each way, default: %(default)s")
+    add("--path-tolerance", type=float, default=0.05, help="rad or m, default: %(default)s")
+    add("--goal-tolerance", type=float, default=0.01, help="rad or m, default: %(default)s")
+    return parser.parse_args(remove_ros_args(sys.argv)[1:])
+
+
+def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Spin until a condition holds; return whether it did within `seconds` of wall time."""
+    deadline = monotonic() + seconds
+    while not condition() and monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    return bool(condition())
+
+
+def make_goal(
+    wanted: argparse.Namespace, joints: list[str], positions: list[float]
+) -> FollowJointTrajectory.Goal:
+    """Return the goal for joints that now have `positions`."""
+    way = [wanted.to] if wanted.to else [[q + wanted.by for q in positions], positions]
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = joints
+    rest = [0.0] * len(joints)
+    for number, place in enumerate(way, 1):
+        # With accelerations the spline is quintic; with velocities alone, cubic; else linear.
+        point = JointTrajectoryPoint(positions=place, velocities=rest, accelerations=rest)
+        point.time_from_start = Duration(seconds=number * wanted.seconds).to_msg()
+        goal.trajectory.points.append(point)
+    for joint in joints:
+        on_way, at_end = wanted.path_tolerance, wanted.goal_tolerance
+        goal.path_tolerance.append(JointTolerance(name=joint, position=on_way))
+        goal.goal_tolerance.append(JointTolerance(name=joint, position=at_end))
+    goal.goal_time_tolerance = Duration(seconds=1.0).to_msg()
+    return goal
+
+
+def show(message: Any, shown: list[float]) -> None:
+    """Print the feedback, now and then."""
+    feedback = message.feedback
+    time = Duration.from_msg(feedback.desired.time_from_start).nanoseconds * 1e-9
+    if not shown or time >= shown[-1] + SHOWN_EVERY_S:
+        shown.append(time)
+        errors = zip(feedback.error.positions, feedback.joint_names, strict=True)
+        error, joint = max((abs(e), joint) for e, joint in errors)
+        print(f"{time:6.2f} s  largest error {error:.4f}, of {joint}")
+
+
+def send(node: Node, wanted: argparse.Namespace) -> int | str:
+    """Send the trajectory and await its result; return the exit code, or what went wrong."""
+    states: list[JointTrajectoryControllerState] = []
+    topic = f"{CONTROLLER}/controller_state"
+    node.create_subscription(JointTrajectoryControllerState, topic, states.append, 10)
+    client = ActionClient(node, FollowJointTrajectory, f"{CONTROLLER}/follow_joint_trajectory")
+    if not spin_until(node, lambda: states and client.server_is_ready()):
+        return NOT_FOUND
+    now = dict(zip(states[-1].joint_names, states[-1].reference.positions, strict=True))
+    joints = wanted.joints or list(now)
+    if wrong := [joint for joint in joints if joint not in now]:
+        return f"the controller has no joint '{wrong[0]}'; it has: {', '.join(now)}"
+    if wanted.to and len(wanted.to) != len(joints):
+        return f"--to has {len(wanted.to)} positions; there are {len(joints)}: {', '.join(joints)}"
+
+    shown: list[float] = []
+    goal = make_goal(wanted, joints, [now[joint] for joint in joints])
+    accepted = client.send_goal_async(goal, feedback_callback=lambda m: show(m, shown))
+    if not spin_until(node, accepted.done):
+        return "the controller does not answer"
+    handle = accepted.result()
+    if not handle.accepted:
+        return "the goal was rejected; the log of the simulator says why"
+    result = handle.get_result_async()
+    try:
+        while not result.done():
+            rclpy.spin_once(node, timeout_sec=0.1)
+    except KeyboardInterrupt:
+        handle.cancel_goal_async()
+        spin_until(node, result.done)
+    if not result.done():
+        return "the controller does not answer"
+    status, outcome = result.result().status, result.result().result
+    if status == GoalStatus.STATUS_SUCCEEDED:
+        print(f"succeeded: {outcome.error_string}")
+        return 0
+    if status == GoalStatus.STATUS_CANCELED:
+        print("canceled: the joints stop")
+        return INTERRUPTED
+    return f"aborted with error code {outcome.error_code}: {outcome.error_string}"
+
+
+if __name__ == "__main__":
+    asked = options()
+    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to cancel the goal with.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        sys.exit(send(rclpy.create_node("send_trajectory"), asked))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,98 @@
+"""Open and close the gripper, and tell whether something is in the way.
+
+Run it in a second terminal while `make sim SCENE=arm` runs. Ctrl-C cancels: the fingers stop.
+For a robot in a namespace, add --ros-args -r __ns:=/left_arm
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+import rclpy
+from control_msgs.action import ParallelGripperCommand
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+ACTION = "gripper_controller/gripper_cmd"
+NOT_FOUND = (
+    "no gripper_controller found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+)
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+
+
+def options() -> argparse.Namespace:
+    """Return what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--only", choices=("close", "open"), help="default: first close, then open")
+    add("--opened", type=float, default=0.03, help="position of its joint, default: %(default)s")
+    add("--closed", type=float, default=0.0, help="position of its joint, default: %(default)s")
+    add("--effort", type=float, help="limit when closing; default: the controller's")
+    return parser.parse_args(remove_ros_args(sys.argv)[1:])
+
+
+def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Spin until a condition holds; return whether it did within `seconds` of wall time."""
+    deadline = monotonic() + seconds
+    while not condition() and monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    return bool(condition())
+
+
+def move(
+    node: Node, client: ActionClient, position: float, effort: float | None
+) -> ParallelGripperCommand.Result | None:
+    """Have the gripper go to a position and await how that ends; None if it was refused."""
+    goal = ParallelGripperCommand.Goal()
+    goal.command.position = [position]
+    goal.command.effort = [] if effort is None else [effort]
+    accepted = client.send_goal_async(goal)
+    if not spin_until(node, accepted.done) or not accepted.result().accepted:
+        return None
+    handle = accepted.result()
+    result = handle.get_result_async()
+    try:
+        while not result.done():
+            rclpy.spin_once(node, timeout_sec=0.1)
+    except KeyboardInterrupt:
+        handle.cancel_goal_async()
+        spin_until(node, result.done)
+        raise
+    return result.result().result
+
+
+def ending(result: ParallelGripperCommand.Result) -> str:
+    """Say how a motion ended."""
+    where = f"at {result.state.position[0]:.4f} with an effort of {result.state.effort[0]:.1f}"
+    if result.stalled:
+        return f"stalled {where}: something is in the way, or gripped"
+    return f"{'reached its goal' if result.reached_goal else 'was given up'} {where}"
+
+
+def operate(node: Node, wanted: argparse.Namespace) -> int | str:
+    """Do what is wanted; return the exit code, or what went wrong."""
+    client = ActionClient(node, ParallelGripperCommand, ACTION)
+    if not spin_until(node, client.server_is_ready):
+        return NOT_FOUND
+    for motion in [wanted.only] if wanted.only else ["close", "open"]:
+        position = wanted.opened if motion == "open" else wanted.closed
+        result = move(node, client, position, wanted.effort if motion == "close" else None)
+        if result is None:
+            return f"{motion}: refused; the log of the simulator says why"
+        print(f"{motion}: {ending(result)}")
+        if not (result.reached_goal or result.stalled):
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    asked = options()
+    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to cancel the goal with.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        sys.exit(operate(rclpy.create_node("open_and_close_gripper"), asked))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

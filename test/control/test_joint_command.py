@@ -1,0 +1,145 @@
+"""What makes a streamed command right or wrong."""
+
+import re
+
+import numpy as np
+import pytest
+from commanded import some_joints
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mujoco_ros.control.errors import CommandError, JointError
+from mujoco_ros.control.joint_command import forward_command, joint_command
+
+LEAVE = np.nan
+JOINTS = some_joints(
+    ("a", "b", "wheel", "free", "finger"),
+    takes={"b": ["position", "velocity"], "wheel": ["velocity"], "free": []},
+    limits={"a": (-1.0, 2.0)},
+    gripper="finger",
+)
+
+
+def by_name(names, position=(), velocity=(), effort=(), *, out_of_limits="clamp"):
+    return joint_command(JOINTS, out_of_limits, names, (position, velocity, effort))
+
+
+def forward(interface, data, *, out_of_limits="clamp"):
+    return forward_command(JOINTS, out_of_limits, interface, data)
+
+
+def test_a_command_by_name_tells_each_joint_what_is_given():
+    found = by_name(["b", "a"], [0.5, 1.5], [], [LEAVE, 3.0])
+    assert found.joints.tolist() == [1, 0]
+    expected = [[0.5, 1.5], [LEAVE, LEAVE], [LEAVE, 3.0]]
+    np.testing.assert_array_equal(found.values, expected)
+    assert found.clamped == 0
+
+
+def test_the_grippers_joint_can_be_commanded_by_name():
+    assert by_name(["finger"], [0.01]).joints.tolist() == [4]
+
+
+def test_joints_about_which_nothing_is_said_are_left_out():
+    found = by_name(["a", "free", "b"], [LEAVE, LEAVE, 1.0], [LEAVE] * 3)
+    assert found.joints.tolist() == [1]
+    assert by_name(["a", "b"]).joints.tolist() == []
+
+
+def test_zero_is_something_said():
+    assert by_name(["a"], effort=[0.0]).values[:, 0].tolist()[2] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("names", "fields", "says", "error"),
+    [
+        ([], {"position": []}, "the command names no joints", JointError),
+        (["a", "x"], {"position": [0, 0]}, "joint 'x' not found; there are: a, b", JointError),
+        (["a", "a"], {"position": [0, 0]}, "joint 'a' is named twice", JointError),
+        (["a", "b"], {"position": [0]}, "position has 1 values for 2 joints; give", CommandError),
+        (["a"], {"effort": [0, 1]}, "effort has 2 values for 1 joints; give", CommandError),
+        (
+            ["a", "b"],
+            {"effort": [0, 0]},
+            "joint 'b' takes no effort: it takes position and velocity only",
+            JointError,
+        ),
+        (
+            ["wheel"],
+            {"position": [0]},
+            "joint 'wheel' takes no position: it takes velocity only",
+            JointError,
+        ),
+        (["free"], {"velocity": [0]}, "joint 'free' takes no velocity: it is passive", JointError),
+    ],
+)
+def test_a_command_that_fits_no_joint_is_refused(names, fields, says, error):
+    with pytest.raises(error, match=re.escape(says)):
+        by_name(names, **fields)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, -1.1e9])
+@pytest.mark.parametrize("field", ["position", "velocity", "effort"])
+def test_a_value_that_is_no_sensible_number_is_refused(field, value):
+    says = re.escape(f"{field} of joint 'a' is {value:g}; it must be")
+    with pytest.raises(CommandError, match=says):
+        by_name(["finger", "a"], **{field: [0.0, value]})
+    with pytest.raises(CommandError, match=says):
+        forward(field, [value] + [0.0] * (len(JOINTS.taking(field)) - 1))
+
+
+def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
+    found = by_name(["b", "a"], [9.0, 9.0])
+    assert found.values[0].tolist() == [9.0, 2.0]
+    assert found.clamped == 1
+    assert forward("position", [-3.0, 9.0]).values[0].tolist() == [-1.0, 9.0]
+    for refuse in (
+        lambda: by_name(["b", "a"], [9.0, 9.0], out_of_limits="refuse"),
+        lambda: forward("position", [9.0, 9.0], out_of_limits="refuse"),
+    ):
+        with pytest.raises(CommandError, match=r"position 9 of joint 'a' is outside its limits"):
+            refuse()
+    assert by_name(["a"], [], [9.0], [9.0], out_of_limits="refuse").clamped == 0
+
+
+@pytest.mark.parametrize(
+    ("interface", "row", "joints"),
+    [("position", 0, [0, 1]), ("velocity", 1, [0, 1, 2]), ("effort", 2, [0])],
+)
+def test_a_forward_command_is_for_all_joints_that_take_it_in_model_order(interface, row, joints):
+    data = [0.1 * (i + 1) for i in range(len(joints))]
+    found = forward(interface, data)
+    assert found.joints.tolist() == joints
+    assert found.values[row].tolist() == data
+    assert np.isnan(np.delete(found.values, row, axis=0)).all()
+
+
+@pytest.mark.parametrize("data", [[], [1.0], [1.0] * 3])
+def test_a_forward_command_of_the_wrong_length_is_told_the_order(data):
+    with pytest.raises(CommandError, match=f"{len(data)} values for 2 joints; the order is: a, b"):
+        forward("position", data)
+
+
+def test_a_forward_command_leaves_no_joint_out():
+    with pytest.raises(CommandError, match="position of joint 'b' is nan; it must be a finite"):
+        forward("position", [0.0, LEAVE])
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.sampled_from([*JOINTS.names, "x"]), max_size=4),
+    st.lists(st.lists(st.floats(), max_size=4), min_size=3, max_size=3),
+)
+def test_whatever_comes_is_either_refused_or_in_order(names, fields):
+    try:
+        found = joint_command(JOINTS, "clamp", names, fields)
+    except CommandError:
+        return
+    assert len(set(names)) == len(names) > 0
+    told = found.values[~np.isnan(found.values)]
+    assert (np.abs(told) <= 1e9).all()
+    for joint, column in zip(found.joints, found.values.T, strict=True):
+        given_ones = ~np.isnan(column)
+        assert given_ones.any()
+        takes = [what in JOINTS.takes[joint] for what in ("position", "velocity", "effort")]
+        assert (np.array(takes) | ~given_ones).all()

@@ -1,0 +1,64 @@
+"""Simulators that the tests of the examples share; each test leaves them as it found them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
+
+from example_runs import Commanded
+from simulators import Starter
+
+TWO_ROBOTS = """
+world: package://mujoco_ros/urdf_mjcf/worlds/ground.xml
+robots:
+  - name: quadruped
+    model: package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml
+    gains: package://mujoco_ros/urdf_mjcf/quadruped/gains.yaml
+  - name: left_arm
+    model: package://mujoco_ros/urdf_mjcf/arm/arm.xml
+    pose: {xyz: [2.0, 0.0, 0.0]}
+    gains: package://mujoco_ros/urdf_mjcf/arm/gains.yaml
+    gripper: left_finger_joint
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("examples")
+
+
+@pytest.fixture(scope="session")
+def starter(folder: Path) -> Iterator[Starter]:
+    starter = Starter(folder)
+    yield starter
+    starter.close()
+
+
+@pytest.fixture(scope="session")
+def shared_arm(starter: Starter, folder: Path) -> Commanded:
+    simulator = starter.simulator(scene="arm")
+    return Commanded(folder, simulator, starter.listener(simulator))
+
+
+@pytest.fixture
+def arm(shared_arm: Commanded) -> Iterator[Commanded]:
+    """The arm, a box on a table in front of it."""
+    yield shared_arm
+    shared_arm.listener.forget_subscriptions()
+
+
+@pytest.fixture(scope="session")
+def shared_pair(starter: Starter, folder: Path) -> Commanded:
+    scene = folder / "two_robots.yaml"
+    scene.write_text(TWO_ROBOTS)
+    simulator = starter.simulator(scene=scene)
+    return Commanded(folder, simulator, starter.listener(simulator))
+
+
+@pytest.fixture
+def pair(shared_pair: Commanded) -> Iterator[Commanded]:
+    """A quadruped and an arm, each in its namespace."""
+    yield shared_pair
+    shared_pair.listener.forget_subscriptions()

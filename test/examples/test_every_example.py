@@ -1,0 +1,53 @@
+"""What all examples that command have in common."""
+
+from pathlib import Path
+
+import pytest
+from example_runs import Commanded, Example
+from simulators import ROOT, Domain
+
+COMMANDING = sorted(path.name for path in (ROOT / "examples").glob("*.py"))[1:]
+ROS_ARGUMENTS = ("--ros-args", "-r")
+
+
+def test_without_a_robot_each_says_how_to_start_one(folder: Path) -> None:
+    domain = Domain()
+    try:
+        running = [Example(folder, domain.id, script) for script in COMMANDING]
+        done = [example.outcome() for example in running]
+    finally:
+        domain.close()
+    for outcome in done:
+        assert (outcome.code, outcome.says) == (1, "")
+        assert outcome.complains.endswith(
+            "found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+        )
+
+
+def test_each_says_what_a_robot_has_instead_of_what_it_wants(pair: Commanded) -> None:
+    namespace = (*ROS_ARGUMENTS, "__ns:=/quadruped")
+    arguments = {"03_send_trajectory.py": ("--joints", "elbow_joint")}
+    running = [pair.start(script, *arguments.get(script, ()), *namespace) for script in COMMANDING]
+    sine, trajectory, gains, impedance, gripper = (example.outcome() for example in running)
+    for done in (sine, trajectory, gains, impedance, gripper):
+        assert done.code == 1
+    joints = "FR_hip_joint, "
+    assert sine.complains.startswith(f"no joint 'elbow_joint' here; --joint is one of: {joints}")
+    assert trajectory.complains.startswith("the controller has no joint 'elbow_joint'; it has: ")
+    assert gains.complains.startswith("no gains of a joint 'elbow_joint' here; --joint is one of: ")
+    assert impedance.complains.startswith("the base of this robot floats")
+    assert gripper.complains.startswith("no gripper_controller found")
+
+
+@pytest.mark.parametrize("script", COMMANDING)
+def test_a_namespace_reaches_one_robot_among_several(pair: Commanded, script: str) -> None:
+    arguments = {
+        "02_stream_sine.py": ("--periods", "1", "--frequency", "1", "--tolerance", "0.1"),
+        "03_send_trajectory.py": ("--seconds", "0.5"),
+        "04_tune_gains.py": ("--scale", "0.5", "--settle", "0.2"),
+        "05_impedance_control.py": ("--seconds", "1"),
+        "06_open_and_close_gripper.py": (),
+    }
+    done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
+    assert done.code == 0, done.complains
+    assert done.says

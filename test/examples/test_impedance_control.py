@@ -1,0 +1,51 @@
+"""Soft gains, with gravity compensated by the controller."""
+
+import re
+
+import numpy as np
+import pytest
+from example_runs import Commanded, positions
+from sensor_msgs.msg import JointState
+from simulators import stamps_of
+
+SCRIPT = "05_impedance_control.py"
+KP = "gains.elbow_joint.kp"
+
+
+def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded) -> None:
+    states = arm.joint_states()
+    commands = arm.listener.record(JointState, "joint_commands")
+    before = arm.listener.get_parameter(KP)
+    done = arm.run(SCRIPT, "--softer", "100", "--push", "8", "--seconds", "1.2")
+    assert done.code == 0, done.complains
+    deflection = 8.0 / (before / 100.0)
+    elbow = positions(states, "elbow_joint")
+    assert elbow.max() - elbow[0] == pytest.approx(deflection, rel=0.1)
+    assert elbow.min() > elbow[0] - 0.005
+    for joint in ("shoulder_lift_joint", "wrist_1_joint"):
+        assert np.ptp(positions(states, joint)) < 0.01, "others bear only gravity"
+    assert elbow[-1] == pytest.approx(elbow[0], abs=0.005)
+    assert arm.listener.get_parameter(KP) == before, "the gains should be restored"
+
+    messages = commands.messages
+    joint = list(messages[0].name).index("elbow_joint")
+    assert messages[10].effort[joint] == pytest.approx(-22.5, abs=0.5), "gravity at the elbow"
+    assert messages[-1].effort[joint] == 0.0
+    times = np.array([sec + 1e-9 * nanosec for sec, nanosec in stamps_of(messages)])
+    assert np.diff(times).mean() == pytest.approx(0.005, rel=0.2)
+    assert re.search(r"^gravity would add 0\.14\d\d rad; compensated at \d+ Hz$", done.says, re.M)
+
+
+def test_a_joint_without_a_motor_is_answered_with_those_that_have_one(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--joint", "right_finger_joint")
+    assert done.code == 1
+    assert done.complains.startswith("no motor drives 'right_finger_joint'; --joint is one of: sho")
+    assert not done.says
+
+
+def test_gains_that_are_refused_end_it(arm: Commanded) -> None:
+    before = arm.listener.get_parameter(KP)
+    done = arm.run(SCRIPT, "--softer", "-1")
+    assert done.code == 1
+    assert done.complains.startswith("gains refused: parameter 'gains.")
+    assert arm.listener.get_parameter(KP) == before

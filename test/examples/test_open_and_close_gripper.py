@@ -1,0 +1,63 @@
+"""The gripper, in the air and on a box."""
+
+import re
+
+import pytest
+from example_runs import Commanded, positions
+from tf2_msgs.msg import TFMessage
+
+SCRIPT = "06_open_and_close_gripper.py"
+TRAJECTORY = "03_send_trajectory.py"
+# The arm's joints with the gripper above the box, and around it.
+ABOVE = ("0.182", "-1.816", "1.611", "-1.366", "-1.571", "-1.389")
+AROUND = ("0.182", "-1.833", "1.918", "-1.656", "-1.571", "-1.389")
+
+
+def height_of_the_box(arm: Commanded) -> float:
+    frames = arm.listener.record(TFMessage, "/tf")
+    assert arm.listener.spin_until(lambda: len(frames) > 0)
+    transforms = {t.child_frame_id: t.transform for t in frames.messages[-1].transforms}
+    arm.listener.forget_subscriptions()
+    return float(transforms["box"].translation.z)
+
+
+def test_in_the_air_it_reaches_both_ends(arm: Commanded) -> None:
+    states = arm.joint_states()
+    done = arm.run(SCRIPT)
+    assert done.code == 0, done.complains
+    assert [line.split(" at ")[0] for line in done.says.splitlines()] == [
+        "close: reached its goal",
+        "open: reached its goal",
+    ]
+    for finger in ("left_finger_joint", "right_finger_joint"):
+        path = positions(states, finger)
+        assert path[0] == pytest.approx(0.03, abs=0.001)
+        assert path.min() < 0.001
+        assert path[-1] > 0.029
+
+
+def test_what_the_controller_refuses_is_explained_in_its_log(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--only", "close", "--effort", "-1")
+    assert (done.code, done.says) == (1, "")
+    assert done.complains == "close: refused; the log of the simulator says why"
+    assert "the effort limit must not be negative, got -1" in arm.simulator.log
+
+
+def test_on_the_box_it_stalls_and_then_can_lift_it(arm: Commanded) -> None:
+    lying = height_of_the_box(arm)
+    for place in (ABOVE, AROUND):
+        assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *place).code == 0
+    done = arm.run(SCRIPT, "--only", "close")
+    assert done.code == 0, done.complains
+    stalled = re.match(r"close: stalled at (\S+) with an effort of (\S+): ", done.says)
+    assert stalled
+    assert float(stalled.group(1)) == pytest.approx(0.001, abs=0.0004)
+    assert abs(float(stalled.group(2))) == pytest.approx(2.0, abs=0.5)
+    assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *ABOVE).code == 0
+    assert height_of_the_box(arm) > lying + 0.08
+    assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *AROUND).code == 0
+    assert arm.run(SCRIPT, "--only", "open").code == 0
+    assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *ABOVE).code == 0
+    home = ("0", "-1.75", "1.35", "-1.1708", "-1.5708", "-1.5708")
+    assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *home).code == 0
+    assert height_of_the_box(arm) == pytest.approx(lying, abs=0.002)

@@ -1,0 +1,39 @@
+"""A sine, streamed to one joint at 100 Hz."""
+
+import re
+
+import numpy as np
+import pytest
+from example_runs import Commanded, positions
+
+SCRIPT = "02_stream_sine.py"
+
+
+def test_the_joint_swings_as_it_is_told_and_the_others_stay(arm: Commanded) -> None:
+    states = arm.joint_states()
+    # A busy machine sends late; how late shows in the error.
+    done = arm.run(SCRIPT, "--amplitude", "0.1", "--periods", "1", "--tolerance", "0.05")
+    assert done.code == 0, done.complains
+    elbow = positions(states, "elbow_joint")
+    assert elbow.max() - elbow[0] == pytest.approx(0.2, abs=0.02)
+    assert elbow.min() == pytest.approx(elbow[0], abs=0.02)
+    assert elbow[-1] == pytest.approx(elbow[0], abs=0.005)
+    assert np.ptp(positions(states, "shoulder_pan_joint")) < 0.005
+    told = re.search(
+        r"^elbow_joint got (\d+) commands and followed (\d+) ms behind", done.says, re.M
+    )
+    assert told
+    assert 150 < int(told.group(1)) < 260, "2.2 s at 100 Hz"
+    assert re.search(r"^ *\S+ s  commanded +1\.\d{4}  measured +1\.\d{4}$", done.says, re.M)
+
+
+def test_a_joint_that_does_not_follow_makes_it_fail(arm: Commanded) -> None:
+    states = arm.joint_states()
+    done = arm.run(
+        SCRIPT, "--joint", "right_finger_joint", "--amplitude", "-0.01", "--periods", "1"
+    )
+    assert done.code == 1
+    assert "no following" in done.complains
+    assert np.ptp(positions(states, "right_finger_joint")) < 0.001
+    assert "right_finger_joint" in arm.simulator.log
+    assert "passive" in arm.simulator.log

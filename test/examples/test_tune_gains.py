@@ -1,0 +1,58 @@
+"""Gains, changed while the arm holds itself up."""
+
+import re
+
+import pytest
+from control_msgs.msg import JointTrajectoryControllerState
+from example_runs import Commanded
+
+SCRIPT = "04_tune_gains.py"
+KP = "gains.elbow_joint.kp"
+
+
+def test_half_the_stiffness_doubles_the_error_and_leaves_the_torque(arm: Commanded) -> None:
+    states = arm.listener.record(
+        JointTrajectoryControllerState, "joint_trajectory_controller/controller_state"
+    )
+    before = arm.listener.get_parameter(KP)
+    done = arm.run(SCRIPT, "--scale", "0.5", "--settle", "0.5")
+    assert done.code == 0, done.complains
+    rows = [[float(n) for n in line.split()] for line in done.says.splitlines()[1:3]]
+    for kp, _kd, error, product, torque in rows:
+        assert torque == pytest.approx(product, rel=0.01)
+        assert kp * error == pytest.approx(product, rel=0.01)
+    (full, half) = rows
+    assert half[0] == 0.5 * full[0]
+    assert half[2] == pytest.approx(2.0 * full[2], rel=0.02)
+    # The same, seen by somebody else.
+    elbow = list(states.messages[0].joint_names).index("elbow_joint")
+    errors = [abs(message.error.positions[elbow]) for message in states.messages]
+    assert max(errors) == pytest.approx(abs(half[2]), rel=0.05)
+    assert arm.listener.get_parameter(KP) == before
+    assert done.says.splitlines()[-1] == "12 gains are as they were"
+
+
+def test_gains_are_kept_if_asked(arm: Commanded) -> None:
+    before = arm.listener.get_parameter(KP)
+    done = arm.run(SCRIPT, "--scale", "0.9", "--settle", "0.1", "--keep")
+    assert done.code == 0, done.complains
+    assert arm.listener.get_parameter(KP) == pytest.approx(0.9 * before)
+    assert arm.run(SCRIPT, "--scale", str(1 / 0.9), "--settle", "0.1", "--keep").code == 0
+    assert arm.listener.get_parameter(KP) == pytest.approx(before)
+
+
+def test_gains_out_of_range_are_refused_together(arm: Commanded) -> None:
+    before = arm.listener.get_parameter(KP)
+    done = arm.run(SCRIPT, "--scale", "-1", "--settle", "0.1")
+    assert done.code == 1
+    assert re.match(r"refused, and nothing changed: .*kp' cannot be -\d+", done.complains)
+    assert arm.listener.get_parameter(KP) == before
+
+
+def test_a_joint_without_gains_is_answered_with_those_that_have_some(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--joint", "left_finger_joint")
+    assert done.code == 1
+    assert done.complains.endswith(
+        "--joint is one of: shoulder_pan_joint, shoulder_lift_joint, elbow_joint, wrist_1_joint, "
+        "wrist_2_joint, wrist_3_joint"
+    )

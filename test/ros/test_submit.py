@@ -1,0 +1,83 @@
+"""Commands run between two steps; those that cannot are told of, and end their goal."""
+
+import pytest
+from benches import Bench
+from commanders import point
+
+from mujoco_ros.control.events import Outcome
+from mujoco_ros.ros.submit import Submit
+
+
+@pytest.fixture
+def submit(bench: Bench) -> Submit:
+    return Submit(bench.simulation, bench.refusals)
+
+
+def test_a_command_runs_before_the_next_step_and_is_given_its_time(
+    bench: Bench, submit: Submit
+) -> None:
+    bench.run(0.005)
+    times: list[float] = []
+    submit("topic", times.append)
+    assert times == []
+    bench.step()
+    assert times == [0.005]
+    assert bench.simulation.time == 0.005  # that of the step which used it
+
+
+def test_commands_run_in_the_order_in_which_they_came(bench: Bench, submit: Submit) -> None:
+    order: list[int] = []
+    for i in range(10):
+        submit("topic", lambda _time, i=i: order.append(i))
+    bench.step()
+    assert order == list(range(10))
+
+
+def test_a_command_that_fails_is_reported_and_the_simulation_goes_on(
+    bench: Bench, submit: Submit
+) -> None:
+    def fail(_time: float) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    submit("arm/topic", fail)
+    bench.step(3)
+    assert bench.warnings == ["arm/topic: ZeroDivisionError('a mistake')"]
+    assert bench.refusals.counts == {"failed on arm/topic": 1}
+    assert bench.simulation.time == 0.002
+
+
+def test_a_goal_whose_command_fails_is_aborted_with_the_reason(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    monkeypatch.setattr(bench.control, "follow", fail)
+    sent = bench.commander.follow(point(1.0, [0.0] * 6))
+    bench.step()
+    answer = sent.result().result
+    assert answer.error_code == Outcome.INVALID_GOAL
+    assert answer.error_string == "ZeroDivisionError('a mistake')"
+
+
+def test_more_commands_than_the_queue_holds_are_refused(bench: Bench, submit: Submit) -> None:
+    ran: list[float] = []
+    for _ in range(1024 + 10):
+        submit("topic", ran.append)
+    assert bench.warnings == ["topic: 1024 commands are waiting for the physics thread"]
+    assert bench.refusals.counts == {"refused on topic": 10}
+    bench.step()
+    assert len(ran) == 1024
+
+
+def test_a_goal_that_finds_the_queue_full_is_aborted_with_the_reason(
+    bench: Bench, submit: Submit
+) -> None:
+    for _ in range(1024):
+        submit("topic", lambda _time: None)
+    sent = bench.commander.follow(point(1.0, [0.0] * 6))
+    answer = sent.result().result
+    assert answer.error_code == Outcome.INVALID_GOAL
+    assert answer.error_string == "1024 commands are waiting for the physics thread"
+    bench.step()
+    assert not bench.control.active
