@@ -12,9 +12,10 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 LISTEN_S, ENOUGH = 2.2, 100  # to each topic for so long, or until so many messages have come
+CONTROLLERS = "_controller/"  # their topics say what they were told, not what the robot feels
 INTERNAL = ("/rosout", "/parameter_events")
 
 
@@ -40,7 +41,8 @@ def listen(node: Node, topic: str, kind: str) -> list[tuple[float, Any]]:
     heard: list[tuple[float, Any]] = []
     inlet = node.create_subscription(cls, topic, lambda m: heard.append((monotonic(), m)), qos)
     deadline = monotonic() + LISTEN_S
-    while len(heard) < ENOUGH and monotonic() < deadline:
+    enough = 1 if offered.durability == DurabilityPolicy.TRANSIENT_LOCAL else ENOUGH
+    while len(heard) < enough and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
     node.destroy_subscription(inlet)
     return heard
@@ -72,7 +74,8 @@ for topic, kind in sorted(topics.items()):
     heard = listen(node, topic, kind)
     stamps, arrivals = [seconds(m) for _, m in heard], [t for t, _ in heard]
     print(f"{rate(stamps):>12} {rate(arrivals):>14}  {topic} [{kind}]")
-    first |= {kind: heard[0][1]} if heard and kind not in first else {}
+    if heard and CONTROLLERS not in topic:
+        first.setdefault(kind, heard[0][1])
 if joints := first.get("sensor_msgs/msg/JointState"):
     print(f"\njoint positions [rad or m] at {seconds(joints):.3f} s:")
     print("\n".join(f"{p:12.4f}  {n}" for n, p in zip(joints.name, joints.position, strict=True)))

@@ -8,7 +8,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
 
 import rclpy
 from action_msgs.msg import GoalStatus
@@ -36,7 +35,7 @@ def options() -> argparse.Namespace:
     add = parser.add_argument
     add("--joints", nargs="+", help="default: all of the controller")
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--by", type=float, default=0.2, help="there and back, default: %(default)s")
+    way.add_argument("--by", type=float, default=-0.2, help="there and back, default: %(default)s")
     way.add_argument("--to", type=float, nargs="+", help="go there: one position for each joint")
     add("--seconds", type=float, default=2.0, help="for each way, default: %(default)s")
     add("--path-tolerance", type=float, default=0.05, help="rad or m, default: %(default)s")
@@ -73,15 +72,14 @@ def make_goal(
     return goal
 
 
-def show(message: Any, shown: list[float]) -> None:
-    """Print the feedback, now and then."""
-    feedback = message.feedback
+def show(feedback: FollowJointTrajectory.Feedback, joints: list[str], shown: list[float]) -> None:
+    """Print the feedback, now and then; it is about all joints of the controller."""
     time = Duration.from_msg(feedback.desired.time_from_start).nanoseconds * 1e-9
     if not shown or time >= shown[-1] + SHOWN_EVERY_S:
         shown.append(time)
-        errors = zip(feedback.error.positions, feedback.joint_names, strict=True)
-        error, joint = max((abs(e), joint) for e, joint in errors)
-        print(f"{time:6.2f} s  largest error {error:.4f}, of {joint}")
+        errors = dict(zip(feedback.joint_names, feedback.error.positions, strict=True))
+        worst = max(joints, key=lambda joint: abs(errors[joint]))
+        print(f"{time:6.2f} s  largest error {abs(errors[worst]):.4f}, of {worst}")
 
 
 def send(node: Node, wanted: argparse.Namespace) -> int | str:
@@ -101,7 +99,7 @@ def send(node: Node, wanted: argparse.Namespace) -> int | str:
 
     shown: list[float] = []
     goal = make_goal(wanted, joints, [now[joint] for joint in joints])
-    accepted = client.send_goal_async(goal, feedback_callback=lambda m: show(m, shown))
+    accepted = client.send_goal_async(goal, lambda m: show(m.feedback, joints, shown))
     if not spin_until(node, accepted.done):
         return "the controller does not answer"
     handle = accepted.result()

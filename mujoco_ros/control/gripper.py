@@ -117,7 +117,6 @@ class GripperController:
         self._goal, self._told, self._moving = goal, False, True
         self._target = command.position
         self._speed = command.velocity or self.settings.max_velocity or np.inf
-        self._still_since = time
         self._next_progress = time
         self._limit_effort(command.effort or self.settings.max_effort)
 

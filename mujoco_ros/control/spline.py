@@ -33,14 +33,12 @@ class Spline:
     Attributes:
         begin: Begin of each segment [s].  # (segments,)
         duration: Duration of each segment [s].  # (segments,)
-        degree: Degree of each segment.  # (segments,)
-        q: Coefficients of the positions, rising powers of s.  # (segments, degree + 1, k)
+        q: Coefficients of the positions, rising powers of s.  # (segments, 2 to 6, k)
         tau: Coefficients of the efforts, which are linear.  # (segments, 2, k)
     """
 
     begin: np.ndarray
     duration: np.ndarray
-    degree: np.ndarray
     q: np.ndarray
     tau: np.ndarray
 
@@ -75,7 +73,7 @@ def spline(points: Waypoints) -> Spline:
         q[smooth, 4] = -15 * h + 8 * v0 + 7 * v1 + 1.5 * a0 - a1
         q[smooth, 5] = 6 * h - 3 * (v0 + v1) - 0.5 * (a0 - a1)
     tau = np.stack([points.tau[:-1], np.diff(points.tau, axis=0)], axis=1)
-    return Spline(begin=points.times[:-1], duration=duration, degree=degree, q=q, tau=tau)
+    return Spline(begin=points.times[:-1], duration=duration, q=q, tau=tau)
 
 
 class Cursor:
@@ -106,20 +104,19 @@ class Cursor:
         """Evaluate at `time` [s], not before the last one and before the end."""
         if time >= self._until:
             self._enter(int(np.searchsorted(self._curve.begin, time, side="right")) - 1)
-        count = self._degree + 1
-        np.dot(self._raised(time, count), self._rows[:count], out=self._flat)
+        self._raise(time)
+        np.dot(self._powers, self._rows, out=self._flat)
 
     def acceleration(self, time: float) -> np.ndarray:
         """Return the second derivative of the positions at `time`, within the present segment."""
-        count = self._degree
-        acceleration: np.ndarray = np.dot(self._raised(time, count), self._bend[:count])
+        self._raise(time)
+        acceleration: np.ndarray = np.dot(self._powers[:-1], self._bend)
         return acceleration
 
-    def _raised(self, time: float, count: int) -> np.ndarray:
-        """Return the first powers of the normalised time."""
-        powers = self._powers[:count]
-        np.power((time - self._begin) / self._duration, self._exponents[:count], out=powers)
-        return powers
+    def _raise(self, time: float) -> None:
+        """Compute the powers of the normalised time."""
+        s = (time - self._begin) / self._duration
+        np.power(s, self._exponents, out=self._powers)
 
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
@@ -128,10 +125,8 @@ class Cursor:
         self._duration = float(curve.duration[segment])
         last = segment == len(curve.begin) - 1
         self._until = np.inf if last else float(curve.begin[segment + 1])
-        self._degree = degree = int(curve.degree[segment])
         rows[:, 0] = curve.q[segment]
-        falling = self._exponents[1 : degree + 1, None] / self._duration
-        np.multiply(rows[1 : degree + 1, 0], falling, out=rows[:degree, 1])
-        rows[degree, 1] = 0.0
-        np.multiply(rows[1 : degree + 1, 1], falling, out=self._bend[:degree])
+        falling = self._exponents[1:, None] / self._duration
+        np.multiply(rows[1:, 0], falling, out=rows[:-1, 1])
+        np.multiply(rows[1:, 1], falling, out=self._bend)
         rows[:2, 2] = curve.tau[segment]

@@ -67,30 +67,31 @@ class Stream:
             timestep: Simulated time between steps [s].
         """
         new = joints[~self.held[joints]]
-        self._target[:, new] = self._references[:, new]
-        self._way[:, new] = self._period[:, new] = 0.0
-        self._last[:, new] = -np.inf
-        self.positioned[new] = False
-        self.held[new] = self.busy = True
+        if len(new):
+            self._target[:, new] = self._references[:, new]
+            self._way[:, new] = 0.0
+            self._last[:, new] = -np.inf
+            self.positioned[new] = False
+            self.held[new] = self.busy = True
         self.positioned[joints] |= ~np.isnan(values[0])
         self._heard[joints] = time
         self._oldest = float(self._heard[self.held].min())
 
-        values = values[self._rows]
-        row, column = np.nonzero(~np.isnan(values))
-        at = row, joints[column]
-        period = self._measure(at, time)
+        told = np.full(self._target.shape, np.nan)
+        told[:, joints] = values[self._rows]
+        given = ~np.isnan(told)
+        period = self._measure(given, time)
         if settings.period:
-            period = np.full(len(row), settings.period)
+            period[:] = settings.period
         if settings.interpolation == "hold":
-            period = np.zeros(len(row))
-        self._target[at] = values[row, column]
-        self._way[at] = self._target[at] - self._references[at]
+            period[:] = 0.0
+        np.maximum(period, timestep, out=period)
+        np.copyto(self._target, told, where=given)
+        np.subtract(told, self._references, out=self._way, where=given)
         # The first step goes a part of the way already, and the last before the next all of it.
-        self._begin[at] = time - timestep
-        period = np.maximum(period, timestep)
-        self._rate[at] = 1.0 / period
-        arrival = time + float(period.max(initial=timestep)) - timestep
+        np.copyto(self._begin, time - timestep, where=given)
+        np.divide(1.0, period, out=self._rate, where=given)
+        arrival = time + float(period.max(where=given, initial=timestep)) - timestep
         self._until = max(self._until, arrival - _ROUNDING * timestep)
 
     def release(self, joints: np.ndarray) -> None:
@@ -126,13 +127,13 @@ class Stream:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(self.held & (time - self._heard > timeout))
 
-    def _measure(self, at: tuple[np.ndarray, np.ndarray], time: float) -> np.ndarray:
-        """Return the periods of the values `at` rows and joints; 0 where a stream begins."""
-        gap = time - self._last[at]
-        self._last[at] = time
-        old = self._period[at]
+    def _measure(self, given: np.ndarray, time: float) -> np.ndarray:
+        """Return the periods (r, n) of the values that are `given`; 0 where a stream begins."""
+        gap, old = time - self._last, self._period
         measured = np.where(old > 0, old + _SMOOTHING * (gap - old), gap)
         # Two commands within a step say nothing about the period.
-        measured = np.where(gap > 0, measured, old)
-        self._period[at] = measured = np.where(gap <= _LONGEST_PERIOD_S, measured, 0.0)
+        np.copyto(measured, old, where=gap <= 0)
+        np.copyto(measured, 0.0, where=gap > _LONGEST_PERIOD_S)
+        np.copyto(self._last, time, where=given)
+        np.copyto(self._period, measured, where=given)
         return measured

@@ -118,7 +118,6 @@ def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | Non
     return Spline(
         begin=knots[first:-1],
         duration=curve.duration[first:],
-        degree=curve.degree[first:],
         q=curve.q[first:],
         tau=curve.tau[first:],
     )

@@ -63,6 +63,7 @@ class Controllers:
             if controllers and control.gripper is not None:
                 self._servers.append(GripperServer(*at, *to))
         self._guard = node.create_guard_condition(self._tell)
+        simulation.events.clear()  # the initial reset is no news
         simulation.on_event = self._guard.trigger
 
     def _now(self) -> float:

@@ -14,6 +14,7 @@ from mujoco_ros.ros.template import Template
 
 _LOG = logging.getLogger(__name__)
 _NANOSECONDS = 1_000_000_000
+_LONG_RUN = 8  # numbers; below, gathering them is quicker
 
 
 class Number(NamedTuple):
@@ -75,7 +76,10 @@ class Outlet:
 
 
 class Batch:
-    """Topics published together: one buffer, filled by one gather per source array."""
+    """Topics published together: one buffer, filled by a few array operations.
+
+    Long runs of numbers are copied as such, the others gathered by one operation per source array.
+    """
 
     def __init__(self, outlets: Sequence[Outlet], arrays: Mapping[str, np.ndarray]) -> None:
         """Lay the messages out.
@@ -111,14 +115,10 @@ class Batch:
         # CDR aligns doubles to 4 bytes at worst, so a float64 view of stride 4 reaches all of them.
         self._floats = np.ndarray((len(buffer) // 4 - 1,), "<f8", buffer=buffer.data, strides=(4,))
         self._words = buffer.view("<u4")
-        self._gathers = [
-            (
-                arrays[name].reshape(-1),
-                np.array(sources[name], dtype=np.intp),
-                np.array(destinations[name], dtype=np.intp),
-            )
-            for name in sources
-        ]
+        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self._gathers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for name in sources:
+            self._plan(arrays[name].reshape(-1), np.array(sources[name]), destinations[name])
         self._negated = np.array(negated, dtype=np.intp)
         self._seconds = np.array(stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
@@ -131,9 +131,30 @@ class Batch:
             for source in dict.fromkeys(number for _, number in durations)
         ]
 
+    @property
+    def heard(self) -> bool:
+        """Return whether anybody listens to any of the topics."""
+        return any(outlet.listeners for outlet, _ in self._parts)
+
+    def _plan(self, array: np.ndarray, source: np.ndarray, words: list[int]) -> None:
+        """Arrange how numbers at `source` in an array get to their `words`."""
+        destination = np.array(words)
+        breaks = np.flatnonzero((np.diff(source) != 1) | (np.diff(destination) != 2)) + 1
+        single = np.ones(len(source), dtype=bool)
+        for run in np.split(np.arange(len(source)), breaks):
+            if len(run) >= _LONG_RUN:
+                first, last = run[0], run[-1]
+                into = self._floats[destination[first] : destination[last] + 1 : 2]
+                self._copies.append((into, array[source[first] : source[last] + 1]))
+                single[run] = False
+        if single.any():
+            self._gathers.append((array, source[single], destination[single]))
+
     def publish(self, sec: int, nanosec: int) -> None:
         """Fill every message and publish those that someone receives."""
         floats = self._floats
+        for into, values in self._copies:
+            into[...] = values
         for array, source, destination in self._gathers:
             floats[destination] = array[source]
         if len(self._negated):
@@ -141,7 +162,7 @@ class Batch:
         self._words[self._seconds] = sec
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:
-            self._words[words], self._words[words + 1] = split(array[address])
+            self._words[words], self._words[words + 1] = split(array.item(address))
         for outlet, view in self._parts:
             if outlet.listeners:
                 try:

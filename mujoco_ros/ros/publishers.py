@@ -93,14 +93,17 @@ class Publishers:
     def set_rates(self, rates: dict[str, float]) -> None:
         """Set the publish rates [Hz of simulated time], 0 for off; a robot's own go before."""
         timestep = self._simulation.model.opt.timestep
-        groups: dict[int, list[Outlet]] = {}
+        groups: dict[tuple[int, bool], list[Outlet]] = {}
         for outlet in self._outlets:
             rate = self._rate(outlet.topic, rates)
             if rate:
-                groups.setdefault(max(1, round(1 / (rate * timestep))), []).append(outlet)
+                # Large, costly and seldom wanted: by itself it can be left out.
+                apart = outlet.topic.rate == "controller_state"
+                every = max(1, round(1 / (rate * timestep)))
+                groups.setdefault((every, apart), []).append(outlet)
         self._batches = [
             (every, self._updates(outlets), Batch(outlets, self._arrays))
-            for every, outlets in sorted(groups.items())
+            for (every, _), outlets in sorted(groups.items())
         ]
         self._step = 0
 
@@ -114,9 +117,10 @@ class Publishers:
             if stamp is None:
                 stamp = split(self._simulation.time)
                 self._clock_batch.publish(*stamp)
-            for update in updates:
-                update()
-            batch.publish(*stamp)
+            if batch.heard:
+                for update in updates:
+                    update()
+                batch.publish(*stamp)
 
     def _rate(self, topic: Topic, rates: dict[str, float]) -> float:
         own: RatesConfig | None = None if topic.robot is None else self._rates[topic.robot]

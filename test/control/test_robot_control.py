@@ -260,6 +260,17 @@ def test_a_damped_joint_is_pulled_nowhere():
     assert commanded.heard(Stopped)[0].action == "damp"
 
 
+def test_a_reset_ends_the_damping():
+    commanded, _ = silenced("damp", position=0.5)
+    commanded.run(0.01)
+    assert commanded.control.active
+    commanded.control.reset()
+    assert not commanded.control.active
+    commanded.tell(position={"b": 0.0})
+    before = commanded.references.q[0]
+    assert commanded.step()[0, 0] == before
+
+
 @pytest.mark.parametrize("source", [Source.JOINT_COMMANDS, Source.TRAJECTORY, Source.EFFORT])
 def test_a_damped_joint_can_be_commanded_again(source):
     commanded, _ = silenced("damp", position=0.5)

@@ -199,10 +199,12 @@ def test_a_spline_that_overshoots_stops_at_the_limit():
     np.testing.assert_array_equal(found[:, 0, 0], np.clip(wanted[:, 0, 0], -1.0, 1.0))
 
 
-def test_references_beyond_a_limit_come_back_without_a_jump():
-    track, references = begin(LIMITED, points([1.0], [[0.0]]), q=1.4)
-    rows = walk(track, references, np.arange(0.0, 1.0, STEP))
-    np.testing.assert_allclose(rows[:, 0, 0], 1.4 - 1.4 * np.arange(0.0, 1.0, STEP), atol=1e-12)
+@pytest.mark.parametrize("beyond", [1.4, -1.4])
+def test_references_beyond_a_limit_come_back_without_a_jump(beyond):
+    track, references = begin(LIMITED, points([1.0], [[0.0]]), q=beyond)
+    times = np.arange(0.0, 1.0, STEP)
+    rows = walk(track, references, times)
+    np.testing.assert_allclose(rows[:, 0, 0], beyond * (1 - times), atol=1e-12)
 
 
 # --- efforts, parts of robots, times

@@ -16,7 +16,7 @@ def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded
     states = arm.joint_states()
     commands = arm.listener.record(JointState, "joint_commands")
     before = arm.listener.get_parameter(KP)
-    done = arm.run(SCRIPT, "--softer", "100", "--push", "8", "--seconds", "1.2")
+    done = arm.run(SCRIPT, "--softer", "100", "--push", "8", "--seconds", "1")
     assert done.code == 0, done.complains
     deflection = 8.0 / (before / 100.0)
     elbow = positions(states, "elbow_joint")
@@ -29,11 +29,14 @@ def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded
 
     messages = commands.messages
     joint = list(messages[0].name).index("elbow_joint")
-    assert messages[10].effort[joint] == pytest.approx(-22.5, abs=0.5), "gravity at the elbow"
+    gravity = messages[10].effort[joint]
+    assert gravity == pytest.approx(-22.5, rel=0.1), "of the forearm and all it carries"
     assert messages[-1].effort[joint] == 0.0
     times = np.array([sec + 1e-9 * nanosec for sec, nanosec in stamps_of(messages)])
     assert np.diff(times).mean() == pytest.approx(0.005, rel=0.2)
-    assert re.search(r"^gravity would add 0\.14\d\d rad; compensated at \d+ Hz$", done.says, re.M)
+    sag = re.search(r"^gravity would add (\S+) rad; compensated at \d+ Hz$", done.says, re.M)
+    assert sag
+    assert float(sag.group(1)) == pytest.approx(-gravity / (before / 100.0), rel=0.05)
 
 
 def test_a_joint_without_a_motor_is_answered_with_those_that_have_one(arm: Commanded) -> None:

@@ -10,12 +10,12 @@ SCRIPT = "03_send_trajectory.py"
 
 def test_the_joints_go_there_and_back(arm: Commanded) -> None:
     states = arm.joint_states()
-    done = arm.run(SCRIPT, "--by", "0.1", "--seconds", "0.5", "--path-tolerance", "0.1")
+    done = arm.run(SCRIPT, "--by", "-0.1", "--seconds", "0.5")
     assert done.code == 0, done.complains
     assert done.says.splitlines()[-1] == "succeeded: goal reached"
     for joint in ("shoulder_pan_joint", "wrist_3_joint"):
         path = positions(states, joint)
-        assert path.max() - path[0] == pytest.approx(0.1, abs=0.02)
+        assert path.min() - path[0] == pytest.approx(-0.1, abs=0.02)
         assert path[-1] == pytest.approx(path[0], abs=0.005)
     assert "s  largest error 0.0" in done.says
 
@@ -23,22 +23,21 @@ def test_the_joints_go_there_and_back(arm: Commanded) -> None:
 def test_some_joints_can_be_sent_to_a_place(arm: Commanded) -> None:
     states = arm.joint_states()
     there = ("--joints", "wrist_1_joint", "wrist_2_joint", "--seconds", "0.4", "--to")
-    back = positions(states, "wrist_1_joint")[0], positions(states, "wrist_2_joint")[0]
     assert arm.run(SCRIPT, *there, "-1.0", "-1.4").code == 0
     assert positions(states, "wrist_1_joint")[-1] == pytest.approx(-1.0, abs=0.01)
     assert positions(states, "wrist_2_joint")[-1] == pytest.approx(-1.4, abs=0.01)
-    assert arm.run(SCRIPT, *there, *(f"{q:.4f}" for q in back)).code == 0
 
 
 def test_a_joint_that_leaves_its_tolerance_aborts_the_goal(arm: Commanded) -> None:
     states = arm.joint_states()
-    done = arm.run(SCRIPT, "--by", "0.3", "--seconds", "0.5", "--path-tolerance", "0.002")
+    moved = ("--joints", "wrist_3_joint", "--by", "1.5", "--seconds", "0.8")
+    done = arm.run(SCRIPT, *moved, "--path-tolerance", "0.0002")
     assert done.code == 1
     assert done.complains.startswith("aborted with error code -4: path tolerance violated")
-    assert "allowed is 0.002" in done.complains
-    pan = positions(states, "shoulder_pan_joint")
-    assert pan.max() - pan[0] < 0.25, "it should have stopped before the first waypoint"
-    assert arm.run(SCRIPT, "--joints", "shoulder_pan_joint", "--to", f"{pan[0]:.4f}").code == 0
+    assert "'wrist_3_joint'" in done.complains
+    assert "allowed is 0.0002" in done.complains
+    path = positions(states, "wrist_3_joint")
+    assert path.max() - path[0] < 1.4, "it should have stopped before the first waypoint"
 
 
 def test_what_the_controller_rejects_is_explained_in_its_log(arm: Commanded) -> None:
@@ -60,7 +59,7 @@ def test_wrong_names_and_numbers_are_answered_with_the_right_ones(arm: Commanded
 def test_ctrl_c_cancels_the_goal_and_the_joints_stop(arm: Commanded) -> None:
     states = arm.joint_states()
     example = arm.start(SCRIPT, "--joints", "wrist_3_joint", "--by", "2", "--seconds", "4")
-    assert arm.listener.spin_until(lambda: "1.00 s" in example.says)
+    assert arm.listener.spin_until(lambda: "0.50 s" in example.says)
     example.process.send_signal(signal.SIGINT)
     arm.listener.spin_until(example.is_over)
     done = example.outcome()
@@ -69,6 +68,5 @@ def test_ctrl_c_cancels_the_goal_and_the_joints_stop(arm: Commanded) -> None:
     stopped = len(states)
     assert arm.listener.spin_until(lambda: len(states) > stopped + 500)
     path = positions(states, "wrist_3_joint")
-    assert 0.05 < path[-1] - path[0] < 1.9
+    assert 0.005 < path[-1] - path[0] < 1.9
     assert path[-1] == pytest.approx(path[-200], abs=1e-3)
-    assert arm.run(SCRIPT, "--joints", "wrist_3_joint", "--to", f"{path[0]:.4f}").code == 0

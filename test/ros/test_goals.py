@@ -1,7 +1,6 @@
 """Action goals end when they are told to, in every order in which that may come."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest

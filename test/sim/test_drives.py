@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.limits import joint_effort
 from mujoco_ros.control.modes import Mode
+from mujoco_ros.model.limits import joint_effort
 
 START = 0.7
 """Where the keyframes of these tests put their joint."""

@@ -13,13 +13,13 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, TrajectorySettings
 from mujoco_ros.control.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import RobotConfig, SceneConfig
+from mujoco_ros.model.scene import PhysicsConfig, RobotConfig, SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
 HAND = """
 <mujoco>
   <compiler angle="radian"/>
-  <option timestep="0.001" gravity="0 0 0"/>
+  <option timestep="0.001"/>
   <default><geom contype="0" conaffinity="0" mass="0.5"/></default>
   <worldbody>
     <body name="arm">
@@ -36,7 +36,10 @@ HAND = """
           <joint name="fan" axis="1 0 0"/>
           <geom size="0.04"/>
         </body>
-        <body name="flap"><joint name="flap" axis="0 1 0"/><geom size="0.04" pos="0 0 0.1"/></body>
+        <body name="flap">
+          <joint name="flap" type="slide" axis="0 0 1"/>
+          <geom size="0.04" pos="0 0 0.1"/>
+        </body>
       </body>
     </body>
   </worldbody>
@@ -62,9 +65,14 @@ def hands(tmp_path: Path):
             RobotConfig(name=name, model="hand.xml", gains="gains.yaml", gripper=gripper)
             for name in names
         )
-        return Simulation(
-            SceneConfig(name="hands", folder=tmp_path, robots=robots, merged=len(robots) > 1)
+        config = SceneConfig(
+            name="hands",
+            folder=tmp_path,
+            robots=robots,
+            merged=len(robots) > 1,
+            physics=PhysicsConfig(gravity=(0.0, 0.0, 0.0)),
         )
+        return Simulation(config)
 
     return build
 
@@ -108,7 +116,7 @@ def test_what_joints_take_and_where_they_may_go_comes_from_the_model(hands):
     assert joints.takes == (everything, everything, {"position"}, {"velocity"}, set())
     assert joints.lower.tolist() == [-2, -np.inf, 0, -np.inf, -np.inf]
     assert joints.upper.tolist() == [2, np.inf, 0.06, np.inf, np.inf]
-    assert joints.continuous.tolist() == [False, True, False, True, True]
+    assert joints.continuous.tolist() == [False, True, False, True, False]
     assert joints.gripper == 2
 
 
@@ -211,7 +219,8 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
 
 
 def grip(simulation: Simulation, position: float, **limits: float) -> None:
-    control = simulation.controls[0]
+    """Command the gripper of the last robot."""
+    control = simulation.controls[-1]
     control.grip(GripperCommand(position=position, **limits), "grip", float(simulation.data.time))
 
 
@@ -231,27 +240,27 @@ def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):
     assert stalled.effort == pytest.approx(400 * 0.015, rel=0.2), "it presses against it"
 
 
-def test_a_grippers_effort_limit_acts_at_the_joint_and_is_given_back(hands):
+def test_a_grippers_effort_limit_acts_at_its_joint_and_is_given_back(hands):
     simulation = hands("left", "right")
+    left, right = 2, 7
     forces = simulation.sample.qfrc_actuator
     for control in simulation.controls:
         control.gripper.settings = GripperSettings(max_velocity=0.0)
+    simulation.references.q[left] = 0.06
     grip(simulation, 0.06, effort=2.0)
     assert simulation.step()
-    assert forces[2] == pytest.approx(2.0)
-    simulation.controls[1].references.q[2] = 0.06
-    assert simulation.step()
-    assert forces[7] == pytest.approx(400 * 0.06, rel=0.05), "only of the robot that was told"
+    assert forces[right] == pytest.approx(2.0)
+    assert forces[left] == pytest.approx(400 * 0.06), "only of the robot that was told"
     grip(simulation, 0.06)
     assert simulation.step()
-    assert forces[2] > 20
+    assert forces[right] > 20
     grip(simulation, 0.0, effort=1.0)
     assert simulation.step()
-    assert forces[2] == pytest.approx(-1.0)
+    assert forces[right] == pytest.approx(-1.0)
     simulation.reset()
-    simulation.references.q[2] = 0.06
+    simulation.references.q[right] = 0.06
     assert simulation.step()
-    assert forces[2] == pytest.approx(400 * 0.06)
+    assert forces[right] == pytest.approx(400 * 0.06)
 
 
 LIMITED = """

@@ -162,9 +162,9 @@ class Commander:
         return sent
 
     def publish_trajectory(self, message: JointTrajectory) -> None:
-        self._publisher(
-            JointTrajectory, "joint_trajectory_controller/joint_trajectory"
-        ).publish(message)
+        self._publisher(JointTrajectory, "joint_trajectory_controller/joint_trajectory").publish(
+            message
+        )
 
     def publish_joints(self, names: Sequence[str], **fields: Sequence[float]) -> None:
         """Publish on ``joint_commands``: ``position``, ``velocity`` and ``effort`` as given."""
