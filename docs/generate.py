@@ -2,14 +2,15 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.model.assembly import Assembly, assemble
+from mujoco_ros.control.events import Source
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.model.description import descriptions
-from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.model.scene import load_scene, shipped_scenes
 from mujoco_ros.ros.control_specs import (
     FORWARD,
@@ -25,9 +26,19 @@ from mujoco_ros.ros.control_specs import (
 from mujoco_ros.ros.frames import FramePlan, TfMode, plan_frames
 from mujoco_ros.ros.outbox import Topic
 from mujoco_ros.ros.parameters import PARAMETERS, Spec
-from mujoco_ros.ros.topics import LATCHED, RATES, clock_topic, robot_topics, transform_topic
+from mujoco_ros.ros.topics import (
+    LATCHED,
+    RATES,
+    RELIABLE,
+    clock_topic,
+    robot_topics,
+    transform_topic,
+)
+from mujoco_ros.sim.simulation import Simulation
 
 DOCS = Path(__file__).resolve().parent
+NAMED = 2
+"""So many joints are named, more are counted."""
 NOTICE = "<!-- Made by docs/generate.py from {source}; change that, not this page. -->\n\n"
 
 PARAMETERS_HEAD = """\
@@ -114,7 +125,10 @@ parallel_gripper_controller.
 TOPICS_HEAD = """\
 # Topics and frames of the shipped scenes
 
-Rates are in simulated time. What each topic means is in the [README](../README.md#topics).
+Rates are in simulated time. What each topic means is in the [README](../README.md#topics), what
+commands do in [Control](control.md). A topic of joints tells the order of a controller's commands.
+With `ros2_control`, `joint_commands` is the only input, and the topics of the controllers are not
+there.
 """
 
 
@@ -156,40 +170,84 @@ def _parameter_row(spec: Spec, default: str | None) -> tuple[str, ...]:
 
 
 def topics_page() -> str:
-    """Return the page about what the shipped scenes publish."""
+    """Return the page about what the shipped scenes publish and take."""
     parts = [NOTICE.format(source="the scenes in config/scenes/") + TOPICS_HEAD]
     for scene in sorted(shipped_scenes(), key=lambda name: (name == "zoo", name)):
-        assembly = assemble(load_scene(scene))
-        parts.append(_scene_section(scene, assembly, lay_out(assembly)))
+        parts.append(_scene_section(scene, Simulation(load_scene(scene))))
     return "\n".join(parts)
 
 
-def _scene_section(scene: str, assembly: Assembly, layout: Layout) -> str:
-    base, every = (_frames(assembly, layout, mode) for mode in ("base", "all"))
-    topics = [clock_topic(), *_robot_topics(layout), transform_topic(every.moving)]
+def _scene_section(scene: str, simulation: Simulation) -> str:
+    base, every = (_frames(simulation, mode) for mode in ("base", "all"))
+    topics = [clock_topic(), *_robot_topics(simulation), transform_topic(every.moving)]
     rows = [_topic_row(topic) for topic in topics]
     latched = _quality(LATCHED)
-    rows += [
-        (_absolute(f"{robot.namespace}/robot_description"), "std_msgs/String", "once", latched, "")
-        for robot in layout.robots
-    ]
+    robots = list(zip(simulation.layout.robots, simulation.controls, strict=True))
+    for robot, control in robots:
+        rows += [
+            (_absolute(f"{robot.namespace}/{source}/joints"), *_ORDER, latched, "")
+            for source, interface in FORWARDED.items()
+            if control.joints.taking(interface)
+        ]
+        name = _absolute(f"{robot.namespace}/robot_description")
+        rows.append((name, "std_msgs/String", "once", latched, ""))
     if every.static:
         rows.append(("`/tf_static`", "tf2_msgs/TFMessage", "once", latched, ""))
     reliable = _quality(QoSProfile(depth=10))
     rows.append(("`/diagnostics`", "diagnostic_msgs/DiagnosticArray", "1", reliable, ""))
+    inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
     return (
         f"## {scene}\n\n"
         + _table(("Topic", "Type", "Rate [Hz]", "QoS", "Frame"), rows)
+        + "\n"
+        + _table(("Input", "Kind", "Type", "Joints"), inputs)
         + f"\nFrames with `tf:=base`: {_frame_list(base)}.\n"
         + f"With `tf:=all`, as in `make sim`: {_count(every)} frames, every link among them.\n"
     )
 
 
-def _robot_topics(layout: Layout) -> Iterable[Topic]:
-    first_base = 0
-    for index, robot in enumerate(layout.robots):
-        yield from robot_topics(index, robot, first_base, "child_on_parent")
+_ORDER = ("sensor_msgs/JointState", "once")
+
+
+def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
+    first_base = first_joint = 0
+    for index, robot in enumerate(simulation.layout.robots):
+        joints = simulation.controls[index].joints.taking(POSITION)
+        controlled = [(joint, first_joint + joint) for joint in joints]
+        yield from robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
+        first_joint += len(robot.joints.names)
+
+
+def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
+    """Yield a row for each topic and action by which a robot is commanded."""
+    joints = control.joints
+    takers = [index for index, takes in enumerate(joints.takes) if takes]
+
+    def row(name: str, kind: str, message: str, chosen: Sequence[int]) -> tuple[str, ...]:
+        names = [joints.names[index] for index in chosen]
+        listing = ", ".join(f"`{name}`" for name in names)
+        many = f"{len(names)} joints"
+        return (
+            _absolute(f"{namespace}/{name}"),
+            kind,
+            message,
+            listing if len(names) <= NAMED else many,
+        )
+
+    topic = f"topic, {_quality(RELIABLE)}"
+    yield row(Source.JOINT_COMMANDS, topic, "sensor_msgs/JointState", takers)
+    for source, interface in FORWARDED.items():
+        if chosen := joints.taking(interface):
+            yield row(f"{source}/commands", topic, "std_msgs/Float64MultiArray", chosen)
+    if chosen := joints.taking(POSITION):
+        name = Source.TRAJECTORY
+        yield row(f"{name}/joint_trajectory", topic, "trajectory_msgs/JointTrajectory", chosen)
+        action = "control_msgs/action/FollowJointTrajectory"
+        yield row(f"{name}/follow_joint_trajectory", "action", action, chosen)
+    if joints.gripper is not None:
+        name = f"{Source.GRIPPER}/gripper_cmd"
+        yield row(name, "action", "control_msgs/action/ParallelGripperCommand", [joints.gripper])
 
 
 def _topic_row(topic: Topic) -> tuple[str, ...]:
@@ -204,7 +262,8 @@ def _topic_row(topic: Topic) -> tuple[str, ...]:
     return (_absolute(topic.name), kind, rate, _quality(topic.qos), frame)
 
 
-def _frames(assembly: Assembly, layout: Layout, mode: TfMode) -> FramePlan:
+def _frames(simulation: Simulation, mode: TfMode) -> FramePlan:
+    assembly, layout = simulation.assembly, simulation.layout
     return plan_frames(assembly.model, layout, mode, descriptions(assembly, layout))
 
 

@@ -1,11 +1,15 @@
-"""Render docs/images/*.png from the shipped scenes: ``MUJOCO_GL=egl python docs/pictures.py``."""
+"""Draw docs/images: scenes as PNG, plots as SVG: ``MUJOCO_GL=egl python docs/pictures.py``."""
 
+import argparse
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import mujoco
+import numpy as np
+from control_plots import PLOTS
 
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -13,6 +17,9 @@ from mujoco_ros.sim.simulation import Simulation
 IMAGES = Path(__file__).resolve().parent / "images"
 SETTLED_S = 1.0
 COLLISION_GROUP = 3
+# Between two platforms, sums of floats differ in their last bit, and so may a rounded coordinate.
+ROUNDING_PX = 0.11
+_NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +79,34 @@ PICTURES = (
 
 
 def main() -> None:
-    """Render every picture, or those named on the command line."""
-    wanted = sys.argv[1:] or [picture.name for picture in PICTURES]
+    """Draw all of them, or those named; or with --check compare the plots with the code."""
+    parser = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
+    parser.add_argument("names", nargs="*", help="default: all")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare the plots")
+    wanted = parser.parse_args()
+    if wanted.check:
+        stale = [f"docs/images/{name}.svg" for name in PLOTS if is_stale(name)]
+        sys.exit(f"{', '.join(stale)} out of date: run python docs/pictures.py" if stale else 0)
+    names = wanted.names or [*(picture.name for picture in PICTURES), *PLOTS]
     IMAGES.mkdir(exist_ok=True)
     for picture in PICTURES:
-        if picture.name in wanted:
+        if picture.name in names:
             render(picture, IMAGES / f"{picture.name}.png")
+    for name, plot in PLOTS.items():
+        if name in names:
+            (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
+
+
+def is_stale(name: str) -> bool:
+    """Return whether a plot is missing, or not what the code makes of it now."""
+    path = IMAGES / f"{name}.svg"
+    if not path.is_file():
+        return True
+    there, now = path.read_text(encoding="utf-8"), PLOTS[name]()
+    if _NUMBER.split(there) != _NUMBER.split(now):
+        return True
+    numbers = [np.array(_NUMBER.findall(text), dtype=float) for text in (there, now)]
+    return not np.allclose(*numbers, rtol=0.0, atol=ROUNDING_PX)
 
 
 def render(picture: Picture, path: Path) -> None:

@@ -102,7 +102,7 @@ class GripperController:
         self._target = 0.0
         self._speed = 0.0
         self._q, self._effort = 0.0, 0.0  # as last measured
-        self._still_since = 0.0
+        self._still_since, self._still_at = 0.0, 0.0
         self._next_progress = 0.0
         self._moving = False
 
@@ -161,10 +161,11 @@ class GripperController:
         settings = self.settings
         if not self._told:
             self._told = True
-            self._still_since = time
+            self._still_since, self._still_at = time, q
             self._emit(GoalStarted(goal=self._goal))
-        if abs(dq) > settings.stall_velocity_threshold:
-            self._still_since = time
+        # By the mean speed: in stiff contacts the speed itself chatters for ever.
+        if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
+            self._still_since, self._still_at = time, q
         if abs(self._target - q) < settings.goal_tolerance:
             self._end(Outcome.SUCCESSFUL, "goal reached")
         elif time - self._still_since > settings.stall_timeout:

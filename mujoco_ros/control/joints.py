@@ -59,10 +59,10 @@ class ControlledJoints:
         for name in names:
             if name not in index:
                 if name in self.names:
-                    raise JointError(
-                        f"joint '{name}' {self.what(self.names.index(name))}; "
-                        f"choose from: {', '.join(index)}"
-                    )
+                    joint = self.names.index(name)
+                    grips = joint == self.gripper
+                    why = "belongs to the gripper controller" if grips else self.what(joint)
+                    raise JointError(f"joint '{name}' {why}; choose from: {', '.join(index)}")
                 raise JointError(str(unknown("joint", name, index)))
         if len(set(names)) < len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
@@ -71,8 +71,6 @@ class ControlledJoints:
 
     def what(self, joint: int) -> str:
         """Say what a joint can be commanded with."""
-        if joint == self.gripper:
-            return "belongs to the gripper controller"
         takes = [interface for interface in INTERFACES if interface in self.takes[joint]]
         if not takes:
             return "is passive: it takes no commands"

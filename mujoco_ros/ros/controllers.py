@@ -62,15 +62,25 @@ class Controllers:
                 self._servers.append(TrajectoryServer(*at, self._now, *to))
             if controllers and control.gripper is not None:
                 self._servers.append(GripperServer(*at, *to))
-        self._guard = node.create_guard_condition(self._tell)
+        self._node = node
+        self._telling = False
         simulation.events.clear()  # the initial reset is no news
-        simulation.on_event = self._guard.trigger
+        simulation.on_event = self._wake
 
     def _now(self) -> float:
         return self._simulation.time
 
+    def _wake(self) -> None:
+        """Have `_tell` called by the executor; the physics thread calls this."""
+        # Not by a guard condition, which rclpy's EventsExecutor does not take.
+        executor = self._node.executor
+        if executor is not None and not self._telling:
+            self._telling = True
+            executor.create_task(self._tell)
+
     def _tell(self) -> None:
         """Pass on what the physics thread had to tell."""
+        self._telling = False  # first: what is added from now on may be missed below
         events = self._simulation.events
         while events:
             self._pass_on(events.popleft())

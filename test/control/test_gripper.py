@@ -83,14 +83,30 @@ def test_a_goal_within_reach_succeeds_when_the_finger_is_there():
 def test_an_object_in_between_stalls_the_gripper_which_may_be_what_was_wanted(allow, outcome):
     gripper = Gripping(width=0.04, allow_stalling=allow, stall_timeout=0.3)
     gripper.grip(0.0)
-    rows = gripper.fingers(0.1 + 0.3)
+    rows = gripper.fingers(0.1 + 0.29)
     assert not gripper.heard(GoalEnded), "0.1 s to get there, then the time-out"
-    gripper.run(0.01)
+    gripper.run(0.02)
     event = gripper.end()
     assert (event.outcome, event.message, event.stalled) == (outcome, "stalled", True)
     assert event.position == 0.04
     assert event.effort == pytest.approx(100.0 * (rows[-1] - 0.04), abs=0.1)
     assert gripper.fingers(1.0)[-1] == 0.0, "it goes on to press"
+
+
+def test_a_finger_that_chatters_in_a_stiff_contact_has_stalled():
+    gripper = Gripping(width=0.04, stall_timeout=0.3)
+    quiet = gripper.measure
+
+    def chattering(time: float) -> np.ndarray:
+        measured = quiet(time)
+        measured[1, FINGER] += 0.01 if round(time / gripper.timestep) % 2 else -0.01
+        measured[0, FINGER] += measured[1, FINGER] * gripper.timestep
+        return measured
+
+    gripper.measure = chattering
+    gripper.grip(0.0)
+    gripper.run(0.1 + 0.35)
+    assert gripper.end().stalled
 
 
 def test_a_finger_that_moves_again_has_not_stalled():

@@ -10,6 +10,7 @@ import mujoco
 import pytest
 import yaml
 
+from mujoco_ros.control.events import Source
 from mujoco_ros.control.gains import load_gains
 from mujoco_ros.model.scene import (
     ObjectConfig,
@@ -26,6 +27,7 @@ from mujoco_ros.sim.simulation import Simulation
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCENES = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
+CONTROL = (ROOT / "docs" / "control.md").read_text(encoding="utf-8")
 TOPICS = (ROOT / "docs" / "topics.md").read_text(encoding="utf-8")
 PARAMETERS = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
 PAGES = {
@@ -99,17 +101,59 @@ def test_the_readme_gives_each_robots_joints_and_mass(robot):
     assert float(mass.group(1)) == pytest.approx(model.body_subtreemass[0], abs=0.05)
 
 
+def matching(rows: list[Row], column: str, cell: str) -> Row:
+    """Return the one row whose name, with its placeholders, fits a name."""
+    found = []
+    for row in rows:
+        pattern = row[column].strip("`").replace("<ns>/", r"/(?:\w+/)?")
+        if re.fullmatch(re.sub(r"<\w+>", r"\\w+", pattern), cell.strip("`")):
+            found.append(row)
+    assert len(found) == 1, cell
+    return found[0]
+
+
+def test_the_readmes_table_of_inputs_covers_exactly_what_the_scenes_take():
+    rows = tables(section(README, "Command it"))[1]
+    met = set()
+    for taken in [row for table in tables(TOPICS) for row in table if "Input" in row]:
+        row = matching(rows, "Input", taken["Input"])
+        met.add(row["Input"])
+        assert row["Type"] == taken["Type"]
+    assert met == {row["Input"] for row in rows}
+
+
+def test_the_readme_lists_the_examples():
+    table = tables(section(README, "Command it"))[0]
+    linked = [re.fullmatch(r"\[(.+)\]\(examples/(.+)\)", row["Example"]) for row in table]
+    listed = [link.groups() for link in linked if link]
+    assert listed == [(p.name, p.name) for p in sorted((ROOT / "examples").glob("*.py"))]
+
+
+def test_the_page_about_control_gives_the_defaults_of_the_code():
+    said = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
+    for words, name in (
+        (r"`max_velocity` \((\S+) m/s\)", "gripper_controller.max_velocity"),
+        (r"`stall_timeout` \((\S+) s\)", "gripper_controller.stall_timeout"),
+        (
+            r"velocity at the goal must be within (\S+) rad/s",
+            "joint_trajectory_controller.constraints.stopped_velocity_tolerance",
+        ),
+        (r"Feedback comes at (\S+) Hz", "joint_trajectory_controller.action_monitor_rate"),
+    ):
+        (value,) = re.findall(words, said.replace("\n", " "))
+        assert float(value) == float(ROBOT_ROWS[name]["Default"].strip("`")), name
+    (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", said)
+    default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
+    assert float(tolerance) == 1e3 * float(default)
+    sources = {cell.strip("`") for cell in names(tables(CONTROL)[1], "Source")}
+    assert sources == set(Source) - {Source.NOBODY}
+
+
 def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():
     rows = tables(section(README, "Topics"))[0]
     met = set()
-    for topic in [row for scene in tables(TOPICS) for row in scene]:
-        name, matching = topic["Topic"].strip("`"), []
-        for row in rows:
-            pattern = row["Topic"].strip("`").replace("<ns>/", r"/(?:\w+/)?")
-            if re.fullmatch(re.sub(r"<\w+>", r"\\w+", pattern), name):
-                matching.append(row)
-        assert len(matching) == 1, name
-        (row,) = matching
+    for topic in [row for table in tables(TOPICS) for row in table if "Topic" in row]:
+        row = matching(rows, "Topic", topic["Topic"])
         met.add(row["Topic"])
         assert row["Type"] == topic["Type"]
         assert row["Rate"].removesuffix(" Hz") == topic["Rate [Hz]"]

@@ -137,7 +137,7 @@ def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(hands, 
     ("fields", "says"),
     [
         ({"position": ["fan"]}, "joint 'fan' takes no position: it takes velocity only"),
-        ({"effort": ["finger"]}, "joint 'finger' takes no effort: it belongs to the gripper"),
+        ({"effort": ["finger"]}, "joint 'finger' takes no effort: it takes position only"),
         ({"velocity": ["flap"]}, "joint 'flap' takes no velocity: it is passive"),
     ],
 )

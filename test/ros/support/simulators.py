@@ -186,12 +186,15 @@ class Simulator:
             command += ["-p", f"{name}:={value}"]
         for remap in remaps:
             command += ["-r", remap]
-        environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "RCUTILS_COLORIZED_OUTPUT": "0"}
+        self.environment = os.environ | {
+            "ROS_DOMAIN_ID": str(domain),
+            "RCUTILS_COLORIZED_OUTPUT": "0",
+        }
         with log.open("wb") as output:
             self.process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=environment,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
