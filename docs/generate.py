@@ -102,15 +102,16 @@ COMMANDS_HEAD = """
 ### Streamed commands
 
 How `joint_commands` and the commands of `position_controller`, `velocity_controller` and
-`effort_controller` are treated. A controller that no joint of the robot takes commands from is not
-there.
+`effort_controller` are treated: [Control](control.md#streams) shows it. A controller that no joint
+of the robot takes commands from is not there.
 
 """
 
 TRAJECTORIES_HEAD = """
 ### Joint trajectories
 
-Named as in ros2_controllers' joint_trajectory_controller.
+Named as in ros2_controllers' joint_trajectory_controller. [Control](control.md#joint-trajectories)
+says what they do, and what differs.
 
 """
 
@@ -118,7 +119,7 @@ GRIPPER_HEAD = """
 ### Gripper
 
 Of a robot whose scene names its [`gripper`](scenes.md#a-robot); named as in ros2_controllers'
-parallel_gripper_controller.
+parallel_gripper_controller. [Control](control.md#the-gripper) says what they do.
 
 """
 

@@ -11,6 +11,7 @@ from time import monotonic
 
 import numpy as np
 import rclpy
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -90,6 +91,7 @@ def swing(node: Node, wanted: argparse.Namespace) -> str:
     finally:  # also after Ctrl-C: who stops streaming leaves the last velocity behind
         node.destroy_timer(timer)
         command(position(elapsed()), 0.0)
+        commands.wait_for_all_acked(Duration(seconds=1.0))
     if not over:
         return "the simulation stands still"
 

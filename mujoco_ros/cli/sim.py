@@ -59,13 +59,13 @@ def _on_signals(handler: Callable[[int], object]) -> None:
 def _run() -> int:
     """Spin the node until there is a signal or the physics fails; return the exit code."""
     node = MujocoNode()
+    executor = Executor()  # before our handlers of signals: that of rclpy 7.1.4 brings its own
     # A list, as an event's lock is not for handlers: a second signal may come inside the first's.
     signals: list[int] = []
     _on_signals(signals.append)
     gc.freeze()  # what is loaded now lives as long as the process
     gc.disable()
     collect_at = time.monotonic() + _COLLECT_S
-    executor = Executor()
     executor.add_node(node)
     node.start()
     try:
@@ -76,6 +76,7 @@ def _run() -> int:
                 collect_at = time.monotonic() + _COLLECT_S
     finally:
         node.stop()
+        executor.shutdown()
     return 0 if node.failure is None else _fail(str(node.failure))
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import ROOT, Listener, Starter
 
@@ -115,7 +116,7 @@ def test_the_zoo_publishes_and_takes_what_its_page_lists(start: Starter) -> None
     assert listener.spin_until(serves)
 
 
-@pytest.mark.parametrize("words", commands())
+@pytest.mark.parametrize("words", list(commands()))
 def test_the_commands_that_the_pages_show_move_the_arm(arm: Listener, words: list[str]) -> None:
     topic, kind, content = words[-3:]
     states = arm.record(JointState, "/joint_states")
@@ -147,7 +148,7 @@ def test_the_commands_that_the_pages_show_move_the_arm(arm: Listener, words: lis
     def there() -> bool:
         if not states.raw:
             return False
-        newest = states.messages[-1]
+        newest = deserialize_message(states.raw[-1], JointState)
         at = dict(zip(newest.name, newest.position, strict=True))
         return all(abs(at[joint] - position) < 0.003 for joint, position in goals.items())
 

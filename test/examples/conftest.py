@@ -1,4 +1,7 @@
-"""Simulators that the tests of the examples share; each test leaves them as it found them."""
+"""Simulators that the tests of the examples share; each test leaves them as it found them.
+
+They run below real time, so that controllers keep their rates on a busy machine.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +41,7 @@ def starter(folder: Path) -> Iterator[Starter]:
 
 @pytest.fixture(scope="session")
 def shared_arm(starter: Starter, folder: Path) -> Commanded:
-    simulator = starter.simulator(scene="arm")
+    simulator = starter.simulator(scene="arm", real_time_factor=0.6)
     return Commanded(folder, simulator, starter.listener(simulator))
 
 
@@ -49,12 +52,15 @@ def arm(shared_arm: Commanded) -> Iterator[Commanded]:
     shared_arm.listener.forget_subscriptions()
 
 
-@pytest.fixture(scope="session")
-def shared_pair(starter: Starter, folder: Path) -> Commanded:
+@pytest.fixture(scope="module")
+def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commanded]:
+    folder = tmp_path_factory.mktemp("pair")
     scene = folder / "two_robots.yaml"
     scene.write_text(TWO_ROBOTS)
-    simulator = starter.simulator(scene=scene)
-    return Commanded(folder, simulator, starter.listener(simulator))
+    starter = Starter(folder)
+    simulator = starter.simulator(scene=scene, real_time_factor=0.6)
+    yield Commanded(folder, simulator, starter.listener(simulator))
+    starter.close()
 
 
 @pytest.fixture

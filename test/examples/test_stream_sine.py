@@ -1,10 +1,12 @@
 """A sine, streamed to one joint at 100 Hz."""
 
 import re
+import signal
 
 import numpy as np
 import pytest
 from example_runs import Commanded, positions
+from sensor_msgs.msg import JointState
 
 SCRIPT = "02_stream_sine.py"
 
@@ -25,6 +27,18 @@ def test_the_joint_swings_as_it_is_told_and_the_others_stay(arm: Commanded) -> N
     assert told
     assert 150 < int(told.group(1)) < 260, "2.2 s at 100 Hz"
     assert re.search(r"^ *\S+ s  commanded +1\.\d{4}  measured +1\.\d{4}$", done.says, re.M)
+
+
+def test_ctrl_c_leaves_no_velocity_behind(arm: Commanded) -> None:
+    commands = arm.listener.record(JointState, "joint_commands", reliable=True)
+    example = arm.start(SCRIPT, "--joint", "wrist_3_joint", "--periods", "20")
+    assert arm.listener.spin_until(lambda: len(commands) > 30)
+    example.process.send_signal(signal.SIGINT)
+    arm.listener.spin_until(example.is_over)
+    done = example.outcome()
+    assert (done.code, done.complains) == (130, "")
+    assert arm.listener.spin_until(lambda: list(commands.messages[-1].velocity) == [0.0])
+    assert max(message.velocity[0] for message in commands.messages) > 0.1
 
 
 def test_a_joint_that_does_not_follow_makes_it_fail(arm: Commanded) -> None:

@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.control.modes import Mode
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.layout import Robot
 from mujoco_ros.model.scene import load_scene
-from mujoco_ros.control.modes import Mode
 from mujoco_ros.sim.simulation import Simulation
 
 

@@ -148,19 +148,19 @@ def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
     rates = {"publish_rate__joint_states": 1000.0, "publish_rate__controller_state": 0.0}
     factors = (1.0, 5.0, 0.0)
     simulators = [start.simulator(scene="arm", real_time_factor=0.1, **rates) for _ in factors]
-    listeners = [start.listener(simulator) for simulator in simulators]
-    recordings, goals = [], []
-    for listener in listeners:
-        recordings.append(listener.record(JointState, "/joint_states", reliable=True))
-        goals.append(Commander(listener).follow(*(point(*p) for p in points), start=begin))
-        assert goals[-1].accepted
-        assert listener.spin_until(lambda: len(recordings[-1]) > 0)
-        assert max(steps_of(recordings[-1].messages)) < 1000 * begin
-    for listener, factor in zip(listeners, factors, strict=True):
+    paths = []
+    for factor, simulator in zip(factors, simulators, strict=True):
+        listener = start.listener(simulator)
+        recording = listener.record(JointState, "/joint_states", reliable=True)
+        goal = Commander(listener).follow(*(point(*p) for p in points), start=begin)
+        assert goal.accepted
+        assert listener.spin_until(lambda: len(recording) > 0)  # noqa: B023
+        assert max(steps_of(recording.messages)) < 1000 * begin
         assert listener.set_parameters({"real_time_factor": factor})[0].successful
-    for goal in goals:
         assert goal.result().result.error_code == 0
-    paths = [_states(recording) for recording in recordings]
+        listener.forget_subscriptions()
+        simulator.stop()
+        paths.append(_states(recording))
     message = trajectory(*(point(*p) for p in points), start=begin)
     expected = _replayed(message, set().union(*paths))
     for factor, path in zip(factors, paths, strict=True):

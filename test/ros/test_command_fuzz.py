@@ -1,0 +1,402 @@
+"""Nonsense of every kind is refused with its culprit while the simulation keeps time."""
+
+import math
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benches import Bench
+from commanders import ARM, Commander, follow, point, seconds, trajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticArray
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from simulators import DATA, ROOT, Listener, Recording, Simulator, Starter
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.control.events import Outcome
+
+_NAN, _INF = float("nan"), float("inf")
+_POINTS = 100_000
+
+# --- In one process: whatever a message says ------------------------------------------------------
+
+_NAMES = st.one_of(
+    st.sampled_from(
+        [*ARM, "left_finger_joint", "right_finger_joint", "elbow", "", "a\nb", "x" * 999]
+    ),
+)
+_NUMBERS = st.one_of(
+    st.floats(-4.0, 4.0),
+    st.sampled_from([0.0, -0.0, _NAN, _INF, -_INF, 1e300, -1e9, 5e-324, 1e9]),
+)
+
+
+def _field(count: int) -> st.SearchStrategy[list[float]]:
+    """Mostly of the right length, mostly of sensible numbers."""
+    sensible = st.lists(st.floats(-3.0, 3.0), min_size=count, max_size=count)
+    return st.one_of(st.just([]), sensible, sensible, st.lists(_NUMBERS, max_size=count + 1))
+
+
+@st.composite
+def _points(draw: st.DrawFn, count: int) -> JointTrajectoryPoint:
+    made = JointTrajectoryPoint()
+    made.time_from_start.sec = draw(st.sampled_from([0, 0, 0, 0, 1, -1, 2**31 - 1]))
+    made.time_from_start.nanosec = draw(st.sampled_from([0, 10**7, 10**8, 5 * 10**8, 2**32 - 1]))
+    for name in ("positions", "velocities", "accelerations", "effort"):
+        if name == "positions" or draw(st.booleans()):
+            setattr(made, name, draw(_field(count)))
+    return made
+
+
+@st.composite
+def _trajectories(draw: st.DrawFn) -> JointTrajectory:
+    names = draw(st.one_of(st.just(list(ARM)), st.lists(_NAMES, max_size=8)))
+    made = JointTrajectory(joint_names=names)
+    made.header.stamp.sec = draw(st.sampled_from([0, 0, 1, -1, 2**31 - 1]))
+    made.points = draw(st.lists(_points(len(names)), max_size=4))
+    return made
+
+
+@st.composite
+def _joint_commands(draw: st.DrawFn) -> JointState:
+    names = draw(st.one_of(st.just(list(ARM)), st.lists(_NAMES, max_size=8)))
+    fields = {name: draw(_field(len(names))) for name in ("position", "velocity", "effort")}
+    return JointState(name=names, **fields)
+
+
+def _in_order(bench: Bench) -> bool:
+    """Return whether all references are sensible."""
+    joints, references = bench.control.joints, bench.references
+    within = (references[0] >= joints.lower - 1e-9) & (references[0] <= joints.upper + 1e-9)
+    return bool(np.isfinite(references).all() and within.all())
+
+
+_LIVE = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@_LIVE
+@given(_trajectories())
+def test_a_trajectory_is_followed_or_refused_and_nothing_between(
+    bench: Bench, message: JointTrajectory
+) -> None:
+    bench.start_anew()
+    before = bench.references
+    goal = follow(joints=())
+    goal.trajectory = message
+    sent = bench.commander.send(goal)
+    by_action = list(bench.warnings)
+    bench.deliver(bench.commander.publish_trajectory, message)
+    refused = [
+        warning for warning in bench.warnings if "outside their joints' limits" not in warning
+    ]
+    if sent.accepted:
+        assert refused == []
+        bench.run(0.02)
+        assert _in_order(bench)
+        assert sent.result().result.error_code == Outcome.INVALID_GOAL or not message.points
+    else:
+        # For the same reason by both ways.
+        reason = by_action[-1].partition("goal refused: ")[2]
+        assert reason
+        assert refused[-1] == f"joint_trajectory_controller/joint_trajectory: {reason}"
+        bench.run(0.02)
+        np.testing.assert_array_equal(bench.references, before)
+    assert not [kind for kind in bench.refusals.counts if kind.startswith("failed")]
+
+
+@_LIVE
+@given(_joint_commands())
+def test_a_joint_command_is_applied_or_refused_and_nothing_between(
+    bench: Bench, message: JointState
+) -> None:
+    bench.start_anew()
+    before = bench.references
+    publisher = bench.commander._publisher(JointState, "joint_commands")
+    publisher.publish(message)
+    bench.commander.publish_joints(["marker"], position=[0.0])  # refused in any case
+    assert bench.listener.spin_until(lambda: "'marker' not found" in "".join(bench.warnings))
+    bench.run(0.02)
+    refused = [
+        warning for warning in bench.warnings if "outside their joints' limits" not in warning
+    ]
+    assert "joint 'marker' not found" in refused[-1]
+    if len(refused) > 1:
+        np.testing.assert_array_equal(bench.references, before)
+    else:
+        assert _in_order(bench)
+        values = np.array([*message.position, *message.velocity, *message.effort])
+        assert np.isfinite(values[~np.isnan(values)]).all()
+    assert not [kind for kind in bench.refusals.counts if kind.startswith("failed")]
+
+
+# --- A running simulator --------------------------------------------------------------------------
+
+
+class Fuzzed:
+    """A humanoid in real time, and what it says of its references and of its time."""
+
+    def __init__(self, simulator: Simulator, listener: Listener) -> None:
+        self.simulator = simulator
+        self.listener = listener
+        self.commander = Commander(listener)
+        self.diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+        self._states: Recording = listener.record(
+            JointTrajectoryControllerState,
+            "/joint_trajectory_controller/controller_state",
+            qos=QoSProfile(depth=1),
+        )
+        self.names = list(self.state().joint_names)
+
+    def state(self) -> JointTrajectoryControllerState:
+        """Wait for the next controller state, and return it; one may have waited here for long."""
+        self._states.raw.clear()
+        assert self.listener.spin_until(lambda: len(self._states) > 1)
+        return self._states.messages[-1]
+
+    def references(self) -> list[list[float]]:
+        reference = self.state().reference
+        return [list(reference.positions), list(reference.velocities), list(reference.effort)]
+
+    def still(self) -> JointTrajectoryPoint:
+        """Return a point that is where the references are."""
+        return point(1.0, self.references()[0], [0.0] * len(self.names))
+
+    def time(self, name: str) -> list[float]:
+        """Return a figure about time from all reports there were."""
+        reports = [message.status[0] for message in self.diagnostics.messages]
+        return [float(v.value) for r in reports for v in r.values if v.key == name]
+
+    def assert_unharmed(self) -> None:
+        assert self.simulator.process.poll() is None
+        assert "Traceback" not in self.simulator.log
+        assert "failed on" not in self.simulator.log
+
+
+@pytest.fixture(scope="module")
+def fuzzed(start_shared: Starter) -> Fuzzed:
+    simulator = start_shared.simulator(scene="humanoid")
+    simulator.wait_until_running()
+    return Fuzzed(simulator, start_shared.listener(simulator))
+
+
+def _set(part: str, value: Any, index: int = 1) -> Callable[[JointTrajectory], None]:
+    return lambda message: setattr(message.points[index], part, value)
+
+
+def _rename(names: Callable[[list[str]], list[str]]) -> Callable[[JointTrajectory], None]:
+    def change(message: JointTrajectory) -> None:
+        message.joint_names = names(list(message.joint_names))
+
+    return change
+
+
+def _with(value: float, joint: int) -> list[float]:
+    values = [0.0] * 33
+    values[joint] = value
+    return values
+
+
+def _backwards(message: JointTrajectory) -> None:
+    message.points.reverse()
+
+
+def _before_the_start(message: JointTrajectory) -> None:
+    message.points[0].time_from_start.sec = -3
+
+
+_NONSENSE: dict[str, tuple[Callable[[JointTrajectory], None], str]] = {
+    "NaN": (_set("positions", _with(_NAN, 3)), "positions of joint 'neck_yaw' is nan"),
+    "inf": (_set("velocities", _with(_INF, 1)), "velocities of joint 'waist_pitch' is inf"),
+    "-inf": (_set("effort", _with(-_INF, 32)), "effort of joint 'right_ankle_roll' is -inf"),
+    "unknown": (_rename(lambda n: [*n[:32], "tail"]), "joint 'tail' not found"),
+    "duplicate": (_rename(lambda n: [*n[:32], n[0]]), "joint 'waist_yaw' is named twice"),
+    "missing": (_rename(lambda n: n[:32]), "point 0 has 33 positions for 32 joints"),
+    "nameless": (_rename(lambda _: []), "point 0 has 33 positions for 0 joints"),
+    "unordered": (
+        _backwards,
+        "times must rise from point to point: point 0 is at 2 s and point 1 at 1 s",
+    ),
+    "negative": (_before_the_start, "time_from_start of point 0 is negative: -3 s"),
+    "too long": (_set("positions", [0.0] * 34), "point 1 has 34 positions for 33 joints"),
+    "too short": (_set("accelerations", [0.0]), "point 1 has 1 accelerations for 33 joints"),
+    "empty": (_set("positions", []), "point 1 has no positions"),
+}
+
+
+@pytest.mark.parametrize("case", _NONSENSE)
+def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
+    fuzzed: Fuzzed, case: str
+) -> None:
+    change, complaint = _NONSENSE[case]
+    where = fuzzed.still()
+    running = fuzzed.commander.follow(where, joints=fuzzed.names)
+    before = fuzzed.references()
+    message = trajectory(fuzzed.still(), point(2.0, [0.0] * 33, [0.0] * 33), joints=fuzzed.names)
+    change(message)
+    goal = follow(joints=())
+    goal.trajectory = message
+    assert not fuzzed.commander.send(goal).accepted
+    fuzzed.simulator.wait_for_log(f"goal refused: {complaint}")
+    fuzzed.commander.publish_trajectory(message)
+    fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {complaint}")
+    assert fuzzed.references() == before
+    assert not running.ended
+    fuzzed.assert_unharmed()
+
+
+def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
+    before, commander, names = fuzzed.references(), fuzzed.commander, fuzzed.names
+    commander.publish_joints(names, position=_with(_INF, 5))
+    commander.publish_joints(["tail"], effort=[1.0])
+    commander.publish_joints([names[0], names[0]], effort=[1.0, 1.0])
+    commander.publish_joints(names, velocity=[0.0])
+    commander.publish_forward("position", [0.0] * 3)
+    commander.publish_forward("effort", _with(_NAN, 7))
+    commander.publish_forward("velocity", [])
+    for complaint in (
+        "joint_commands: position of joint 'left_shoulder_pitch' is inf",
+        "joint_commands: joint 'tail' not found",
+        "joint_commands: joint 'waist_yaw' is named twice",
+        "joint_commands: velocity has 1 values for 33 joints",
+        "position_controller/commands: 3 values for 33 joints",
+        "effort_controller/commands: effort of joint 'left_shoulder_yaw' is nan",
+        "velocity_controller/commands: 0 values for 33 joints",
+    ):
+        fuzzed.simulator.wait_for_log(complaint)
+    assert fuzzed.references() == before
+    fuzzed.assert_unharmed()
+
+
+def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
+    where = fuzzed.still()
+    storm = [fuzzed.commander.follow(where, joints=fuzzed.names) for _ in range(30)]
+    codes = [goal.result().result.error_code for goal in storm[:-1]]
+    assert codes == [int(Outcome.INVALID_GOAL)] * 29
+    last = fuzzed.commander.follow(joints=())
+    assert last.result().result.error_code == 0
+    assert storm[-1].result().result.error_code == Outcome.INVALID_GOAL
+    fuzzed.assert_unharmed()
+
+
+def test_clients_that_die_in_mid_action_do_no_harm(fuzzed: Fuzzed) -> None:
+    support = Path(__file__).parent / "support"
+    clients = [
+        subprocess.Popen(
+            [sys.executable, support / "dying_client.py", "20"],
+            env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for client in clients:
+        assert client.stdout is not None
+        assert client.stdout.readline() == "moving\n"
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+    sent = fuzzed.commander.follow(joints=())
+    assert sent.result().result.error_string == "holding position"
+    fuzzed.assert_unharmed()
+
+
+def _many(fuzzed: Fuzzed) -> JointTrajectory:
+    """Return a trajectory of 100 000 points, all of them where the references are."""
+    where = fuzzed.references()[0]
+    points = [JointTrajectoryPoint(positions=where) for _ in range(_POINTS)]
+    for i, made in enumerate(points):
+        made.time_from_start.sec, hundredths = divmod(i + 1, 100)
+        made.time_from_start.nanosec = 10_000_000 * hundredths
+    return JointTrajectory(joint_names=fuzzed.names, points=points)
+
+
+@pytest.fixture(scope="module")
+def many(fuzzed: Fuzzed) -> JointTrajectory:
+    return _many(fuzzed)
+
+
+def test_a_hundred_thousand_points_on_the_topic_are_followed(
+    fuzzed: Fuzzed, many: JointTrajectory
+) -> None:
+    assert seconds(fuzzed.state().reference.time_from_start) == 0.0
+    fuzzed.commander.publish_trajectory(many)
+    assert fuzzed.listener.spin_until(
+        lambda: seconds(fuzzed.state().reference.time_from_start) > 0.1
+    )
+    assert fuzzed.references()[0] == list(many.points[0].positions)
+    fuzzed.commander.publish_trajectory(trajectory())
+    assert fuzzed.listener.spin_until(
+        lambda: seconds(fuzzed.state().reference.time_from_start) == 0.0
+    )
+    fuzzed.assert_unharmed()
+
+
+def test_a_hundred_thousand_points_in_a_goal_are_followed_until_it_is_canceled(
+    fuzzed: Fuzzed, many: JointTrajectory
+) -> None:
+    goal = follow(joints=())
+    goal.trajectory = many
+    sent = fuzzed.commander.send(goal)
+    assert sent.accepted
+    assert fuzzed.listener.spin_until(lambda: len(sent.feedback) > 5)
+    sent.cancel()
+    assert sent.result().result.error_string == "canceled: holding position"
+    fuzzed.assert_unharmed()
+
+
+def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
+    fuzzed: Fuzzed, many: JointTrajectory
+) -> None:
+    before = fuzzed.references()
+    right = many.points[-1].positions
+    many.points[-1].positions = _with(_NAN, 20)
+    goal = follow(joints=())
+    goal.trajectory = many
+    assert not fuzzed.commander.send(goal).accepted
+    many.points[-1].positions = right
+    fuzzed.simulator.wait_for_log("goal refused: positions of joint 'right_gripper' is nan")
+    assert fuzzed.references() == before
+    fuzzed.assert_unharmed()
+
+
+def test_through_all_of_this_the_simulation_keeps_time(fuzzed: Fuzzed) -> None:
+    reports = len(fuzzed.diagnostics)
+    assert fuzzed.listener.spin_until(lambda: len(fuzzed.diagnostics) >= max(reports, 1) + 1)
+    achieved, dropped = (
+        fuzzed.time(name) for name in ("real-time factor achieved", "time dropped in total [s]")
+    )
+    # On an idle machine nothing but the longest messages costs time, and these about 0.1 s in all.
+    assert dropped[-1] - dropped[0] < 0.1 * len(dropped)
+    assert np.median(achieved) == pytest.approx(1.0, abs=0.02)
+    assert max(fuzzed.time("step period p99.9 [us]")) < 1e6
+
+
+def test_commands_during_resets_end_truthfully(start: Starter) -> None:
+    # It diverges after every 0.215 s.
+    simulator = start.simulator(scene=DATA / "runaway.xml")
+    listener = start.listener(simulator)
+    commander, ended = Commander(listener), []
+    for i in range(40):
+        goal = commander.follow(point(0.02 * i, [0.0], [0.0]), joints=["away"])
+        assert goal.accepted
+        commander.publish_joints(["away"], position=[0.01 * math.sin(i)])
+        answer = goal.result().result
+        ended.append((answer.error_code, answer.error_string))
+    known = {
+        (int(Outcome.INVALID_GOAL), "the simulation was reset"),
+        (int(Outcome.INVALID_GOAL), "joint_commands took over joint 'away'"),
+        (0, "goal reached"),
+    }
+    assert set(ended) <= known
+    assert simulator.log.count("the simulation diverged") > 1
+    assert "Traceback" not in simulator.log
+    assert simulator.stop() == 0
