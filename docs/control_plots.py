@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from svg_plot import INK, Line, Panel, draw
+from plot import INK, Line, Panel, draw
 
 from mujoco_ros.control.events import Source
 from mujoco_ros.control.joint_command import joint_command

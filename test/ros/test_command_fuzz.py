@@ -1,7 +1,6 @@
 """Nonsense of every kind is refused with its culprit while the simulation keeps time."""
 
 import math
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -290,19 +289,16 @@ def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
 
 def test_clients_that_die_in_mid_action_do_no_harm(fuzzed: Fuzzed) -> None:
     support = Path(__file__).parent / "support"
-    clients = [
-        subprocess.Popen(
+    for _ in range(2):
+        client = subprocess.Popen(
             [sys.executable, support / "dying_client.py", "20"],
             env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
             stdout=subprocess.PIPE,
             text=True,
         )
-        for _ in range(2)
-    ]
-    for client in clients:
         assert client.stdout is not None
         assert client.stdout.readline() == "moving\n"
-        client.send_signal(signal.SIGKILL)
+        client.kill()
         client.wait()
     sent = fuzzed.commander.follow(joints=())
     assert sent.result().result.error_string == "holding position"
@@ -333,7 +329,7 @@ def test_a_hundred_thousand_points_on_the_topic_are_followed(
         lambda: seconds(fuzzed.state().reference.time_from_start) > 0.1
     )
     assert fuzzed.references()[0] == list(many.points[0].positions)
-    fuzzed.commander.publish_trajectory(trajectory())
+    fuzzed.commander.publish_trajectory(trajectory(joints=()))
     assert fuzzed.listener.spin_until(
         lambda: seconds(fuzzed.state().reference.time_from_start) == 0.0
     )
@@ -381,22 +377,22 @@ def test_through_all_of_this_the_simulation_keeps_time(fuzzed: Fuzzed) -> None:
 
 
 def test_commands_during_resets_end_truthfully(start: Starter) -> None:
-    # It diverges after every 0.215 s.
-    simulator = start.simulator(scene=DATA / "runaway.xml")
+    # It diverges after every 0.215 s of simulated time.
+    simulator = start.simulator(scene=DATA / "runaway.xml", real_time_factor=5.0)
     listener = start.listener(simulator)
     commander, ended = Commander(listener), []
-    for i in range(40):
-        goal = commander.follow(point(0.02 * i, [0.0], [0.0]), joints=["away"])
+    for i in range(30):
+        goal = commander.follow(point(1.0, [0.0], [0.0]), joints=["away"])
         assert goal.accepted
-        commander.publish_joints(["away"], position=[0.01 * math.sin(i)])
+        if i % 3 == 0:
+            commander.publish_joints(["away"], position=[0.01 * math.sin(i)])
         answer = goal.result().result
         ended.append((answer.error_code, answer.error_string))
     known = {
         (int(Outcome.INVALID_GOAL), "the simulation was reset"),
         (int(Outcome.INVALID_GOAL), "joint_commands took over joint 'away'"),
-        (0, "goal reached"),
     }
-    assert set(ended) <= known
-    assert simulator.log.count("the simulation diverged") > 1
+    assert set(ended) == known
+    assert ended.count((int(Outcome.INVALID_GOAL), "the simulation was reset")) >= 20
     assert "Traceback" not in simulator.log
     assert simulator.stop() == 0
