@@ -31,7 +31,8 @@ def main() -> int:
         rows += measurement(plan)
         print(f"      {time.monotonic() - begun:.0f} s", flush=True)
     notes = [
-        "scene humanoid, every topic at 1 kHz, /tf included; a process subscribes to all of them",
+        "scene humanoid, every topic at 1 kHz, /tf included; a process subscribes to all of them; "
+        "in (h) the arm, of which one listens to controller_state alone",
         f"load average {load_before:.2f} before, {load():.2f} after",
     ]
     if options.quick:
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator as it runs, in processes of its own, and compare the "
-        "figures with their limits.\nThe whole takes about 15 minutes, most of it for (f).",
+        "figures with their limits.\nThe whole takes about 18 minutes, most of it for (f).",
         epilog=f"measurements:\n{keys}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -30,6 +30,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from benchmark.moves import JOINTS, WAY, ArmModel, Motion, motion
+from benchmark.stations import EVERY_STEP_HZ
 from mujoco_ros.ros.outbox import split
 
 Notes = dict[str, Any]
@@ -43,6 +44,14 @@ _PATIENCE_S = 20.0
 _DEEP = 5000
 _SWAY_RAD, _SWAY_HZ, _SWAY_POINTS_S = 0.01, 1.0, 0.05
 _GAINS_HZ = 10.0
+PACES = {
+    "gravity_gentle": (0.1, False),
+    "gravity_lab": (0.3, False),  # the lab's whole cycle, grasps included, takes 8.2 s
+    "gravity_fast": (1.0, False),
+    "dynamics_fast": (1.0, True),
+}
+"""How the arm moves: share of the largest acceleration; whether all dynamics are fed forward."""
+_REST_S = np.array([0.0, 2.0])  # the arm sags at first, and settles within 0.14 s (kd/kp)
 
 
 class Commander:
@@ -115,26 +124,20 @@ def follow(commander: Commander, _seconds: float) -> Notes:
     )
     go = commander.follower()
     arm = ArmModel()
-    rest = Motion(
-        times=np.array([0.0, 5.0]), q=WAY[[0, 0]], dq=np.zeros((2, 6)), ddq=np.zeros((2, 6))
-    )
-    go(_trajectory(rest, arm, inertia=False))
+    rest = Motion(times=_REST_S, q=WAY[[0, 0]], dq=np.zeros((2, 6)), ddq=np.zeros((2, 6)))
     notes: Notes = {}
-    for name, share, inertia in (
-        ("tenth_gravity", 0.1, False),
-        ("all_gravity", 1.0, False),
-        ("all_inverse", 1.0, True),
-    ):
+    for name, (share, dynamics) in PACES.items():
+        go(_trajectory(rest, arm, dynamics=False))
         moves = motion(WAY, share)
         states.clear()
-        go(_trajectory(moves, arm, inertia=inertia))
+        go(_trajectory(moves, arm, dynamics=dynamics))
         errors = [
             deserialize_message(state, JointTrajectoryControllerState).error.positions
             for state in states
         ]
-        notes[name] = np.array(errors)
-        notes[f"{name}_s"] = np.array(moves.times[-1])
-        go(_trajectory(rest, arm, inertia=False))
+        if len(errors) < 0.99 * moves.times[-1] * EVERY_STEP_HZ:
+            raise RuntimeError(f"only {len(errors)} states in {moves.times[-1]:g} s")
+        notes[name], notes[f"{name}_s"] = np.array(errors), moves.times[-1]
     return notes
 
 
@@ -227,12 +230,12 @@ def _duration(seconds: float) -> Duration:
     return Duration(sec=sec, nanosec=nanosec)
 
 
-def _trajectory(moves: Motion, arm: ArmModel, *, inertia: bool) -> JointTrajectory:
+def _trajectory(moves: Motion, arm: ArmModel, *, dynamics: bool) -> JointTrajectory:
     """Return moves of the arm as a message, with gravity or all of its dynamics fed forward."""
     message = JointTrajectory(joint_names=list(JOINTS))
     still = np.zeros(len(JOINTS))
     for at, q, dq, ddq in zip(moves.times, moves.q, moves.dq, moves.ddq, strict=True):
-        torques = arm.torques(q, dq, ddq) if inertia else arm.torques(q, still, still)
+        torques = arm.torques(q, dq, ddq) if dynamics else arm.torques(q, still, still)
         point = JointTrajectoryPoint(
             positions=q.tolist(), velocities=dq.tolist(), accelerations=ddq.tolist()
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmark.commander import COMMANDS_HZ, STREAM_HZ
+from benchmark.commander import COMMANDS_HZ, PACES, STREAM_HZ
 from benchmark.moves import DAMPING, JOINTS, STIFFNESS
 from benchmark.plan import Plan
 from benchmark.probe import IDLE, STREAM, TRAJECTORY
@@ -12,29 +12,41 @@ from benchmark.report import Row, figure, percentiles
 from benchmark.updates import update_costs
 from benchmark.watching import BEGUN, DOING, LATE, PUBLISHED, STAMP, TOLD, command
 
+_KEEPING = ("gravity_gentle", "dynamics_fast")
+"""Paces whose error has a limit."""
+
 
 def tracking(_plan: Plan) -> list[Row]:
-    """(h) The arm in a pick and place, with the gains of the grasping lab.
+    """(h) How closely the arm follows a pick and place, with the gains of the grasping lab.
 
-    Gravity alone fed forward, what accelerates the arm is the error itself: it is inertia times
-    acceleration over kp, so only gentle moves keep the limit. A controller that moves at the
-    lab's limits feeds all of the dynamics forward.
+    With gravity alone fed forward, it is the error itself that accelerates the arm: inertia times
+    acceleration over kp, so that only gentle moves keep the limit. A controller that goes to the
+    lab's limits of acceleration has to feed all of the dynamics forward.
     """
     gains: dict[str, float] = {}
     for joint, kp, kd in zip(JOINTS, STIFFNESS, DAMPING, strict=True):
         gains |= {f"gains.{joint}.kp": kp, f"gains.{joint}.kd": kd}
     seen = command("arm", "follow", 0.0, listen=False, parameters=gains).notes
     rows = []
-    for name, what, limited in (
-        ("tenth_gravity", "gravity fed forward, a tenth of the acceleration", True),
-        ("all_gravity", "gravity fed forward, all of the acceleration", False),
-        ("all_inverse", "dynamics fed forward, all of the acceleration", True),
-    ):
+    for name, (share, _) in PACES.items():
         worst = 1e3 * float(np.abs(seen[name]).max())
-        quantity = f"arm, {what}: largest error in {seen[f'{name}_s']:.1f} s"
-        below = (lambda mrad: mrad < 5) if limited else None
-        limit = "< 5" if limited else ""
-        rows.append(figure("h", quantity, worst, "mrad", 2, limit=limit, keeps=below))
+        pace = f"in {seen[f'{name}_s']:.1f} s"
+        fed = "all dynamics" if name.startswith("dynamics") else "gravity"
+        quantity = (
+            f"largest joint error, {fed} fed forward, {share:.0%} of the acceleration, {pace}"
+        )
+        limited = name in _KEEPING
+        rows.append(
+            figure(
+                "h",
+                quantity,
+                worst,
+                "mrad",
+                2,
+                limit="< 5" if limited else "",
+                keeps=(lambda mrad: mrad < 5) if limited else None,
+            )
+        )
     return rows
 
 
@@ -56,7 +68,9 @@ def latency(plan: Plan) -> list[Row]:
             below={50: 1, 99: 3},
         ),
         figure("i", "slowest", float(waits.max()), "ms", 2),
-        figure("i", "commands that were used", 100 * len(waits) / len(sent), "%", 2),
+        figure(
+            "i", "commands used, or overtaken by a later one", 100 * len(waits) / len(sent), "%", 2
+        ),
         *_kept_time("i", steps),
     ]
 
@@ -127,12 +141,12 @@ def _kept_time(key: str, steps: np.ndarray) -> list[Row]:
     return [
         figure(
             key,
-            f"real-time factor over {(last[BEGUN] - first[BEGUN]) / 1e9:.0f} s of it",
+            f"real-time factor meanwhile, over {(last[BEGUN] - first[BEGUN]) / 1e9:.0f} s",
             factor,
             "×",
             6,
             limit="1 ± 0.001",
             keeps=lambda factor: abs(factor - 1) <= 0.001,
         ),
-        figure(key, "deadline misses", last[LATE] - first[LATE], f"of {len(steps)}", 0),
+        figure(key, "deadline misses meanwhile", last[LATE] - first[LATE], f"of {len(steps)}", 0),
     ]

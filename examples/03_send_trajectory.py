@@ -107,13 +107,13 @@ def send(node: Node, wanted: argparse.Namespace) -> int | str:
         return "the goal was rejected; the log of the simulator says why"
     result = handle.get_result_async()
     try:
-        while not result.done():
+        while not result.done() and client.server_is_ready():
             rclpy.spin_once(node, timeout_sec=0.1)
     except KeyboardInterrupt:
         handle.cancel_goal_async()
         spin_until(node, result.done)
-    if not result.done():
-        return "the controller does not answer"
+    if not spin_until(node, result.done):
+        return "the controller has gone"
     status, outcome = result.result().status, result.result().result
     if status == GoalStatus.STATUS_SUCCEEDED:
         print(f"succeeded: {outcome.error_string}")

@@ -55,12 +55,14 @@ def move(
     handle = accepted.result()
     result = handle.get_result_async()
     try:
-        while not result.done():
+        while not result.done() and client.server_is_ready():
             rclpy.spin_once(node, timeout_sec=0.1)
     except KeyboardInterrupt:
         handle.cancel_goal_async()
         spin_until(node, result.done)
         raise
+    if not spin_until(node, result.done):
+        sys.exit("the gripper controller has gone")
     return result.result().result
 
 

@@ -27,6 +27,7 @@ _SIGNAL_LATENCY_S = 0.1
 # Between two messages: a collection that Python starts by itself, amid a trajectory of 100 000
 # points, keeps the GIL from the physics thread for 70 ms.
 _COLLECT_S = 10.0
+_LAST_TASKS = 100
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -76,6 +77,8 @@ def _run() -> int:
                 collect_at = time.monotonic() + _COLLECT_S
     finally:
         node.stop()
+        for _ in range(_LAST_TASKS):  # the results of goals that ended with it
+            executor.spin_once(timeout_sec=0.0)
         executor.shutdown()
     return 0 if node.failure is None else _fail(str(node.failure))
 

@@ -124,10 +124,19 @@ class Refused:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Failed:
+    """A command raised an error that nobody expected; its goal, if any, is not pursued."""
+
+    topic: str
+    message: str
+    goal: object | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class WasReset:
     """The simulation was reset; its time is now `time` [s]."""
 
     time: float
 
 
-Event = GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | WasReset
+Event = GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | Failed | WasReset

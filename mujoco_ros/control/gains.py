@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def _from_yaml(path: Path) -> dict[str, tuple[float, float]]:
     pairs = {}
     for joint, pair in data.items():
         if not isinstance(pair, dict) or set(pair) != {"kp", "kd"}:
-            raise ModelError(f"{path}: {joint}: expected the keys kp and kd, got {pair!r}")
+            raise ModelError(f"{path}: {joint}: expected the keys kp and kd, got {repr(pair)}")
         pairs[str(joint)] = (
             _gain(pair["kp"], f"{path}: {joint}.kp"),
             _gain(pair["kd"], f"{path}: {joint}.kd"),
@@ -106,7 +107,7 @@ def _gain(value: object, where: str) -> float:
     try:
         gain = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected a number, got {value!r}") from None
+        raise ModelError(f"{where}: expected a number, got {repr(value)}") from None
     if not 0 <= gain <= LARGEST_GAIN or isinstance(value, bool):
-        raise ModelError(f"{where}: a gain must be from 0 to {LARGEST_GAIN:g}, got {value!r}")
+        raise ModelError(f"{where}: a gain must be from 0 to {LARGEST_GAIN:g}, got {repr(value)}")
     return gain

@@ -138,6 +138,11 @@ class RobotControl:
         self._take(Source.TRAJECTORY, trajectory.joints)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
+    def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
+        """Stop joints where their references are, whoever moves them."""
+        self._take(Source.TRAJECTORY, joints)
+        self.trajectory.hold(joints, goal)
+
     def command(self, source: Source, command: JointCommand, time: float) -> None:
         """Apply a command of a stream from the step at `time` on."""
         if not len(command.joints):
@@ -187,8 +192,11 @@ class RobotControl:
         """Let the position references of velocity-controlled joints move along."""
         references, joints = self.references, self.joints
         moved = references.q + references.dq * self._timestep
+        moving = held & self._integrates
+        stopped = moving & ((moved < joints.lower) | (moved > joints.upper))
         np.clip(moved, joints.lower, joints.upper, out=moved)
-        np.copyto(references.q, moved, where=held & self._integrates)
+        np.copyto(references.q, moved, where=moving)
+        references.dq[stopped] = 0.0
 
     def _take(self, source: Source, joints: np.ndarray) -> None:
         """Let `joints` follow `source`, and tell whom they followed before."""

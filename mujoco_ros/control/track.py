@@ -88,8 +88,10 @@ class Track:
         q = cursor.values[0]
         if self._offset is not None:
             q += self._offset
-        np.maximum(q, self._lower, out=q)
-        np.minimum(q, self._upper, out=q)
+        outside = (q < self._lower) | (q > self._upper)
+        if outside.any():
+            np.clip(q, self._lower, self._upper, out=q)
+            cursor.values[1, outside] = 0.0
         self._write(cursor.values)
 
     def acceleration(self, time: float) -> np.ndarray:

@@ -86,10 +86,10 @@ class TrajectoryController:
             for joint in set(trajectory.joints.tolist()) - following:
                 self._references.dq[joint] = 0.0
 
-    def hold(self, goal: object | None = None) -> None:
-        """Stop where the references are, as an empty trajectory asks for."""
-        self._end(Outcome.INVALID_GOAL, "preempted by an empty trajectory, which means hold")
-        self._freeze()
+    def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
+        """Stop `joints` where their references are, as an empty trajectory asks for."""
+        self.release(joints, "preempted by an empty trajectory, which means hold")
+        self._references.dq[joints] = 0.0
         if goal is not None:
             self._emit(GoalStarted(goal=goal))
             self._emit(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message="holding position"))
@@ -112,10 +112,11 @@ class TrajectoryController:
             if not np.isin(waiting.trajectory.joints, joints).any()
         ]
         task = self._task
-        if task is not None and np.isin(task.trajectory.joints, joints).any():
-            self._end(Outcome.INVALID_GOAL, reason)
-            if task.track is not None and task.track in self._tracks:
-                self._stop(task.track.joints)
+        if task is None or not np.isin(task.trajectory.joints, joints).any():
+            return
+        self._end(Outcome.INVALID_GOAL, reason)
+        if task.goal is not None and task.track in self._tracks:
+            self._stop(task.track.joints)
 
     def reset(self) -> None:
         """Forget everything; the references have been reset."""
@@ -258,8 +259,7 @@ class TrajectoryController:
                 Refused(source=Source.TRAJECTORY, message=f"{message}; holding the position")
             )
         self._end(outcome, message)
-        for track in self._tracks:
-            track.release(joints)
+        self._freeze()
         self._references.q[joints] = q[joints]
         self._references.values[1:, joints] = 0.0
 

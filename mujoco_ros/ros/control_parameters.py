@@ -27,8 +27,10 @@ from mujoco_ros.ros.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.ros.parameters import Parameters, Spec
+from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
+_ANSWER_S = 1.0
 Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
 
 
@@ -155,12 +157,22 @@ class ControlParameters:
         return command
 
     def restore_gains(self) -> None:
-        """Set the gains back to the configured ones, as a reset of the simulation does."""
-        wrong = self._gains != self._configured
+        """Have the parameters tell the gains in force, which a reset has set back.
+
+        What was set since then is in force as well: the physics thread is asked in its turn.
+        """
+        drives = self._simulation.drives
+        try:
+            asked = self._simulation.commands.submit(
+                lambda: np.stack([drives.kp, drives.kd]), urgent=True
+            )
+        except QueueFullError:
+            return  # the simulation has ended
+        in_force = asked.result(_ANSWER_S)
         gains = {
-            name: float(self._configured[place])
+            name: float(in_force[place])
             for name, place in self._place.items()
-            if wrong[place]
+            if in_force[place] != self._gains[place]
         }
         if gains:
             self._parameters.set(gains)

@@ -6,6 +6,7 @@ from rclpy.node import Node
 
 from mujoco_ros.control.events import (
     Event,
+    Failed,
     GoalEnded,
     GoalStarted,
     Progress,
@@ -82,8 +83,24 @@ class Controllers:
         """Pass on what the physics thread had to tell."""
         self._telling = False  # first: what is added from now on may be missed below
         events = self._simulation.events
-        while events:
-            self._pass_on(events.popleft())
+        batch = [events.popleft() for _ in range(len(events))]
+        newest = {id(e.goal): e for e in batch if isinstance(e, Progress)}
+        for event in batch:
+            if isinstance(event, Progress) and newest[id(event.goal)] is not event:
+                continue  # the client has waited already, for news
+            try:
+                self._pass_on(event)
+            except Exception as error:  # it would end the process: see goals.py
+                self.refusals.report("control", "failed", repr(error))
+        if events:
+            self._wake()
+
+    def finish(self, reason: str) -> None:
+        """Tell what there is left to tell, and end all goals, after the physics thread ended."""
+        self._tell()
+        for server in self._servers:
+            if not isinstance(server, StreamServer):
+                server.goals.give_up_all(reason)
 
     def _pass_on(self, event: Event) -> None:
         match event:
@@ -108,6 +125,10 @@ class Controllers:
                 )
             case Refused():
                 self.refusals.report(_place(event.robot, event.source), "refused", event.message)
+            case Failed():
+                self.refusals.report(event.topic, "failed", event.message)
+                if isinstance(event.goal, Goal):
+                    event.goal.give_up(event.message)
             case WasReset():
                 self._on_reset()
 

@@ -8,6 +8,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory import (
     JointTolerance,
@@ -66,20 +67,29 @@ def to_trajectory(
     joints: ControlledJoints,
     settings: TrajectorySettings,
     out_of_limits: OutOfLimits,
-) -> Trajectory | None:
-    """Return a message's trajectory, None if it is empty, which means hold.
+) -> Trajectory:
+    """Return a message's trajectory.
 
     Raises:
         CommandError: It is wrong; the message says how.
     """
-    if not message.points:
-        joints.find(message.joint_names)
-        return None
     stamp = message.header.stamp
     start = seconds(stamp) if stamp.sec or stamp.nanosec else None
     return trajectory(
         joints, settings, out_of_limits, message.joint_names, start, point_arrays(message)
     )
+
+
+def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.ndarray:
+    """Return the joints that an empty trajectory tells to hold: those it names, or else all.
+
+    Raises:
+        CommandError: It names a joint that is not there.
+    """
+    among = joints.taking(POSITION)
+    if message.joint_names:
+        return joints.find(message.joint_names, among)
+    return np.array(among, dtype=np.intp)
 
 
 def to_tolerances(

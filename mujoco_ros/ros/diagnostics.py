@@ -44,6 +44,12 @@ class Diagnostics:
         self._lost = lost
         self._refusals = refusals
         self._troubles = 0
+        # MuJoCo's names may have a prefix where ROS has none.
+        self._joints = {
+            robot.prefix + name: f"{robot.namespace}/{name}" if robot.namespace else name
+            for robot in simulation.layout.robots
+            for name in robot.joints.names
+        }
         self._node = node
         self._simulation = simulation
         self._physics = physics
@@ -169,7 +175,10 @@ class Diagnostics:
             text,
             {
                 **held,
-                **{f"steps at the torque limit: {n}": str(c) for n, c in saturated.items()},
+                **{
+                    f"steps at the torque limit: {self._joints[name]}": str(count)
+                    for name, count in saturated.items()
+                },
                 **{kind: str(count) for kind, count in refusals.items()},
             },
         )

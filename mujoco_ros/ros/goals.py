@@ -1,5 +1,7 @@
 """Action goals whose fate the physics thread decides."""
 
+import contextlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +9,12 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
 
+_LOG = logging.getLogger(__name__)
 _RESULT_S = 10
 """For so long a result can be asked for; rclcpp_action's default, as rclpy's own depends on the
 distribution. Every status message lists all goals that are kept."""
@@ -49,18 +53,31 @@ class GoalServer(ActionServer):
         """
         self._pursued: dict[bytes, Goal] = {}
 
+        # Whatever these raised would end the process: rclpy's EventsExecutor cannot pass it on.
         def decide(message: Any) -> GoalResponse:
-            return GoalResponse.ACCEPT if check(message) else GoalResponse.REJECT
+            try:
+                return GoalResponse.ACCEPT if check(message) else GoalResponse.REJECT
+            except Exception:
+                _LOG.exception("%s: a goal was refused", name)
+                return GoalResponse.REJECT
 
         def accepted(handle: ServerGoalHandle) -> None:
             goal = Goal(self, handle, result, feedback)
             self._pursued[goal.key] = goal
-            accept(goal)
+            try:
+                accept(goal)
+            except Exception as error:
+                _LOG.exception("%s: a goal was given up", name)
+                goal.give_up(repr(error))
 
         def canceling(handle: ServerGoalHandle) -> CancelResponse:
             goal = self._pursued.get(bytes(handle.goal_id.uuid))
-            if goal is not None:
-                cancel(goal)
+            try:
+                if goal is not None:
+                    cancel(goal)
+            except Exception:
+                _LOG.exception("%s: a goal cannot be canceled", name)
+                return CancelResponse.REJECT
             return CancelResponse.ACCEPT
 
         super().__init__(
@@ -82,6 +99,11 @@ class GoalServer(ActionServer):
         """Run only what `finish` hands over."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
+
+    def give_up_all(self, reason: str) -> None:
+        """End all goals that are pursued."""
+        for goal in list(self._pursued.values()):
+            goal.give_up(reason)
 
     def finish(self, goal: "Goal", result: Any) -> None:
         """Send the result of a goal that has ended."""
@@ -109,9 +131,14 @@ class Goal:
             self.handle.execute()
 
     def tell(self, event: Progress) -> None:
-        """Tell the client where it stands."""
+        """Tell the client where it stands; under overload the middleware may not take it."""
         if self.handle.is_active:
-            self.handle.publish_feedback(self.feedback(event))
+            with contextlib.suppress(rclpy_implementation.RCLError):
+                self.handle.publish_feedback(self.feedback(event))
+
+    def give_up(self, reason: str) -> None:
+        """Tell the client that nobody pursues it any more."""
+        self.end(GoalEnded(goal=self, outcome=Outcome.INVALID_GOAL, message=reason))
 
     def end(self, event: GoalEnded) -> None:
         """Tell the client how it ended."""

@@ -109,6 +109,7 @@ class MujocoNode(Node):
     def stop(self) -> None:
         """End the physics, wait for it, and tell what there is left to tell."""
         self._physics.stop()
+        self._controllers.finish("the simulator ended")
         self._diagnostics.finish()
 
     def _ended(self, error: BaseException | None) -> None:
@@ -133,7 +134,7 @@ class MujocoNode(Node):
                 self._topics.set_rates(rates)
 
         try:
-            self.simulation.commands.submit(change)
+            self.simulation.commands.submit(change, urgent=True)
         except QueueFullError as error:
             self.get_logger().error(f"parameters {', '.join(values)} do not take effect: {error}")
 

@@ -1,6 +1,7 @@
 """The node's parameters: each declared once, with type, range and description."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,6 +27,8 @@ _KINDS = {
 }
 # What rclpy itself reads from the overrides, declared or not.
 _FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+_QUIET_S = 0.5
+"""Changes that follow each other within this time go to the debug log."""
 _SHOWN = 2
 """So many changes are written out in the log, the rest is counted."""
 
@@ -225,6 +228,7 @@ class Parameters:
         self._asked: set[str] = set()
         self._changed: dict[str, Any] = {}
         self._settling = False
+        self._told_at = -_QUIET_S
         # One callback does it all: rclpy would concatenate what several return.
         node.add_pre_set_parameters_callback(self._prepare)
         node.add_post_set_parameters_callback(self._accept)
@@ -331,7 +335,11 @@ class Parameters:
             shown = [f"{name} = {_shown(self._changed[name])}" for name in self._changed]
             rest = len(shown) - _SHOWN
             listing = ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
-            self._node.get_logger().info(f"parameters changed: {listing}")
+            log, now = self._node.get_logger(), time.monotonic()
+            # Who schedules gains, or drags a slider, would flood the log.
+            tell = log.info if now - self._told_at > _QUIET_S else log.debug
+            tell(f"parameters changed: {listing}")
+            self._told_at = now
         self._asked, self._changed = set(), {}
         self._settling = False
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from mujoco_ros.control.events import GoalEnded, Outcome
+from mujoco_ros.control.events import Failed
 from mujoco_ros.ros.goals import Goal
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.sim.commands import QueueFullError
@@ -32,21 +32,14 @@ class Submit:
 
         def failed(future: Future[None]) -> None:
             error = None if future.cancelled() else future.exception()
-            if error is None:
-                return
-            self._refusals.report(topic, "failed", repr(error))
-            if goal is not None:
-                simulation.emit(_given_up(goal, repr(error)))
+            if error is not None:
+                simulation.emit(Failed(topic=topic, message=repr(error), goal=goal))
 
         try:
             future = simulation.commands.submit(lambda: command(float(simulation.data.time)))
         except QueueFullError as error:
             self._refusals.report(topic, "refused", str(error))
             if goal is not None:
-                goal.end(_given_up(goal, str(error)))
+                goal.give_up(str(error))
             return
         future.add_done_callback(failed)
-
-
-def _given_up(goal: Goal, reason: str) -> GoalEnded:
-    return GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason)

@@ -17,7 +17,8 @@ class Template:
 
     The numbers are found by sentinel values: the message is serialized with a different one in each
     place, and its bytes are searched for them. That works for any middleware which writes numbers
-    plainly, and is checked against a second serialization before use.
+    plainly. It is done twice, with different values: Fast DDS estimates the length of a message,
+    and what it does not need of that holds whatever lay in memory, old sentinels among it.
 
     Attributes:
         data: The serialized message.
@@ -36,19 +37,19 @@ class Template:
         Raises:
             LayoutError: A number cannot be found.
         """
-        numbers = 1.5e300 + 1e290 * np.arange(1, len(paths) + 1)
-        marks = np.zeros(len(times), dtype=_STAMP)
-        marks["sec"] = 0x6B5A0000 + np.arange(len(times))
-        marks["nanosec"] = 0x2F3E0000 + np.arange(len(times))
-        write(message, paths, numbers)
-        write_times(message, times, marks)
-        data = bytes(serialize_message(message))
-        self.offsets = np.array([_find(data, n.tobytes(), message) for n in numbers], dtype=np.intp)
-        self.times = np.array([_find(data, m.tobytes(), message) for m in marks], dtype=np.intp)
+        first, second = (_places(message, paths, times, sign) for sign in (1, -1))
+        found = [one & other for one, other in zip(first, second, strict=True)]
+        if any(len(places) != 1 for places in found):
+            raise LayoutError(
+                f"{type(message).__name__}: cannot locate a number in its serialized form"
+            )
+        offsets = np.array([place for places in found for place in places], dtype=np.intp)
+        self.offsets, self.times = offsets[: len(paths)], offsets[len(paths) :]
+        length = len(serialize_message(message))
         write(message, paths, np.zeros(len(paths)))
         write_times(message, times, np.zeros(len(times), dtype=_STAMP))
         self.data = bytes(serialize_message(message))
-        if len(self.data) != len(data) or (self.offsets % 4).any() or (self.times % 4).any():
+        if len(self.data) != length or (offsets % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
 
 
@@ -76,10 +77,23 @@ def _resolve(message: Any, path: list[str]) -> Any:
     return message
 
 
-def _find(data: bytes, pattern: bytes, message: Any) -> int:
+def _places(message: Any, paths: list[str], times: list[str], sign: int) -> list[set[int]]:
+    """Serialize with sentinels; return for each path, numbers first, where its sentinel occurs."""
+    numbers = sign * (1.5e300 + 1e290 * np.arange(1, len(paths) + 1))
+    marks = np.zeros(len(times), dtype=_STAMP)
+    marks["sec"] = sign * (0x6B5A0000 + np.arange(len(times)))
+    marks["nanosec"] = 0x2F3E0000 + sign * np.arange(len(times))
+    write(message, paths, numbers)
+    write_times(message, times, marks)
+    data = bytes(serialize_message(message))
+    return [_all(data, sentinel.tobytes()) for sentinel in (*numbers, *marks)]
+
+
+def _all(data: bytes, pattern: bytes) -> set[int]:
+    """Return the offsets of all occurrences of `pattern`."""
+    found = set()
     offset = data.find(pattern)
-    if offset < 0 or data.find(pattern, offset + 1) >= 0:
-        raise LayoutError(
-            f"{type(message).__name__}: cannot locate a number in its serialized form"
-        )
-    return offset
+    while offset >= 0:
+        found.add(offset)
+        offset = data.find(pattern, offset + 1)
+    return found

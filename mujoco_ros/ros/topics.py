@@ -181,7 +181,8 @@ def _controller_state(index: int, robot: Robot, controlled: Sequence[tuple[int, 
     zeros = array("d", [0.0] * len(controlled))
     for field in {path.rpartition(".")[0] for path in numbers}:
         point, name = field.split(".")
-        setattr(getattr(message, point), name, zeros)
+        # One for each: where messages check their fields, they keep the array and not a copy.
+        setattr(getattr(message, point), name, zeros[:])
     return Topic(
         name="/".join(p for p in (robot.namespace, CONTROLLER_STATE) if p),
         rate="controller_state",

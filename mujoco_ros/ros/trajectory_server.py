@@ -12,14 +12,15 @@ from mujoco_ros.control.events import GoalEnded, Progress, Source
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.trajectory import Tolerances, Trajectory, tolerances
-from mujoco_ros.ros.conversions import to_tolerances, to_trajectory
+from mujoco_ros.ros.conversions import joints_to_hold, to_tolerances, to_trajectory
 from mujoco_ros.ros.goals import Goal, GoalServer
 from mujoco_ros.ros.outbox import stamp
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
 from mujoco_ros.ros.topics import RELIABLE
 
-Checked = tuple[Trajectory, Tolerances]
+Checked = tuple[Trajectory, Tolerances] | np.ndarray
+"""A trajectory with its tolerances, or the joints that are to hold."""
 
 
 class TrajectoryServer:
@@ -86,60 +87,54 @@ class TrajectoryServer:
         return message
 
     def _received(self, message: JointTrajectory) -> None:
-        control = self._control
         try:
-            checked = self._trajectory(message)
+            checked = self._read(message, self._topic)
         except CommandError as error:
             self._refusals.report(self._topic, "refused", str(error))
             return
-        if checked is None:
-            self._submit(self._topic, lambda _time: control.trajectory.hold())
-            return
-        self._tell_clamped(self._topic, checked)
-        allowed = tolerances(control.joints, control.trajectory.settings, checked.joints)
-        self._submit(self._topic, lambda time: control.follow(checked, allowed, None, time))
+        self._hand_over(checked, self._topic, None)
 
     def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
         """Say whether to accept a goal; what was read of it is kept for `_accept`."""
         control = self._control
         self._checked = None
         try:
-            checked = self._trajectory(goal.trajectory)
-            joints = np.empty(0, np.intp) if checked is None else checked.joints
+            checked = self._read(goal.trajectory, self._action)
+            joints = checked[0].joints if isinstance(checked, tuple) else checked
             allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
         except CommandError as error:
             self._refusals.report(self._action, "refused", f"goal refused: {error}")
             return False
-        if checked is not None:
-            self._checked = checked, allowed
-            self._tell_clamped(self._action, checked)
+        self._checked = (checked[0], allowed) if isinstance(checked, tuple) else checked
         return True
 
     def _accept(self, goal: Goal) -> None:
-        control, checked, self._checked = self._control, self._checked, None
-        if checked is None:
-            self._submit(self._action, lambda _time: control.trajectory.hold(goal), goal)
-        else:
-            self._submit(self._action, lambda time: control.follow(*checked, goal, time), goal)
+        checked, self._checked = self._checked, None
+        if checked is not None:
+            self._hand_over(checked, self._action, goal)
 
     def _cancel(self, goal: Goal) -> None:
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
-    def _trajectory(self, message: JointTrajectory) -> Trajectory | None:
-        """Return what a message says, None if it says hold.
+    def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None) -> None:
+        control = self._control
+        if isinstance(checked, tuple):
+            self._submit(came_by, lambda time: control.follow(*checked, goal, time), goal)
+        else:
+            self._submit(came_by, lambda _time: control.hold(checked, goal), goal)
+
+    def _read(self, message: JointTrajectory, came_by: str) -> Checked:
+        """Return what a message says, with the tolerances of the parameters.
 
         Raises:
             CommandError: It is wrong, or too late.
         """
         control = self._control
-        checked = to_trajectory(
-            message, control.joints, control.trajectory.settings, control.stream.out_of_limits
-        )
-        if checked is not None:
-            checked.check_in_time(self._now())
-        return checked
-
-    def _tell_clamped(self, came_by: str, checked: Trajectory) -> None:
+        joints, settings = control.joints, control.trajectory.settings
+        if not message.points:
+            return joints_to_hold(message, joints)
+        checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
+        checked.check_in_time(self._now())
         if checked.clamped:
             self._refusals.report(
                 came_by,
@@ -147,6 +142,7 @@ class TrajectoryServer:
                 f"{checked.clamped} positions were outside their joints' limits",
                 count=checked.clamped,
             )
+        return checked, tolerances(joints, settings, checked.joints)
 
 
 def _result(event: GoalEnded) -> FollowJointTrajectory.Result:

@@ -23,8 +23,12 @@ class CommandQueue:
         self._lock = threading.Lock()  # of those who submit; draining needs none
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
-    def submit(self, command: Callable[[], T]) -> "Future[T]":
+    def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
         """Queue a command; its result, or what it raised, arrives in the future.
+
+        Args:
+            command: What the physics thread is to run.
+            urgent: Whether to take it even beyond the limit; for the few that must not get lost.
 
         Raises:
             QueueFullError: The queue is full, or closed; nothing was queued.
@@ -33,7 +37,7 @@ class CommandQueue:
         with self._lock:
             if self._closed:
                 raise QueueFullError("the physics thread has ended")
-            if len(self._waiting) >= self._limit:
+            if len(self._waiting) >= self._limit and not urgent:
                 raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
             self._waiting.append((command, future))
         return future

@@ -17,6 +17,8 @@ _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
 # Where dynprm has the greatest rate of the setpoint; if there is one, act begins with the setpoint.
 _SLEW = {int(_DYN.mjDYN_PID): 1, int(_DYN.mjDYN_DCMOTOR): 7}
+# The engine zeroes the controls of all actuators when one is beyond mjMAXVAL, 1e10.
+_LARGEST_CTRL = 1e9
 
 
 @dataclass(kw_only=True)
@@ -95,13 +97,15 @@ class Drives:
             effort: Largest effort at the joint [Nm or N]; 0 gives back the actuators' own limit.
         """
         model = self._model
-        for actuator in {row.actuator for row in self._inputs if row.joint == joint}:
+        actuators = {row.actuator for row in self._inputs if row.joint == joint}
+        for actuator in actuators:
             output = int(model.actuator_outadr[actuator])
             own, limited = self._own_limits.setdefault(
                 output,
                 (model.actuator_forcerange[output].copy(), model.actuator_forcelimited[output]),
             )
-            reach = effort / abs(float(model.actuator_gear[actuator, 0]))
+            gear = abs(float(model.actuator_gear[actuator, 0]))
+            reach = effort / (gear * len(actuators))
             model.actuator_forcelimited[output] = bool(limited or effort)
             low, high = own if limited else (-np.inf, np.inf)
             model.actuator_forcerange[output] = (
@@ -129,6 +133,8 @@ class Drives:
         out += np.multiply(self._dq, references.dq[self._joints], out=scratch)
         out += np.multiply(self._tau, references.tau[self._joints], out=scratch)
         out += self._offset
+        np.maximum(out, -_LARGEST_CTRL, out=out)
+        np.minimum(out, _LARGEST_CTRL, out=out)
         ctrl[self._slots] = out
 
     def adopt(self, ctrl: np.ndarray, references: References) -> None:

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 
-from benchmark.report import Row, figure, save, table
+from benchmark.report import Row, figure, percentiles, save, table
 
 
 def test_a_record_holds_what_the_table_shows(tmp_path):
@@ -17,3 +17,12 @@ def test_a_record_holds_what_the_table_shows(tmp_path):
     assert [row["good"] for row in saved["rows"]] == [True, None, False]
     assert "| d | factor | 9.54 | x | ≥ 6 | pass |" in page.read_text()
     assert "FAIL" in table(rows)
+
+
+def test_percentiles_keep_the_limits_they_have():
+    values = np.arange(101.0)
+    rows = percentiles("k", "round trip", values, 50, 99, 100, unit="ms", below={50: 51, 99: 99})
+    assert [row.value for row in rows] == [50, 99, 100]
+    assert [row.good for row in rows] == [True, False, None]
+    assert [row.limit for row in rows] == ["< 51", "< 99", ""]
+    assert rows[1].cells() == ("k", "round trip, p99", "99.00", "ms", "< 99", "FAIL")

@@ -242,3 +242,13 @@ def test_waypoints_that_fall_together_at_late_times_break_nothing():
     rows = walk(track, references, late + np.arange(0.0, 0.03, STEP))
     assert np.isfinite(rows).all()
     assert rows[-1, 0, 0] == 2.0
+
+
+def test_where_the_position_stops_at_a_limit_the_velocity_does_too():
+    joints = some_joints("a", limits={"a": (-1.0, 1.0)})
+    track, references = begin(joints, points([1.0], [[0.9]], [[0.0]]), q=0.8, dq=3.0)
+    rows = walk(track, references, np.arange(0.0, 1.0, STEP))[:, :, 0]
+    at_limit = rows[:, 0] == 1.0
+    assert at_limit.any()
+    assert rows[:, 0].max() == 1.0
+    assert not rows[at_limit, 1].any()

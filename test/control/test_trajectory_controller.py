@@ -8,10 +8,19 @@ from commanded import Commanded, points, some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.control.events import GoalEnded, GoalStarted, Outcome, Progress, Refused, Source
+from mujoco_ros.control.events import (
+    GoalEnded,
+    GoalStarted,
+    Outcome,
+    Progress,
+    Refused,
+    Source,
+    TakenOver,
+)
 from mujoco_ros.control.trajectory import JointTolerance, PointArrays
 
 NAMES = ("a", "b", "c")
+ALL = np.arange(3)
 STEP = 0.004
 
 
@@ -255,7 +264,7 @@ def test_an_empty_trajectory_stops_what_moves(goal):
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.5)
     commanded.follow("b", line(1.0), start=10.0)
-    commanded.control.trajectory.hold(goal)
+    commanded.control.hold(ALL, goal)
     expected = [("g", Outcome.INVALID_GOAL)] + ([("empty", Outcome.SUCCESSFUL)] if goal else [])
     assert ended(commanded) == expected
     rows = commanded.run(0.2)
@@ -269,18 +278,29 @@ def test_an_empty_trajectory_ends_the_velocity_that_the_last_one_ended_with():
     commanded.configure(allow_nonzero_velocity_at_trajectory_end=True)
     commanded.follow("a", points([0.1], [[1.0]], [[2.0]]))
     assert commanded.run(0.2)[-1, 1, 0] == 2.0
-    commanded.control.trajectory.hold()
+    commanded.control.hold(ALL)
     assert commanded.step()[1, 0] == 0.0
 
 
-def test_an_empty_trajectory_stops_no_joint_that_somebody_else_has_now():
+def test_an_empty_trajectory_stops_whoever_moves_the_joints_it_is_for():
     commanded = robot()
-    commanded.follow("a", line(1.0, 0.1))
-    commanded.run(0.2)
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0})
+    commanded.tell(Source.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     commanded.step()
-    commanded.control.trajectory.hold()
-    assert commanded.step()[1, 0] == 1.0
+    commanded.control.hold(np.array([0]), "empty")
+    q, dq, _ = commanded.step()
+    assert dq.tolist() == [0.0, 1.0, 0.0]
+    assert commanded.run(0.2)[-1, 0, 0] == q[0], "the position reference stays as well"
+    (taken,) = commanded.heard(TakenOver)
+    assert (taken.loser, taken.taker, taken.joints) == (Source.VELOCITY, Source.TRAJECTORY, ("a",))
+    assert ended(commanded) == [("empty", Outcome.SUCCESSFUL)]
+
+
+def test_a_topic_trajectory_that_loses_a_joint_goes_on_with_the_others():
+    commanded = robot()
+    commanded.follow("ab", line(1.0, joints=2))
+    commanded.run(0.5)
+    commanded.tell(Source.POSITION, position={"a": 0.0})
+    np.testing.assert_allclose(commanded.run(0.6)[-1, 0], [0.0, 1.0, 0.0])
 
 
 def test_feedback_comes_at_its_rate_and_says_where_the_goal_stands():

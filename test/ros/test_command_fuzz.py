@@ -370,10 +370,9 @@ def test_through_all_of_this_the_simulation_keeps_time(fuzzed: Fuzzed) -> None:
     achieved, dropped = (
         fuzzed.time(name) for name in ("real-time factor achieved", "time dropped in total [s]")
     )
-    # On an idle machine nothing but the longest messages costs time, and these about 0.1 s in all.
-    assert dropped[-1] - dropped[0] < 0.1 * len(dropped)
+    # The middleware's deserializing of the three longest messages is what may cost time.
+    assert dropped[-1] - dropped[0] < 1.0
     assert np.median(achieved) == pytest.approx(1.0, abs=0.02)
-    assert max(fuzzed.time("step period p99.9 [us]")) < 1e6
 
 
 def test_commands_during_resets_end_truthfully(start: Starter) -> None:

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from trajectory_msgs.msg import MultiDOFJointTrajectoryPoint
 
 from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.ros.conversions import point_arrays, seconds, to_tolerances, to_trajectory
+from mujoco_ros.ros.conversions import (
+    joints_to_hold,
+    point_arrays,
+    seconds,
+    to_tolerances,
+    to_trajectory,
+)
 
 _NAMES = ("a", "b", "c")
 _JOINTS = some_joints(_NAMES)
@@ -69,10 +75,10 @@ def test_an_array_of_the_wrong_length_is_refused_with_point_and_field(
 
 
 def test_a_message_without_points_means_hold_and_still_must_name_known_joints() -> None:
-    assert to_trajectory(trajectory(joints=()), _JOINTS, _SETTINGS, "clamp") is None
-    assert to_trajectory(trajectory(joints=("b",)), _JOINTS, _SETTINGS, "clamp") is None
+    assert joints_to_hold(trajectory(joints=()), _JOINTS).tolist() == [0, 1, 2]
+    assert joints_to_hold(trajectory(joints=("b",)), _JOINTS).tolist() == [1]
     with pytest.raises(JointError, match="joint 'x' not found"):
-        to_trajectory(trajectory(joints=("x",)), _JOINTS, _SETTINGS, "clamp")
+        joints_to_hold(trajectory(joints=("x",)), _JOINTS)
 
 
 def test_values_are_those_of_the_named_joints_whatever_their_order() -> None:

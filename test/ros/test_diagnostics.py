@@ -4,11 +4,12 @@ import time
 from typing import Any
 
 import numpy as np
+from commanders import ARM, Commander
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from simulators import DATA, Starter, stamps_of
-from zoo import Zoo
+from simulators import DATA, Recording, Starter, stamps_of
+from zoo import ROBOTS, Zoo
 
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {
@@ -35,8 +36,13 @@ def _values(status: Any) -> dict[str, str]:
 def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     message = zoo.recordings["/diagnostics"].messages[-1]
     names = [status.name for status in message.status]
-    assert names == ["mujoco: real time", "mujoco: engine", "mujoco: middleware"]
-    pace, engine, middleware = message.status
+    assert names == [
+        "mujoco: real time",
+        "mujoco: engine",
+        "mujoco: control",
+        "mujoco: middleware",
+    ]
+    pace, engine, control, middleware = message.status
     assert {status.hardware_id for status in message.status} == {"MuJoCo"}
     assert set(_values(pace)) == _TIME
     assert float(_values(pace)["real-time factor asked"]) == 0.1
@@ -47,6 +53,10 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert _values(engine)["divergences"] == "0"
     assert (middleware.level, middleware.message) == (DiagnosticStatus.OK, "takes every message")
     assert int(_values(engine)["contacts"]) > 8  # two feet, four feet, two boxes
+    assert (control.level, control.message) == (DiagnosticStatus.OK, "as commanded")
+    assert set(_values(control)) == {f"{robot}: held by nobody" for robot in ROBOTS}
+    joints = zoo.recordings["/left_arm/joint_states"].messages[0].name
+    assert _values(control)["left_arm: held by nobody"] == ", ".join(joints)
 
 
 def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
@@ -63,6 +73,48 @@ def test_a_report_comes_about_once_a_second(zoo: Zoo, start: Starter) -> None:
     )
     assert listener.spin_until(lambda: len(arrivals) >= 3)
     assert 0.7 < np.mean(np.diff(arrivals)) < 1.5
+
+
+def _control(recording: Recording) -> Any:
+    """Return the latest status of control."""
+    return recording.messages[-1].status[2]
+
+
+def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
+    start: Starter,
+) -> None:
+    simulator = start.simulator(scene="arm", real_time_factor=5.0)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    commander = Commander(listener)
+    assert listener.spin_until(lambda: len(diagnostics) > 0)
+    assert set(_values(_control(diagnostics))) == {"held by nobody"}
+
+    commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
+    saturated = "steps at the torque limit: wrist_1_joint"
+    assert listener.spin_until(lambda: saturated in _values(_control(diagnostics)))
+    control = _control(diagnostics)
+    assert (control.level, control.message) == (
+        DiagnosticStatus.WARN,
+        "not all as commanded since the last report",
+    )
+    assert int(_values(control)[saturated]) > 100
+    assert _values(control)["held by joint_commands"] == "wrist_1_joint, wrist_2_joint"
+    assert "wrist_1_joint" not in _values(control)["held by nobody"]
+
+    commander.publish_joints(["tail"], effort=[1000.0])
+    commander.publish_forward("position", [7.0, -8.0, 0.0, 0.0, 0.0, 0.0])
+    lost = "joints lost to position_controller on joint_commands"
+    assert listener.spin_until(lambda: lost in _values(_control(diagnostics)))
+    values = _values(_control(diagnostics))
+    assert values[lost] == "1"
+    assert values["refused on joint_commands"] == "1"
+    assert values["positions clamped on position_controller/commands"] == "2"
+    assert values["held by position_controller"] == ", ".join(ARM)
+    # The level is about the last second; the counts are of all time.
+    commander.publish_forward("position", [0.0, -1.75, 1.35, -1.17, -1.57, -1.57])
+    assert listener.spin_until(lambda: _control(diagnostics).level == DiagnosticStatus.OK)
+    assert _values(_control(diagnostics))[lost] == "1"
 
 
 def _errors(recording: Any) -> list[Any]:

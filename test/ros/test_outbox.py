@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from cdr import encode, without_padding
+from control_msgs.msg import JointTrajectoryControllerState
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from simulators import DATA
+from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import _joint_trajectory_point as point_module
 
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
@@ -21,6 +24,7 @@ from mujoco_ros.ros.template import write, write_times
 from mujoco_ros.ros.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.sim.simulation import Simulation
 
+_REFERENCES = ("position", "velocity", "acceleration", "effort")
 _STAMPS = ((0, 0), (0, 999_999_999), (12, 345_000_000), (2**31 - 1, 999_999_999))
 
 
@@ -28,10 +32,14 @@ def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[
     simulation = Simulation(load_scene(scene))
     model, layout = simulation.model, simulation.layout
     frames = plan_frames(model, layout, "all", descriptions(simulation.assembly, layout))
-    topics, first_base = [clock_topic()], 0
+    topics = [clock_topic()]
+    first_base = first_joint = 0
     for index, robot in enumerate(layout.robots):
-        topics += robot_topics(index, robot, first_base, wrench_sign)
+        # All joints but the first, so that neither index is the other.
+        controlled = [(j, first_joint + j) for j in range(1, len(robot.joints.names))]
+        topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
         first_base += len(robot.bases)
+        first_joint += len(robot.joints.names)
     topics.append(transform_topic(frames.moving))
     random = np.random.default_rng(3)
     shapes = {
@@ -42,6 +50,10 @@ def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[
         "sensordata": model.nsensordata,
         "base_motion": (first_base, 6),
         "relative_poses": (len(frames.linked_bodies), 7),
+        **{f"reference_{what}": first_joint for what in _REFERENCES},
+        "position_error": first_joint,
+        "velocity_error": first_joint,
+        "elapsed": len(layout.robots),
     }
     return topics, {name: random.normal(size=shape) for name, shape in shapes.items()}
 
@@ -76,6 +88,10 @@ def _by_hand(topic: Topic, arrays: dict[str, np.ndarray], sec: int, nanosec: int
     write(message, list(topic.numbers), np.array(numbers))
     stamp = np.array((sec, nanosec), dtype=[("sec", "<i4"), ("nanosec", "<u4")])
     write_times(message, list(topic.stamps), np.array([stamp] * len(topic.stamps)))
+    for path, number in topic.durations.items():
+        passed = round(float(arrays[number.array][number.address]) * 1e9)
+        duration = np.array([divmod(passed, 1_000_000_000)], dtype=stamp.dtype)
+        write_times(message, [path], duration)
     return message
 
 
@@ -85,6 +101,7 @@ def _check(topics: list[Topic], arrays: dict[str, np.ndarray]) -> Iterator[str]:
     for sec, nanosec in _STAMPS:
         for array in arrays.values():
             array[...] = random.normal(size=array.shape) * 10.0 ** random.integers(-9, 9)
+        arrays["elapsed"][:] = np.minimum(abs(arrays["elapsed"]), 2.0**31 - 1)
         batch.publish(sec, nanosec)
         for topic in topics:
             (data,) = published[topic.name]
@@ -100,7 +117,7 @@ def _check(topics: list[Topic], arrays: dict[str, np.ndarray]) -> Iterator[str]:
 def test_every_message_of_the_zoo_equals_the_one_filled_by_hand(
     zoo: tuple[list[Topic], dict[str, np.ndarray]],
 ) -> None:
-    assert len(set(_check(*zoo))) == 24
+    assert len(set(_check(*zoo))) == 28
 
 
 def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
@@ -110,10 +127,39 @@ def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
         "/clock",
         "/tf",
         "joint_states",
+        "joint_trajectory_controller/controller_state",
         "imu/carriage",
         "imu/tip",
         "wrench/pole_ft",
     }
+
+
+@pytest.mark.parametrize(
+    "elapsed", [0.0, 1e-9, 0.999999999, 0.9999999999, 1.0, 12.345, 2.0**31 - 1]
+)
+def test_durations_are_those_of_the_arrays_to_the_nanosecond(
+    probe: tuple[list[Topic], dict[str, np.ndarray]], elapsed: float
+) -> None:
+    topics, arrays = probe
+    batch, _, published = _batch(topics, arrays)
+    arrays["elapsed"][:] = elapsed
+    batch.publish(1, 0)
+    (data,) = published["joint_trajectory_controller/controller_state"]
+    state = deserialize_message(data, JointTrajectoryControllerState)
+    for part in (state.reference, state.feedback, state.error, state.output):
+        passed = part.time_from_start
+        assert 0 <= passed.nanosec < 1_000_000_000
+        assert abs(passed.sec + passed.nanosec * 1e-9 - elapsed) <= 5e-10 + 1e-7 * (elapsed > 1e6)
+
+
+def test_messages_that_check_their_fields_are_filled_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What the environment variable ROS_PYTHON_CHECK_FIELDS does, before the first import.
+    monkeypatch.setattr(point_module, "ros_python_check_fields", "1")
+    with pytest.raises(AssertionError, match="time_from_start"):
+        JointTrajectoryPoint(time_from_start=1.0)
+    assert len(set(_check(*_topics_and_arrays("arm", "child_on_parent")))) == 5
 
 
 def test_what_nobody_listens_to_is_not_published(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -190,7 +191,45 @@ def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence
     assert all(np.isfinite([*s.position, *s.velocity, *s.effort]).all() for s in states)
 
 
-_OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0}
+_OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0, "controller_state": 0.0}
+
+
+def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
+    """Return the robots whose trajectory controller's state is published."""
+    simulation = Simulation(load_scene(scene))
+    described = descriptions(simulation.assembly, simulation.layout)
+    frames = plan_frames(simulation.model, simulation.layout, "base", described)
+    names = Publishers(node, simulation, frames, "child_on_parent", controllers=controllers).names
+    end = "joint_trajectory_controller/controller_state"
+    return [name.removesuffix(end) for name in names if name.endswith(end)]
+
+
+def test_the_state_of_each_controller_is_published_where_there_are_controllers(
+    ros_node: Node,
+) -> None:
+    robots = ["humanoid/", "quadruped/", "left_arm/", "right_arm/"]
+    assert _controllers(ros_node, "zoo", controllers=True) == robots
+    assert _controllers(ros_node, "arm", controllers=True) == [""]
+    assert _controllers(ros_node, "zoo", controllers=False) == []
+
+
+def test_the_state_of_a_controller_comes_at_its_own_rate(
+    watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    topic = "joint_trajectory_controller/controller_state"
+    ros_node.create_subscription(JointTrajectoryControllerState, topic, lambda _: None, 10)
+
+    def sent() -> bool:
+        watched.run(10)
+        return watched.topics() == {"/clock", topic}
+
+    assert spin_until(sent, PATIENCE_S)
+    for rate, every in ((None, 10), (1000.0, 1), (0.0, None)):
+        if rate is not None:
+            watched.publishers.set_rates(RATES | {"controller_state": rate})
+        watched.sent.clear()
+        watched.run(100)
+        assert set(np.diff(watched.steps(topic))) == ({every} if every else set())
 
 
 def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
@@ -198,6 +237,7 @@ def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
     depths = {p.topic_name: p.qos_profile.depth for p in watched.node.publishers}
     assert depths["/joint_states"] == depths["/odom"] == depths["/clock"] == 10
     assert depths["/imu/pelvis_imu"] == depths["/wrench/left_ankle_ft"] == 5
+    assert depths["/joint_trajectory_controller/controller_state"] == 10
     assert depths["/tf"] == 100
 
 

@@ -41,6 +41,7 @@ def test_a_command_that_fails_is_reported_and_the_simulation_goes_on(
 
     submit("arm/topic", fail)
     bench.step(3)
+    bench.pass_on()
     assert bench.warnings == ["arm/topic: ZeroDivisionError('a mistake')"]
     assert bench.refusals.counts == {"failed on arm/topic": 1}
     assert bench.simulation.time == 0.002

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cdr import encode, without_padding
+from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
@@ -34,6 +35,14 @@ def _joint_state(count: int) -> JointState:
         velocity=zeros,
         effort=zeros,
     )
+
+
+def _controller_state(count: int) -> JointTrajectoryControllerState:
+    zeros = [0.0] * count
+    message = JointTrajectoryControllerState(joint_names=[f"joint{i}" for i in range(count)])
+    for part in (message.reference, message.feedback):
+        part.positions = part.velocities = part.accelerations = part.effort = zeros
+    return message
 
 
 def _transforms(count: int) -> TFMessage:
@@ -96,6 +105,22 @@ _CASES: list[tuple[str, Any, list[str], list[str]]] = [
         [f"transforms.{i}.header.stamp" for i in range(60)],
     ),
 ]
+_CASES.append(
+    (
+        "JointTrajectoryControllerState",
+        lambda: _controller_state(33),
+        [
+            f"{part}.{field}.{i}"
+            for part in ("reference", "feedback")
+            for field in ("positions", "velocities", "accelerations", "effort")
+            for i in range(33)
+        ],
+        [
+            "header.stamp",
+            *(f"{part}.time_from_start" for part in ("reference", "feedback", "error", "output")),
+        ],
+    )
+)
 _NAMES = [case[0] for case in _CASES]
 _SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1.7976931348623157e308, 1.5e300, 1 / 3)
 _STAMPS = ((0, 0), (0, 999_999_999), (1, 1), (2**31 - 1, 999_999_999), (0x6B5A0000, 0x2F3E0000))
@@ -173,6 +198,24 @@ def test_one_number_in_two_places_is_refused() -> None:
 def _behind_a_text(paths: list[str]) -> None:
     message = Float64MultiArray(data=[0.0] * len(paths))
     Template(message, paths, [])
+
+
+def test_old_sentinels_behind_the_message_are_not_mistaken_for_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paths = [f"data.{i}" for i in range(4)]
+    sent: list[bytes] = []
+
+    def overlong(message: Any) -> bytes:
+        """Serialize into memory in which the message before this one lies."""
+        sent.append(bytes(serialize_message(message)))
+        return sent[-1] + sent[-2][-16:] if len(sent) > 1 else sent[-1] + bytes(16)
+
+    plain = Template(Float64MultiArray(data=[0.0] * 4), paths, [])
+    monkeypatch.setattr(template_module, "serialize_message", overlong)
+    for _ in range(3):
+        template = Template(Float64MultiArray(data=[0.0] * 4), paths, [])
+        assert template.offsets.tolist() == plain.offsets.tolist()
 
 
 def test_a_middleware_that_writes_numbers_in_its_own_way_is_noticed(

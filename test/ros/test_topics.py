@@ -10,14 +10,25 @@ import numpy as np
 import pytest
 from cdr import encode, without_padding
 from geometry_msgs.msg import WrenchStamped
+from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from replay import paired, replay
 from sensor_msgs.msg import Imu, JointState
 from simulators import DATA, Starter, stamps_of, steps_of
 from std_msgs.msg import String
-from zoo import BEST_EFFORT, LATCHED, OCCASIONAL, PERIODIC, Zoo, subscription_qos
+from zoo import (
+    ACTIONS,
+    BEST_EFFORT,
+    COMMANDS,
+    INTERFACES,
+    LATCHED,
+    OCCASIONAL,
+    PERIODIC,
+    ROBOTS,
+    Zoo,
+    subscription_qos,
+)
 
-_ROBOTS = ("humanoid", "quadruped", "left_arm", "right_arm")
 _KEYFRAMES = {
     "humanoid": "half_sitting",
     "quadruped": "stand",
@@ -47,14 +58,38 @@ def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
     names = {
         name
         for name, _ in zoo.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
-        if name not in ("/rosout", "/parameter_events")
+        if name not in ("/rosout", "/parameter_events") and "/_action/" not in name
     }
     assert names == {*PERIODIC, *OCCASIONAL}
 
 
+@pytest.mark.parametrize("topic", COMMANDS)
+def test_commands_are_listened_to_with_the_type_and_quality_of_the_contract(
+    zoo: Zoo, topic: str
+) -> None:
+    (subscriber,) = zoo.listener.node.get_subscriptions_info_by_topic(topic)
+    package, kind = COMMANDS[topic].__module__.partition(".")[0], COMMANDS[topic].__name__
+    assert subscriber.topic_type == f"{package}/msg/{kind}"
+    assert subscriber.node_name == "mujoco"
+    assert subscriber.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+    assert subscriber.qos_profile.durability == DurabilityPolicy.VOLATILE
+
+
+def test_nothing_is_listened_to_that_the_contract_does_not_know(zoo: Zoo) -> None:
+    found = zoo.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
+    assert {name for name, _ in found} - {"/parameter_events"} == set(COMMANDS)
+
+
+def test_actions_are_those_of_the_contract(zoo: Zoo) -> None:
+    found = get_action_server_names_and_types_by_node(zoo.listener.node, "mujoco", "/")
+    assert dict(found) == {
+        name: [f"control_msgs/action/{kind.__name__}"] for name, kind in ACTIONS.items()
+    }
+
+
 @pytest.mark.parametrize("topic", [topic for topic in PERIODIC if topic != "/clock"])
 def test_messages_are_a_period_of_simulated_time_apart(zoo: Zoo, topic: str) -> None:
-    every = 10 if topic == "/tf" else 2
+    every = 10 if topic == "/tf" or topic.endswith("/controller_state") else 2
     steps = steps_of(zoo.recordings[topic].messages)
     assert all(step % every == 0 for step in steps)
     spacings = Counter(np.diff(steps).tolist())
@@ -86,7 +121,7 @@ def test_bytes_on_the_wire_are_those_of_the_plainly_serialized_message(
         assert without_padding(data, message) == encode(message)
 
 
-@pytest.mark.parametrize("robot", _ROBOTS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_joint_states_are_the_engines_in_model_order(zoo: Zoo, robot: str) -> None:
     model = zoo.instants[min(zoo.instants)].model
     names = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] in (2, 3)]
@@ -98,7 +133,47 @@ def test_joint_states_are_the_engines_in_model_order(zoo: Zoo, robot: str) -> No
         assert got == expected
 
 
-@pytest.mark.parametrize("robot", _ROBOTS)
+def _controlled(robot: str, names: list[str]) -> list[str]:
+    """Return the joints of a robot that controllers of one quantity command."""
+    return [name for name in names if "arm" not in robot or "finger" not in name]
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_controller_states_are_the_engines_and_the_references_of_the_keyframe(
+    zoo: Zoo, robot: str
+) -> None:
+    topic = f"/{robot}/joint_trajectory_controller/controller_state"
+    names = _controlled(robot, list(zoo.recordings[f"/{robot}/joint_states"].messages[0].name))
+    held = replay("zoo", [0])[0]
+    wanted = [held.joint(f"{robot}/{name}")[0] for name in names]
+    for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
+        assert list(message.joint_names) == names
+        measured = [instant.joint(f"{robot}/{name}") for name in names]
+        feedback, reference, error = message.feedback, message.reference, message.error
+        got = zip(feedback.positions, feedback.velocities, feedback.effort, strict=True)
+        assert list(got) == measured
+        np.testing.assert_allclose(reference.positions, wanted, atol=1e-12)
+        assert list(error.positions) == [
+            q_ref - q for q_ref, (q, _, _) in zip(reference.positions, measured, strict=True)
+        ]
+        for row in (reference.velocities, reference.accelerations, reference.effort):
+            assert list(row) == [0.0] * len(names)
+        assert message.output.positions == reference.positions
+        for part in (reference, feedback, error, message.output):
+            assert (part.time_from_start.sec, part.time_from_start.nanosec) == (0, 0)
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_order_of_forward_commands_is_that_of_the_joints(
+    zoo: Zoo, robot: str, interface: str
+) -> None:
+    (message,) = zoo.recordings[f"/{robot}/{interface}_controller/joints"].messages
+    names = list(zoo.recordings[f"/{robot}/joint_states"].messages[0].name)
+    assert list(message.name) == _controlled(robot, names)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_robots_start_in_their_keyframe_and_hold_it(zoo: Zoo, robot: str) -> None:
     first = zoo.recordings[f"/{robot}/joint_states"].messages[0]
     model = zoo.instants[min(zoo.instants)].model
@@ -202,7 +277,7 @@ def test_base_accel_is_the_acceleration_in_the_frame_of_the_base(zoo: Zoo, robot
         assert _xyz(message.accel.angular) == acceleration[3:].tolist()
 
 
-@pytest.mark.parametrize("robot", _ROBOTS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_robot_description_is_the_urdf_of_the_joints_that_are_published(
     zoo: Zoo, robot: str
 ) -> None:

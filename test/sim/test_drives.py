@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.modes import Mode
+from mujoco_ros.control.references import References
+from mujoco_ros.model.layout import Joints
 from mujoco_ros.model.limits import joint_effort
+from mujoco_ros.sim.drives import Drives
 
 START = 0.7
 """Where the keyframes of these tests put their joint."""
@@ -421,3 +424,21 @@ def test_saturation_survives_in_the_force_of_the_actuator(simulate):
     assert simulation.step()
     assert simulation.data.actuator("m").force[0] == pytest.approx(1.0)
     assert simulation.model.actuator_gaintype[0] == mujoco.mjtGain.mjGAIN_FIXED
+
+
+def test_an_absurd_reference_of_one_joint_leaves_the_others_their_controls():
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco><worldbody>
+          <body><joint name="a" axis="0 1 0"/><geom size=".1"/></body>
+          <body pos="1 0 0"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body>
+        </worldbody><actuator><motor joint="a"/><motor joint="b"/></actuator></mujoco>""")
+    data = mujoco.MjData(model)
+    joints = Joints(names=("a", "b"), ids=np.arange(2), qpos=np.arange(2), dof=np.arange(2))
+    drives = Drives(model, joints)
+    drives.set_gains(np.full(2, 100.0), np.full(2, 20.0))
+    references = References.holding(np.zeros(2))
+    references.dq[0] = 1e9
+    drives.write(references, data.ctrl)
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.ctrl).max() < 1e10, "beyond that the engine zeroes all of them"
+    assert data.ctrl[0] > 1e8

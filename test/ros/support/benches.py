@@ -21,6 +21,7 @@ from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.controllers import Controllers
 from mujoco_ros.ros.frames import plan_frames
 from mujoco_ros.ros.publishers import Publishers
+from mujoco_ros.ros.stream_server import StreamServer
 from mujoco_ros.ros.topics import RATES
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
 
@@ -63,6 +64,11 @@ class Bench:
         self._publishers = self._publish(controllers)
 
     def close(self) -> None:
+        # Nodes do not destroy actions, which others in this domain would then find.
+        for server in self.controllers._servers:
+            if not isinstance(server, StreamServer):
+                server.goals.destroy()
+        self.commander.close()
         self.listener.close()
         self.node.destroy_node()
         self._domain.close()

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import AccelStamped, WrenchStamped
 from nav_msgs.msg import Odometry
@@ -10,17 +12,25 @@ from replay import Instant, replay
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from simulators import DEEP, Listener, Recording, Simulator, Starter, steps_of
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
+from trajectory_msgs.msg import JointTrajectory
 
 RELIABLE, BEST_EFFORT, LATCHED = "reliable", "best effort", "latched"
+
+ROBOTS = ("humanoid", "quadruped", "left_arm", "right_arm")
+INTERFACES = ("position", "velocity", "effort")
 
 PERIODIC: dict[str, tuple[type, str]] = {
     "/clock": (Clock, RELIABLE),
     "/tf": (TFMessage, RELIABLE),
+    **{f"/{robot}/joint_states": (JointState, RELIABLE) for robot in ROBOTS},
     **{
-        f"/{robot}/joint_states": (JointState, RELIABLE)
-        for robot in ("humanoid", "quadruped", "left_arm", "right_arm")
+        f"/{robot}/joint_trajectory_controller/controller_state": (
+            JointTrajectoryControllerState,
+            RELIABLE,
+        )
+        for robot in ROBOTS
     },
     "/humanoid/imu/pelvis_imu": (Imu, BEST_EFFORT),
     "/quadruped/imu/trunk_imu": (Imu, BEST_EFFORT),
@@ -45,12 +55,39 @@ PERIODIC: dict[str, tuple[type, str]] = {
 OCCASIONAL: dict[str, tuple[type, str]] = {
     "/tf_static": (TFMessage, LATCHED),
     "/diagnostics": (DiagnosticArray, RELIABLE),
+    **{f"/{robot}/robot_description": (String, LATCHED) for robot in ROBOTS},
     **{
-        f"/{robot}/robot_description": (String, LATCHED)
-        for robot in ("humanoid", "quadruped", "left_arm", "right_arm")
+        f"/{robot}/{interface}_controller/joints": (JointState, LATCHED)
+        for robot in ROBOTS
+        for interface in INTERFACES
     },
 }
 """Topics with a message now and then."""
+
+COMMANDS: dict[str, type] = {
+    **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
+    **{
+        f"/{robot}/{interface}_controller/commands": Float64MultiArray
+        for robot in ROBOTS
+        for interface in INTERFACES
+    },
+    **{
+        f"/{robot}/joint_trajectory_controller/joint_trajectory": JointTrajectory
+        for robot in ROBOTS
+    },
+}
+"""Topics by which robots are commanded; all of them are reliable."""
+
+ACTIONS: dict[str, type] = {
+    **{
+        f"/{robot}/joint_trajectory_controller/follow_joint_trajectory": FollowJointTrajectory
+        for robot in ROBOTS
+    },
+    **{
+        f"/{robot}/gripper_controller/gripper_cmd": ParallelGripperCommand
+        for robot in ("left_arm", "right_arm")
+    },
+}
 
 
 def subscription_qos(kind: str) -> QoSProfile:
@@ -76,7 +113,7 @@ class Zoo:
     instants: dict[int, Instant]
 
 
-_FEWEST = {"/tf": 15}
+_FEWEST = {"/tf": 15} | {topic: 15 for topic in PERIODIC if topic.endswith("/controller_state")}
 _FEWEST_OF_THE_REST = 60
 
 

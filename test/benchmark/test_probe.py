@@ -1,0 +1,45 @@
+import numpy as np
+
+from benchmark.probe import HELD, IDLE, STREAM, TRAJECTORY, doing
+from mujoco_ros.control.events import Source
+from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.control.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def test_it_tells_what_moves_the_references():
+    simulation = Simulation(load_scene("arm"))
+    (control,) = simulation.controls
+    joints, timestep = control.joints, simulation.model.opt.timestep
+
+    def command() -> int:
+        told = joint_command(joints, "clamp", ["elbow_joint"], [[1.3], [], []])
+        control.command(Source.JOINT_COMMANDS, told, simulation.data.time)
+        return doing(control)
+
+    assert doing(control) == IDLE
+    one = np.array([True])
+    way = trajectory(
+        joints,
+        control.trajectory.settings,
+        "clamp",
+        ["elbow_joint"],
+        None,
+        PointArrays(
+            times=np.array([5.5 * timestep]),
+            values=np.array([1.3, 0, 0, 0]).reshape(4, 1, 1),
+            given=np.array([one, ~one, ~one, ~one]),
+        ),
+    )
+    allowed = tolerances(joints, control.trajectory.settings, way.joints)
+    control.follow(way, allowed, None, simulation.data.time)
+    found = []
+    for _ in range(8):
+        found.append(doing(control))
+        simulation.step()
+    assert found == [TRAJECTORY] * 7 + [IDLE]
+    assert command() == STREAM
+    for _ in range(3):
+        simulation.step()
+    assert doing(control) == HELD
