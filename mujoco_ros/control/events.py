@@ -134,9 +134,15 @@ class Failed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WasReset:
-    """The simulation was reset; its time is now `time` [s]."""
+    """The simulation was reset.
+
+    Attributes:
+        time: Its time now [s].
+        gain_changes: How often gains had been changed by then, since the start.
+    """
 
     time: float
+    gain_changes: int
 
 
 Event = GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | Failed | WasReset

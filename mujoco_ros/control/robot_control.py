@@ -75,6 +75,7 @@ class RobotControl:
         self._streams = {Source.JOINT_COMMANDS: Stream(references)} | {
             source: Stream(references, row) for row, source in enumerate(FORWARDED)
         }
+        self._velocity = self._streams[Source.VELOCITY]
         self.gripper: GripperController | None = None
         if joints.gripper is not None:
             index = joints.gripper
@@ -174,12 +175,14 @@ class RobotControl:
             self.trajectory.update(time, self.q, self.dq)
         timeout = self.stream.timeout
         for source, stream in self._streams.items():
+            if not stream.busy:
+                continue
             if stream.moving:
                 stream.update(time)
             if timeout and len(silent := stream.silent(time, timeout)):
                 self._stop(source, silent)
-        if self._streams[Source.VELOCITY].busy:
-            self._integrate(self._streams[Source.VELOCITY].held)
+        if self._velocity.busy:
+            self._integrate(self._velocity.held)
         if self.gripper is not None and self.gripper.busy and self.joints.gripper is not None:
             i = self.joints.gripper
             self.gripper.update(

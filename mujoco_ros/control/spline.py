@@ -113,14 +113,10 @@ class Cursor:
         acceleration: np.ndarray = np.dot(self._powers[:-1], self._bend)
         return acceleration
 
-    def _raise(self, time: float) -> None:
-        """Compute the powers of the normalised time."""
-        s = (time - self._begin) / self._duration
-        np.power(s, self._exponents, out=self._powers)
-
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
         self.segment = segment
+        self._raised = np.nan
         self._begin = float(curve.begin[segment])
         self._duration = float(curve.duration[segment])
         last = segment == len(curve.begin) - 1
@@ -130,3 +126,10 @@ class Cursor:
         np.multiply(rows[1:, 0], falling, out=rows[:-1, 1])
         np.multiply(rows[1:, 1], falling, out=self._bend)
         rows[:2, 2] = curve.tau[segment]
+
+    def _raise(self, time: float) -> None:
+        """Compute the powers of the normalised time."""
+        if time != self._raised:
+            self._raised = time
+            s = (time - self._begin) / self._duration
+            np.power(s, self._exponents, out=self._powers)

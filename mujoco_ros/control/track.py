@@ -4,6 +4,7 @@ import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.control.spline import Cursor, Spline, Waypoints, spline
 from mujoco_ros.control.trajectory import Trajectory
 
@@ -103,13 +104,16 @@ class Track:
     def _keep(self) -> None:
         self.joints = self._joints[self._kept]
         self._columns = slice(None) if self._kept.all() else self._kept
-        # All joints of a robot follow one upon the other, and slices are quick.
-        run = len(self.joints) > 0 and bool((np.diff(self.joints) == 1).all())
-        first = int(self.joints[0]) if run else 0
-        self._places = slice(first, first + len(self.joints)) if run else self.joints
+        # Where joints follow one upon the other, as all of a robot do, this is quick.
+        self._part: np.ndarray | None = None
+        if self._kept.all() and isinstance(run := as_slice(self.joints), slice):
+            self._part = self._references.values[:, run]
 
     def _write(self, values: np.ndarray) -> None:
-        self._references.values[:, self._places] = values[:, self._columns]
+        if self._part is None:
+            self._references.values[:, self.joints] = values[:, self._columns]
+        else:
+            self._part[...] = values
 
 
 def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | None:

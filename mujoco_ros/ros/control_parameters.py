@@ -27,10 +27,8 @@ from mujoco_ros.ros.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.ros.parameters import Parameters, Spec
-from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
-_ANSWER_S = 1.0
 Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
 
 
@@ -101,6 +99,8 @@ class ControlParameters:
         self._files: dict[int, np.ndarray] = {}  # what the set being decided on read: robot to rows
         self._place: dict[str, tuple[int, int]] = {}  # gain to row and column
         self._owner: dict[str, int] = {}  # setting to robot
+        self._changes = 0  # of gains, since the start
+        self._changed_by: dict[str, int] = {}  # gain to the last of them
         for index, robot in enumerate(self._robots):
             if robot.servos:
                 self._declare_gains(robot)
@@ -142,6 +142,9 @@ class ControlParameters:
         ]
         for place, value in gains:
             self._gains[place] = value
+        if gains:
+            self._changes += 1
+            self._changed_by |= dict.fromkeys(values.keys() & self._place.keys(), self._changes)
         configured, new = _gains(self._configured), _gains(self._gains)
         robots = {self._owner[name] for name in values if name in self._owner}
         simulation = self._simulation
@@ -151,28 +154,23 @@ class ControlParameters:
             simulation.configured_gains = configured
             if gains:
                 simulation.drives.set_gains(new.kp, new.kd)
+                simulation.gain_changes += 1
             for control, changed in settings:
                 control.configure(*changed)
 
         return command
 
-    def restore_gains(self) -> None:
-        """Have the parameters tell the gains in force, which a reset has set back.
+    def restore_gains(self, gain_changes: int) -> None:
+        """Set the gains back to the configured ones, as a reset of the simulation did.
 
-        What was set since then is in force as well: the physics thread is asked in its turn.
+        Args:
+            gain_changes: How many changes of gains that reset undid; later ones are in force.
         """
-        drives = self._simulation.drives
-        try:
-            asked = self._simulation.commands.submit(
-                lambda: np.stack([drives.kp, drives.kd]), urgent=True
-            )
-        except QueueFullError:
-            return  # the simulation has ended
-        in_force = asked.result(_ANSWER_S)
+        wrong = self._gains != self._configured
         gains = {
-            name: float(in_force[place])
+            name: float(self._configured[place])
             for name, place in self._place.items()
-            if in_force[place] != self._gains[place]
+            if wrong[place] and self._changed_by.get(name, 0) <= gain_changes
         }
         if gains:
             self._parameters.set(gains)

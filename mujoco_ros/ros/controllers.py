@@ -39,7 +39,7 @@ class Controllers:
         simulation: Simulation,
         *,
         controllers: bool,
-        on_reset: Callable[[], None],
+        on_reset: Callable[[int], None],
     ) -> None:
         """Create them.
 
@@ -47,7 +47,8 @@ class Controllers:
             node: The node.
             simulation: Whose robots are commanded.
             controllers: Whether to offer controllers beside ``joint_commands``.
-            on_reset: Called in the executor's thread after the simulation was reset.
+            on_reset: Called in the executor's thread after the simulation was reset, with how often
+                gains had been changed by then.
         """
         self._simulation = simulation
         self._on_reset = on_reset
@@ -130,7 +131,7 @@ class Controllers:
                 if isinstance(event.goal, Goal):
                     event.goal.give_up(event.message)
             case WasReset():
-                self._on_reset()
+                self._on_reset(event.gain_changes)
 
 
 def _place(robot: str, source: Source) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,8 +28,8 @@ _KINDS = {
 }
 # What rclpy itself reads from the overrides, declared or not.
 _FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
-_QUIET_S = 0.5
-"""Changes that follow each other within this time go to the debug log."""
+_BURST = 10
+"""Changes beyond so many within a second go to the debug log."""
 _SHOWN = 2
 """So many changes are written out in the log, the rest is counted."""
 
@@ -228,7 +229,7 @@ class Parameters:
         self._asked: set[str] = set()
         self._changed: dict[str, Any] = {}
         self._settling = False
-        self._told_at = -_QUIET_S
+        self._told: deque[float] = deque(maxlen=_BURST)
         # One callback does it all: rclpy would concatenate what several return.
         node.add_pre_set_parameters_callback(self._prepare)
         node.add_post_set_parameters_callback(self._accept)
@@ -337,9 +338,9 @@ class Parameters:
             listing = ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
             log, now = self._node.get_logger(), time.monotonic()
             # Who schedules gains, or drags a slider, would flood the log.
-            tell = log.info if now - self._told_at > _QUIET_S else log.debug
-            tell(f"parameters changed: {listing}")
-            self._told_at = now
+            often = len(self._told) == _BURST and now - self._told[0] < 1.0
+            (log.debug if often else log.info)(f"parameters changed: {listing}")
+            self._told.append(now)
         self._asked, self._changed = set(), {}
         self._settling = False
 

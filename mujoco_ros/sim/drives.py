@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.modes import Mode
 from mujoco_ros.control.references import References
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.model.layout import Joints
 from mujoco_ros.model.limits import joint_actuators
 
@@ -58,14 +59,13 @@ class Drives:
         self._gear = model.actuator_gear[self._servo_actuators, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
-        self._slots = np.array([i.slot for i in self._inputs], dtype=np.intp)
-        self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
-        self._q = np.array([i.q for i in self._inputs])
-        self._dq = np.array([i.dq for i in self._inputs])
-        self._tau = np.array([i.tau for i in self._inputs])
+        self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
+        self._joints = as_slice(np.array([i.joint for i in self._inputs], dtype=np.intp))
+        self._factors = np.array([(i.q, i.dq, i.tau) for i in self._inputs]).reshape(-1, 3).T.copy()
+        self._q, self._dq, self._tau = self._factors
         self._offset = np.array([i.offset for i in self._inputs])
         self._ctrl = np.zeros(len(self._inputs))
-        self._scratch = np.zeros(len(self._inputs))
+        self._terms = np.zeros((3, len(self._inputs)))
         self.kp = np.zeros(len(joints.names))  # (n,) Nm/rad or N/m
         self.kd = np.zeros(len(joints.names))  # (n,) Nms/rad or Ns/m
         self.set_gains(self.kp, self.kd)
@@ -128,10 +128,9 @@ class Drives:
 
     def write(self, references: References, ctrl: np.ndarray) -> None:
         """Write the controls that `references` ask for into `ctrl` of MjData."""
-        out, scratch = self._ctrl, self._scratch
-        np.multiply(self._q, references.q[self._joints], out=out)
-        out += np.multiply(self._dq, references.dq[self._joints], out=scratch)
-        out += np.multiply(self._tau, references.tau[self._joints], out=scratch)
+        out = self._ctrl
+        np.multiply(self._factors, references.values[:, self._joints], out=self._terms)
+        np.add.reduce(self._terms, axis=0, out=out)
         out += self._offset
         np.maximum(out, -_LARGEST_CTRL, out=out)
         np.minimum(out, _LARGEST_CTRL, out=out)

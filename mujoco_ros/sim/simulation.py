@@ -11,6 +11,7 @@ import numpy as np
 from mujoco_ros.control.events import Event, WasReset
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.layout import Joints, Layout, lay_out
 from mujoco_ros.model.scene import SceneConfig
@@ -97,6 +98,8 @@ class Simulation:
         self.time = 0.0
         """Time of the last sample [s]."""
         self.divergences = 0
+        self.gain_changes = 0
+        """How often gains were changed since the start; whoever changes them counts."""
         self.engine_messages: deque[str] = deque(maxlen=100)
         """What the engine warned of, oldest first; whoever logs them takes them out."""
         self._start: InitialState = initial_state(self.assembly, self.layout)
@@ -115,10 +118,16 @@ class Simulation:
             self.references,
             self.emit,
         )
-        self._measured = [
-            (control, robot.joints.qpos, robot.joints.dof)
-            for control, robot in zip(self.controls, self.layout.robots, strict=True)
-        ]
+        self._measured: list[tuple[RobotControl, Joints | None]] = []
+        for control, robot in zip(self.controls, self.layout.robots, strict=True):
+            qpos, dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
+            if isinstance(qpos, slice) and isinstance(dof, slice):
+                # Nothing is quicker than not to copy.
+                control.q, control.dq = self.data.qpos[qpos], self.data.qvel[dof]
+                control.effort = self.data.qfrc_actuator[dof]
+                self._measured.append((control, None))
+            else:
+                self._measured.append((control, robot.joints))
         servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
         self.configured_gains = configured_gains(self.assembly, self.layout, self.data, servos)
 
@@ -158,13 +167,15 @@ class Simulation:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
         data = self.data
-        for control, qpos, dof in self._measured:
-            if control.active:
+        for control, joints in self._measured:
+            if not control.active:
+                continue
+            if joints is not None:
                 # With "clip", NumPy writes without a buffer between; no index is out of range.
-                self._qpos.take(qpos, out=control.q, mode="clip")
-                self._qvel.take(dof, out=control.dq, mode="clip")
-                self._qfrc_actuator.take(dof, out=control.effort, mode="clip")
-                control.update(data.time)
+                self._qpos.take(joints.qpos, out=control.q, mode="clip")
+                self._qvel.take(joints.dof, out=control.dq, mode="clip")
+                self._qfrc_actuator.take(joints.dof, out=control.effort, mode="clip")
+            control.update(data.time)
         self.drives.write(self.references, self._ctrl)
         self._before_qpos[:] = self._qpos
         self._before_qvel[:] = self._qvel
@@ -208,7 +219,7 @@ class Simulation:
         # What `pause` returns to if the very next step diverges.
         self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
         self.time = time
-        self.emit(WasReset(time=time))
+        self.emit(WasReset(time=time, gain_changes=self.gain_changes))
 
     def emit(self, event: Event) -> None:
         """Have those who command told something; called in the physics thread."""

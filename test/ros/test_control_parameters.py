@@ -364,7 +364,7 @@ def test_gains_given_at_the_start_are_what_a_reset_restores(tune: Callable[..., 
     assert arm.set(gains__elbow_joint__kp=1) == ""
     assert arm.kp("arm/elbow_joint") == 1.0
     arm.simulation.reset()
-    arm.control.restore_gains()
+    arm.control.restore_gains(1000)
     arm.simulation.commands.drain()
     assert arm["gains.elbow_joint.kp"] == arm.kp("arm/elbow_joint") == 300.0
 
@@ -376,10 +376,20 @@ def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[.
     assert zoo.set_all(changed | {"humanoid.interpolation": "hold"}) == ""
     commands = []
     zoo.parameters.apply = lambda values: commands.append(set(values))
-    zoo.control.restore_gains()
+    zoo.control.restore_gains(1000)
     assert commands == [set(changed)]
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
-    zoo.control.restore_gains()
+    zoo.control.restore_gains(1000)
+
+
+def test_gains_that_were_set_after_the_reset_stay(tune: Callable[..., Tuned]) -> None:
+    arm = tune("arm")
+    before = arm["gains.elbow_joint.kp"]
+    assert arm.set(gains__elbow_joint__kp=1) == ""
+    arm.control.restore_gains(0)
+    assert arm["gains.elbow_joint.kp"] == 1.0
+    arm.control.restore_gains(1)
+    assert arm["gains.elbow_joint.kp"] == before
 
 
 @pytest.mark.parametrize("kind", ["yaml", "text"])
@@ -415,7 +425,7 @@ def test_a_gains_file_sets_all_gains_and_is_what_a_reset_restores(
 
     assert zoo.set(left_arm__gains__elbow_joint__kp=1.0) == ""
     zoo.simulation.reset()
-    zoo.control.restore_gains()
+    zoo.control.restore_gains(1000)
     assert zoo.kp("left_arm/elbow_joint") == zoo["left_arm.gains.elbow_joint.kp"] == 102.0
 
     # The file may have been edited, and empty are the scene's.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benches import Bench
-from commanders import ARM, Commander, duration, point, trajectory
+from commanders import ARM, Commander, duration, point, seconds, trajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
 from simulators import ROOT, Listener, Recording, Simulator, Starter, steps_of
@@ -92,6 +92,33 @@ def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
     )
 
 
+def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Bench) -> None:
+    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
+    bench.step(430)
+    bench.pass_on()
+    assert bench.listener.spin_until(lambda: len(sent.feedback) > 0)
+    bench.listener.spin_for(0.1)
+    (feedback,) = sent.feedback
+    assert seconds(feedback.header.stamp) == 0.4
+    assert bench.finish(sent).result.error_code == 0
+
+
+def test_an_error_while_clients_are_told_is_reported_and_no_other_is_lost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_gain_changes: int) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
+    bench.run(0.1)
+    monkeypatch.setattr(bench.controllers, "_on_reset", fail)
+    bench.diverge()
+    bench.pass_on()
+    assert sent.result().result.error_string == "the simulation was reset"
+    assert bench.warnings == ["control: ZeroDivisionError('a mistake')"]
+    assert bench.refusals.counts == {"failed on control": 1}
+
+
 def test_a_reset_is_told_once_and_nothing_from_before_the_start_is(bench: Bench) -> None:
     fresh = Bench("arm")
     try:
@@ -141,13 +168,13 @@ def _states(recording: Recording) -> dict[int, bytes]:
 def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
     start: Starter,
 ) -> None:
-    begin, length = 1.5, _MOVES[-1][0]
+    begin, length = 0.5, _MOVES[-1][0]
     home = Simulation(load_scene("arm")).references.q[:6]
     points = [(time, home + offset, _STILL) for time, offset in _MOVES]
     # Slowly at first, so that all have their goal before it begins.
     rates = {"publish_rate__joint_states": 1000.0, "publish_rate__controller_state": 0.0}
     factors = (1.0, 5.0, 0.0)
-    simulators = [start.simulator(scene="arm", real_time_factor=0.1, **rates) for _ in factors]
+    simulators = [start.simulator(scene="arm", real_time_factor=0.02, **rates) for _ in factors]
     paths = []
     for factor, simulator in zip(factors, simulators, strict=True):
         listener = start.listener(simulator)
@@ -255,5 +282,6 @@ def test_a_simulator_with_a_goal_at_work_ends_cleanly(arm: tuple[Simulator, List
     before = time.monotonic()
     assert simulator.stop(signal.SIGINT) == 0
     assert time.monotonic() - before < 2.0
+    assert sent.result().result.error_string == "the simulator ended"
     assert "Traceback" not in simulator.log
     assert not simulator.has_processes()

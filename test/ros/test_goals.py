@@ -23,21 +23,23 @@ ABORTED = GoalStatus.STATUS_ABORTED
 class Served:
     """A server of which the test decides everything, and a client of it."""
 
+    accepts = True
+
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.node = Node("server", context=listener.node.context)
         listener.add(self.node)
         self.goals: list[Goal] = []
         self.canceled: list[Goal] = []
-        self.accepts = True
         self.on_accept: Callable[[Goal], None] = lambda _goal: None
+        self.on_cancel: Callable[[Goal], None] = self.canceled.append
         self.server = GoalServer(
             self.node,
             FollowJointTrajectory,
             _ACTION,
             check=lambda _message: self.accepts,
             accept=self._accept,
-            cancel=self.canceled.append,
+            cancel=lambda goal: self.on_cancel(goal),
             result=lambda event: FollowJointTrajectory.Result(error_string=event.message),
             feedback=lambda event: FollowJointTrajectory.Feedback(joint_names=[f"{event.index}"]),
         )
@@ -236,6 +238,61 @@ def test_a_result_can_be_asked_for_after_the_end(served: Served) -> None:
     assert sent.handle is not None
     late = served.listener.result(sent.handle.get_result_async())
     assert (late.status, late.result.error_string) == (SUCCEEDED, "long ago")
+
+
+def test_all_goals_can_be_given_up_at_once(served: Served) -> None:
+    (begun, goal), (waiting, _), (over, last) = (served.send() for _ in range(3))
+    goal.begin()
+    last.end(_ended(last, Outcome.SUCCESSFUL))
+    served.server.give_up_all("the simulator ended")
+    for sent in (begun, waiting):
+        answer = sent.result()
+        assert (answer.status, answer.result.error_string) == (ABORTED, "the simulator ended")
+    assert over.result().status == SUCCEEDED
+
+
+def _fail(*_arguments: object) -> None:
+    raise ZeroDivisionError("a mistake")
+
+
+def test_an_error_while_a_goal_is_checked_refuses_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Served, "accepts", property(_fail))
+    sent = served.commander.send(follow(point(1.0, [0.0]), joints=["a"]))
+    assert not sent.accepted
+    (record,) = caplog.records
+    assert record.getMessage() == f"{_ACTION}: a goal was refused"
+    assert record.exc_info is not None
+    monkeypatch.undo()
+    assert served.send()[0].accepted
+
+
+def test_an_error_while_a_goal_is_accepted_ends_it(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.on_accept = _fail
+    sent, _ = served.send()
+    answer = sent.result()
+    assert (answer.status, answer.result.error_string) == (
+        ABORTED,
+        "ZeroDivisionError('a mistake')",
+    )
+    assert [record.getMessage() for record in caplog.records] == [f"{_ACTION}: a goal was given up"]
+
+
+def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.on_cancel = _fail
+    sent, goal = served.send()
+    goal.begin()
+    assert sent.cancel().goals_canceling == []
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{_ACTION}: a goal cannot be canceled"
+    ]
+    goal.end(_ended(goal, Outcome.SUCCESSFUL))
+    assert sent.result().status == SUCCEEDED
 
 
 def test_goals_that_are_over_are_forgotten(served: Served) -> None:

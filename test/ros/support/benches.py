@@ -53,7 +53,7 @@ class Bench:
         self.commander = Commander(self.listener, self.simulation.layout.robots[0].namespace)
         self.warnings: list[str] = []
         self.resets = 0
-        self._submitted = self._ended = 0
+        self._submitted = self._ended = self._fetched = 0
         self._count_commands()
         self.controllers = Controllers(
             self.node, self.simulation, controllers=controllers, on_reset=self._count_reset
@@ -101,12 +101,13 @@ class Bench:
     def finish(self, sent: Sent, within: float = 1.0) -> Any:
         """Run until a goal ends, for so many simulated seconds at most, and return its answer."""
         end = self.time + within
-        while not sent.ended:
-            assert self.time < end, "the goal does not end"
-            before = self._ended
-            self.run(0.01)
-            if self._ended > before:  # perhaps this one: its result is on the way
+        while not sent.ended and self.time < end:
+            if self._ended > self._fetched:  # perhaps this one: its result is on the way
+                self._fetched = self._ended
                 self.listener.spin_until(lambda: sent.ended, 0.1)
+            else:
+                self.run(0.01)
+        assert self.listener.spin_until(lambda: sent.ended, 5.0), "the goal does not end"
         return sent.result()
 
     def deliver(self, publish: Callable[..., object], *args: Any, **fields: Any) -> None:
@@ -193,5 +194,5 @@ class Bench:
     def _heard(self) -> int:
         return self._submitted + sum(self.refusals.counts.values())
 
-    def _count_reset(self) -> None:
+    def _count_reset(self, _gain_changes: int) -> None:
         self.resets += 1
