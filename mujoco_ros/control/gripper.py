@@ -1,13 +1,13 @@
 """The gripper controller of one robot, as ros2_controllers' parallel_gripper_controller acts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import Event, GoalEnded, GoalStarted, Outcome, Progress
-from mujoco_ros.control.joints import ControlledJoints, check_numbers
+from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
@@ -20,13 +20,13 @@ class GripperCommand:
         position: Position of its joint [m or rad].
         velocity: Largest speed of the reference [m/s or rad/s]; 0 is the setting's.
         effort: Largest effort [N or Nm]; 0 is the setting's.
-        clamped: Whether the position was moved into the joint's limits.
+        clamped: Whether the position was moved into the joint's limits, and from where.
     """
 
     position: float
     velocity: float = 0.0
     effort: float = 0.0
-    clamped: bool = False
+    clamped: Clamped = field(default_factory=Clamped)
 
 
 def gripper_command(
@@ -65,7 +65,7 @@ def gripper_command(
         position=float(place[0]),
         velocity=values["velocity"],
         effort=values["effort"],
-        clamped=bool(clamped),
+        clamped=clamped,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.control.joints import ControlledJoints, check_numbers
+from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.modes import INTERFACES, POSITION
 from mujoco_ros.control.settings import OutOfLimits
 
@@ -20,12 +20,12 @@ class JointCommand:
     Attributes:
         joints: Indices of the joints.  # (k,)
         values: Position, velocity and effort; NaN leaves one as it is.  # (3, k)
-        clamped: How many positions were moved into the joints' limits.
+        clamped: Which positions were moved into the joints' limits.
     """
 
     joints: np.ndarray
     values: np.ndarray
-    clamped: int
+    clamped: Clamped
 
 
 def joint_command(
@@ -94,7 +94,7 @@ def forward_command(
     row = _ROWS[interface]
     values[row] = data
     check_numbers(values[row], interface, names, nan=False)
-    clamped = 0
+    clamped = Clamped()
     if interface == POSITION:
         values[0], clamped = joints.limited(indices, values[0], out_of_limits)
     return JointCommand(joints=indices, values=values, clamped=clamped)

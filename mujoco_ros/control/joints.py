@@ -18,6 +18,14 @@ LARGEST = 1e9
 _SLACK = 1e-3
 
 
+@dataclass(frozen=True)
+class Clamped:
+    """How many positions of a command were moved into the joints' limits, and which."""
+
+    count: int = 0
+    text: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ControlledJoints:
     """A robot's scalar joints in model order.
@@ -107,8 +115,8 @@ class ControlledJoints:
 
     def limited(
         self, joints: np.ndarray, positions: np.ndarray, out_of_limits: OutOfLimits
-    ) -> tuple[np.ndarray, int]:
-        """Return positions within the limits of `joints`, and how many were clearly outside.
+    ) -> tuple[np.ndarray, Clamped]:
+        """Return positions within the limits of `joints`, and what was clearly outside.
 
         Args:
             joints: The joints.  # (k,)
@@ -120,17 +128,19 @@ class ControlledJoints:
         """
         lower, upper = self.lower[joints], self.upper[joints]
         if not ((positions < lower) | (positions > upper)).any():
-            return positions, 0
+            return positions, Clamped()
         outside = (positions < lower - _SLACK) | (positions > upper + _SLACK)
         count = int(np.count_nonzero(outside))
-        if count and out_of_limits == "refuse":
-            *_, column = np.argwhere(outside)[0]
-            value = positions[outside][0]
-            raise CommandError(
-                f"position {value:g} of joint '{self.names[joints[column]]}' is outside its limits "
-                f"[{lower[column]:g}, {upper[column]:g}]"
-            )
-        return np.clip(positions, lower, upper), count
+        within = np.clip(positions, lower, upper)
+        if not count:
+            return within, Clamped()
+        *_, column = np.argwhere(outside)[0]
+        first = f"position {positions[outside][0]:g} of joint '{self.names[joints[column]]}'"
+        limits = f"its limits [{lower[column]:g}, {upper[column]:g}]"
+        if out_of_limits == "refuse":
+            raise CommandError(f"{first} is outside {limits}")
+        more = f", and {count - 1} more" if count > 1 else ""
+        return within, Clamped(count, f"{first} was clamped to {limits}{more}")
 
 
 def check_numbers(values: np.ndarray, what: str, names: Sequence[str], *, nan: bool) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError, JointError, LateError
-from mujoco_ros.control.joints import ControlledJoints, check_numbers
+from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.spline import Spline, Waypoints, spline
@@ -40,14 +40,14 @@ class Trajectory:
         start: Simulated time of its start [s]; None is as soon as it is taken.
         points: Its waypoints, times counted from the start.
         curve: The spline through them; None for a single waypoint.
-        clamped: How many positions were moved into the joints' limits.
+        clamped: Which positions were moved into the joints' limits.
     """
 
     joints: np.ndarray
     start: float | None
     points: Waypoints
     curve: Spline | None
-    clamped: int
+    clamped: Clamped
 
     @property
     def duration(self) -> float:

@@ -20,6 +20,8 @@ from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.track import Track
 from mujoco_ros.control.trajectory import Tolerances, Trajectory
 
+_NOTABLE = 0.02
+"""Position error at the goal that is mentioned where no tolerance is set [rad or m]."""
 _ROUNDING_S = 1e-9
 """Far below any timestep, and above what adding times up rounds away."""
 
@@ -192,7 +194,7 @@ class TrajectoryController:
             return
         problem = self._violation(task.trajectory.joints, task.tolerances.goal, q, dq)
         if not problem:
-            self._end(Outcome.SUCCESSFUL, "goal reached")
+            self._end(Outcome.SUCCESSFUL, self._reached(task, q, dq))
             return
         late, allowed = time - track.end, task.tolerances.goal_time
         if allowed and late > allowed:
@@ -201,6 +203,16 @@ class TrajectoryController:
                 f"goal not reached within the goal_time_tolerance of {allowed:g} s: {problem}",
                 q,
             )
+
+    def _reached(self, task: _Task, q: np.ndarray, dq: np.ndarray) -> str:
+        """Say that a goal is reached; where nobody said how closely, what is far from it."""
+        joints = task.trajectory.joints
+        allowed = np.full((2, len(joints)), np.inf)
+        allowed[0] = np.where(np.isinf(task.tolerances.goal[0]), _NOTABLE, np.inf)
+        far = self._violation(joints, allowed, q, dq)
+        if not far:
+            return "goal reached"
+        return f"trajectory completed; {far.partition(',')[0]}, and no goal tolerance is set"
 
     def _off_path(
         self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
@@ -228,7 +240,7 @@ class TrajectoryController:
                 worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
                 return (
                     f"{what} of joint '{self._joints.names[joints[worst]]}' is off by "
-                    f"{abs(error[worst]):.4g}, allowed is {allowed[row, worst]:.4g}"
+                    f"{abs(error[worst]):.6g}, allowed is {allowed[row, worst]:.6g}"
                 )
         return ""
 

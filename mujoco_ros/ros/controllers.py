@@ -9,6 +9,7 @@ from mujoco_ros.control.events import (
     Failed,
     GoalEnded,
     GoalStarted,
+    Outcome,
     Progress,
     Refused,
     Source,
@@ -111,6 +112,11 @@ class Controllers:
                 goal.tell(event)
             case GoalEnded(goal=Goal() as goal):
                 goal.end(event)
+                if event.outcome in (
+                    Outcome.PATH_TOLERANCE_VIOLATED,
+                    Outcome.GOAL_TOLERANCE_VIOLATED,
+                ):
+                    self.refusals.report(goal.server.name, "goals aborted", event.message)
             case TakenOver():
                 self.refusals.report(
                     _place(event.robot, event.loser),

@@ -11,10 +11,18 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
 
+RCLError = rclpy_implementation.RCLError
+
 _LOG = logging.getLogger(__name__)
+_STATUS = QoSProfile(
+    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""As is the rule, but for a depth of 1: while Fast DDS still tries to reach a client that has died,
+it could take no second status."""
 _RESULT_S = 10
 """For so long a result can be asked for; rclcpp_action's default, as rclpy's own depends on the
 distribution. Every status message lists all goals that are kept."""
@@ -51,6 +59,7 @@ class GoalServer(ActionServer):
             result: Makes the result message of a goal that ended.
             feedback: Makes a feedback message.
         """
+        self.name = name
         self._pursued: dict[bytes, Goal] = {}
 
         # Whatever these raised would end the process: rclpy's EventsExecutor cannot pass it on.
@@ -88,8 +97,19 @@ class GoalServer(ActionServer):
             goal_callback=decide,
             handle_accepted_callback=accepted,
             cancel_callback=canceling,
+            status_pub_qos_profile=_STATUS,
             result_timeout=_RESULT_S,
         )
+        self._accepted = accepted
+
+    async def _execute_goal_request(self, request: tuple[Any, Any]) -> None:
+        """Pursue the goal of a request, if it is accepted."""
+        try:
+            await super()._execute_goal_request(request)
+        except RCLError:  # rclpy gives up here, but the client was told that the goal is accepted
+            key = bytes(request[1].goal_id.uuid)
+            if key in self._goal_handles and key not in self._pursued:
+                self._accepted(self._goal_handles[key])
 
     def notify_execute(
         self,
@@ -128,12 +148,12 @@ class Goal:
     def begin(self) -> None:
         """Tell the client that it is being executed."""
         if self.handle.status == GoalStatus.STATUS_ACCEPTED:
-            self.handle.execute()
+            _change(self.handle.execute)
 
     def tell(self, event: Progress) -> None:
         """Tell the client where it stands; under overload the middleware may not take it."""
         if self.handle.is_active:
-            with contextlib.suppress(rclpy_implementation.RCLError):
+            with contextlib.suppress(RCLError):
                 self.handle.publish_feedback(self.feedback(event))
 
     def give_up(self, reason: str) -> None:
@@ -146,9 +166,15 @@ class Goal:
             return
         self.begin()
         if event.outcome is Outcome.SUCCESSFUL:
-            self.handle.succeed()
+            _change(self.handle.succeed)
         elif event.outcome is Outcome.CANCELED and self.handle.is_cancel_requested:
-            self.handle.canceled()
+            _change(self.handle.canceled)
         else:
-            self.handle.abort()
+            _change(self.handle.abort)
         self.server.finish(self, self.result(event))
+
+
+def _change(change: Callable[[], None]) -> None:
+    """Change the state of a goal; where its status cannot be published, its result still counts."""
+    with contextlib.suppress(RCLError):
+        change()

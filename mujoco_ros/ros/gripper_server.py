@@ -76,10 +76,7 @@ class GripperServer:
         except CommandError as error:
             self._refusals.report(self._action, "refused", f"goal refused: {error}")
             return False
-        if self._command.clamped:
-            self._refusals.report(
-                self._action, "positions clamped", "the position was outside the joint's limits"
-            )
+        self._refusals.tell_clamped(self._action, self._command.clamped)
         return True
 
     def _accept(self, goal: Goal) -> None:

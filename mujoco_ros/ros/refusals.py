@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from mujoco_ros.control.joints import Clamped
+
 _QUIET_S = 5.0
 """For so long the same message is only counted."""
 _MOST = 20
@@ -22,6 +24,11 @@ class Refusals:
         self.counts: dict[str, int] = {}
         self._said: dict[tuple[str, str], dict[str, float]] = {}
         self._unsaid: dict[tuple[str, str], int] = {}
+
+    def tell_clamped(self, topic: str, clamped: Clamped) -> None:
+        """Report positions that were moved into the joints' limits, if any were."""
+        if clamped.count:
+            self.report(topic, "positions clamped", clamped.text, count=clamped.count)
 
     def report(self, topic: str, kind: str, message: str, *, count: int = 1) -> None:
         """Count a problem, and log it unless the same, or too much, was logged just before.

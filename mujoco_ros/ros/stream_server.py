@@ -96,12 +96,6 @@ class StreamServer:
         except CommandError as error:
             self._refusals.report(topic, "refused", str(error))
             return
-        if command.clamped:
-            self._refusals.report(
-                topic,
-                "positions clamped",
-                f"{command.clamped} positions were outside their joints' limits",
-                count=command.clamped,
-            )
+        self._refusals.tell_clamped(topic, command.clamped)
         if len(command.joints):
             self._submit(topic, lambda time: self._control.command(source, command, time))

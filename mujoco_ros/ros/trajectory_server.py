@@ -19,6 +19,7 @@ from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
 from mujoco_ros.ros.topics import RELIABLE
 
+_FAR_AHEAD_S = 60.0
 Checked = tuple[Trajectory, Tolerances] | np.ndarray
 """A trajectory with its tolerances, or the joints that are to hold."""
 
@@ -135,12 +136,13 @@ class TrajectoryServer:
             return joints_to_hold(message, joints)
         checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
         checked.check_in_time(self._now())
-        if checked.clamped:
+        self._refusals.tell_clamped(came_by, checked.clamped)
+        ahead = 0.0 if checked.start is None else checked.start - self._now()
+        if ahead > _FAR_AHEAD_S:
             self._refusals.report(
                 came_by,
-                "positions clamped",
-                f"{checked.clamped} positions were outside their joints' limits",
-                count=checked.clamped,
+                "starts far ahead",
+                f"the trajectory starts in {ahead:.0f} s; is use_sim_time set where it comes from?",
             )
         return checked, tolerances(joints, settings, checked.joints)
 

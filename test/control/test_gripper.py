@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import GoalEnded, GoalStarted, Outcome, Progress
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
+from mujoco_ros.control.joints import Clamped
 from mujoco_ros.control.settings import GripperSettings
 
 JOINTS = some_joints(("arm", "finger"), limits={"finger": (0.0, 0.08)}, gripper="finger")
@@ -237,7 +238,8 @@ def test_values_are_sensible_numbers_or_refused(field, value):
 
 
 def test_a_position_beyond_the_limits_is_clamped_or_refused():
-    assert read(position=[0.2]) == GripperCommand(position=0.08, clamped=True)
+    told = "position 0.2 of joint 'finger' was clamped to its limits [0, 0.08]"
+    assert read(position=[0.2]) == GripperCommand(position=0.08, clamped=Clamped(1, told))
     with pytest.raises(
         CommandError, match=r"position 0\.2 of joint 'finger' is outside its limits"
     ):

@@ -33,7 +33,7 @@ def test_a_command_by_name_tells_each_joint_what_is_given():
     assert found.joints.tolist() == [1, 0]
     expected = [[0.5, 1.5], [LEAVE, LEAVE], [LEAVE, 3.0]]
     np.testing.assert_array_equal(found.values, expected)
-    assert found.clamped == 0
+    assert found.clamped.count == 0
 
 
 def test_the_grippers_joint_can_be_commanded_by_name():
@@ -91,7 +91,7 @@ def test_a_value_that_is_no_sensible_number_is_refused(field, value):
 def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     found = by_name(["b", "a"], [9.0, 9.0])
     assert found.values[0].tolist() == [9.0, 2.0]
-    assert found.clamped == 1
+    assert found.clamped.count == 1
     assert forward("position", [-3.0, 9.0]).values[0].tolist() == [-1.0, 9.0]
     for refuse in (
         lambda: by_name(["b", "a"], [9.0, 9.0], out_of_limits="refuse"),
@@ -99,7 +99,7 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     ):
         with pytest.raises(CommandError, match=r"position 9 of joint 'a' is outside its limits"):
             refuse()
-    assert by_name(["a"], [], [9.0], [9.0], out_of_limits="refuse").clamped == 0
+    assert by_name(["a"], [], [9.0], [9.0], out_of_limits="refuse").clamped.count == 0
 
 
 @pytest.mark.parametrize(

@@ -73,20 +73,20 @@ LIMITED = some_joints("ab", limits={"a": (-1.0, 2.0)})
 def test_clamping_moves_what_is_outside_to_the_limit_and_nothing_else(rows):
     positions = np.array(rows)
     before = positions.copy()
-    clamped, count = LIMITED.limited(np.array([0, 1]), positions, "clamp")
+    clamped, told = LIMITED.limited(np.array([0, 1]), positions, "clamp")
     np.testing.assert_array_equal(positions, before)
     np.testing.assert_array_equal(clamped[:, 1], before[:, 1])
     expected = [q if np.isnan(q) else min(max(q, -1.0), 2.0) for q in before[:, 0]]
     np.testing.assert_array_equal(clamped[:, 0], expected)
     slack = 1e-3  # for joints held at a soft stop
-    assert count == sum(q < -1.0 - slack or q > 2.0 + slack for q in before[:, 0])
+    assert told.count == sum(q < -1.0 - slack or q > 2.0 + slack for q in before[:, 0])
 
 
 @pytest.mark.parametrize("out_of_limits", ["clamp", "refuse"])
 def test_who_holds_a_joint_that_gives_way_at_its_stop_is_not_told_off(out_of_limits):
-    held, count = LIMITED.limited(np.array([0]), np.array([2.0 + 5e-4]), out_of_limits)
+    held, told = LIMITED.limited(np.array([0]), np.array([2.0 + 5e-4]), out_of_limits)
     assert held == 2.0
-    assert count == 0
+    assert told.count == 0
 
 
 def test_a_position_beyond_the_limits_can_be_refused():
@@ -94,7 +94,7 @@ def test_a_position_beyond_the_limits_can_be_refused():
         CommandError, match=r"position 2\.5 of joint 'a' is outside its limits \[-1"
     ):
         LIMITED.limited(np.array([1, 0]), np.array([[0.0, 2.0], [9.0, 2.5]]), "refuse")
-    assert LIMITED.limited(np.array([1, 0]), np.array([[9.0, 2.0]]), "refuse")[1] == 0
+    assert LIMITED.limited(np.array([1, 0]), np.array([[9.0, 2.0]]), "refuse")[1].count == 0
 
 
 # --- errors of continuous joints

@@ -35,7 +35,7 @@ def refused(says, *arguments, error=CommandError, **options):
 def test_a_trajectory_knows_its_joints_duration_and_spline():
     found = check(["c", "a"], points([0.5, 2.0], [[1.0, 0.5], [3.0, 1.5]]), start=7.0)
     assert found.joints.tolist() == [2, 0]
-    assert (found.start, found.duration, found.clamped) == (7.0, 2.0, 0)
+    assert (found.start, found.duration, found.clamped.count) == (7.0, 2.0, 0)
     assert found.curve is not None
     assert found.curve.duration.tolist() == [1.5]
     np.testing.assert_array_equal(found.points.q, [[1.0, 0.5], [3.0, 1.5]])
@@ -140,7 +140,7 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     arrays = points([1.0, 2.0, 3.0], [[9.0, 9.0], [-5.0, 0.0], [1.0, 0.0]])
     found = check(["a", "c"], arrays)
     assert found.points.q.tolist() == [[2.0, 9.0], [-1.0, 0.0], [1.0, 0.0]]
-    assert found.clamped == 2
+    assert found.clamped.count == 2
     says = "position 9 of joint 'a' is outside its limits [-1, 2]"
     refused(says, ["a", "c"], arrays, out_of_limits="refuse")
 

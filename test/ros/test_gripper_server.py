@@ -165,7 +165,8 @@ def test_a_position_beyond_the_stop_is_clamped_and_that_is_said(bench: Bench) ->
     result = _answer(bench, bench.commander.grip(-0.05)).result
     assert result.reached_goal
     assert bench.warnings == [
-        "gripper_controller/gripper_cmd: the position was outside the joint's limits"
+        "gripper_controller/gripper_cmd: "
+        "position -0.05 of joint 'left_finger_joint' was clamped to its limits [0, 0.03]"
     ]
     bench.configure(out_of_limits="refuse")
     assert not bench.commander.grip(0.05).accepted

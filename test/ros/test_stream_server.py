@@ -179,7 +179,10 @@ def test_positions_beyond_the_limits_are_clamped_or_refused_and_that_is_counted(
 ) -> None:
     _command(bench, ARM[:3], position=[7.0, -8.0, 1.3])
     np.testing.assert_allclose(bench.references[0, :3], [2 * np.pi, -2 * np.pi, 1.3])
-    assert bench.warnings == ["joint_commands: 2 positions were outside their joints' limits"]
+    assert bench.warnings == [
+        "joint_commands: position 7 of joint 'shoulder_pan_joint' was clamped to its limits "
+        "[-6.28319, 6.28319], and 1 more"
+    ]
     assert bench.refusals.counts == {"positions clamped on joint_commands": 2}
     bench.configure(out_of_limits="refuse")
     before = bench.references

@@ -1,5 +1,6 @@
 """Trajectories over the middleware: what becomes of them, and what their senders are told."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -509,7 +510,13 @@ def test_a_goal_must_come_to_rest_unless_it_says_otherwise(bench: Bench, home: n
         point(0.1, home, _STILL), goal_tolerance=careless, goal_time_tolerance=duration(0.001)
     )
     bench.run(0.11)
-    assert _ended(sent, bench) == (0, "goal reached")
+    code, message = _ended(sent, bench)
+    assert code == 0
+    assert re.fullmatch(
+        r"trajectory completed; position of joint '\w+' is off by \S+, and no goal tolerance "
+        "is set",
+        message,
+    ), "who sets no tolerance is told what that means"
 
 
 def test_a_goal_for_a_paused_simulation_waits(bench: Bench, home: np.ndarray) -> None:
@@ -583,7 +590,7 @@ def test_positions_beyond_the_limits_are_clamped_and_that_is_said(
     assert _position(bench)[2] == pytest.approx(np.pi)
     assert bench.warnings == [
         "joint_trajectory_controller/follow_joint_trajectory: "
-        "1 positions were outside their joints' limits"
+        "position 4 of joint 'elbow_joint' was clamped to its limits [-3.14159, 3.14159]"
     ]
     bench.configure(out_of_limits="refuse")
     assert not bench.commander.follow(point(0.5, beyond, _STILL)).accepted
