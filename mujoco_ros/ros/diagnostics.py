@@ -1,11 +1,13 @@
 """Honest figures about time and the engine's health, on /diagnostics."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from mujoco_ros.ros.outbox import stamp
@@ -110,7 +112,8 @@ class Diagnostics:
             ]
         )
         message.header.stamp = stamp(status.sim_time)
-        self._publisher.publish(message)
+        with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
+            self._publisher.publish(message)
 
     def _real_time(self, status: Status) -> DiagnosticStatus:
         dropped, self._dropped = status.dropped - self._dropped, status.dropped

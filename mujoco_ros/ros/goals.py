@@ -15,8 +15,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
 
-RCLError = rclpy_implementation.RCLError
-
 _LOG = logging.getLogger(__name__)
 _STATUS = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
@@ -106,7 +104,8 @@ class GoalServer(ActionServer):
         """Pursue the goal of a request, if it is accepted."""
         try:
             await super()._execute_goal_request(request)
-        except RCLError:  # rclpy gives up here, but the client was told that the goal is accepted
+        except rclpy_implementation.RCLError:
+            # rclpy gives up here, but the client was told that its goal is accepted.
             key = bytes(request[1].goal_id.uuid)
             if key in self._goal_handles and key not in self._pursued:
                 self._accepted(self._goal_handles[key])
@@ -153,7 +152,7 @@ class Goal:
     def tell(self, event: Progress) -> None:
         """Tell the client where it stands; under overload the middleware may not take it."""
         if self.handle.is_active:
-            with contextlib.suppress(RCLError):
+            with contextlib.suppress(rclpy_implementation.RCLError):
                 self.handle.publish_feedback(self.feedback(event))
 
     def give_up(self, reason: str) -> None:
@@ -176,5 +175,5 @@ class Goal:
 
 def _change(change: Callable[[], None]) -> None:
     """Change the state of a goal; where its status cannot be published, its result still counts."""
-    with contextlib.suppress(RCLError):
+    with contextlib.suppress(rclpy_implementation.RCLError):
         change()

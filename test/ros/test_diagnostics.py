@@ -4,12 +4,19 @@ import time
 from typing import Any
 
 import numpy as np
+import pytest
+from benches import Bench
 from commanders import ARM, Commander
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulators import DATA, Recording, Starter, stamps_of
 from zoo import ROBOTS, Zoo
+
+from mujoco_ros.ros.diagnostics import Diagnostics
+from mujoco_ros.sim.loop import PhysicsThread
+from mujoco_ros.sim.pacer import Pacer
 
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {
@@ -115,6 +122,24 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     commander.publish_forward("position", [0.0, -1.75, 1.35, -1.17, -1.57, -1.57])
     assert listener.spin_until(lambda: _control(diagnostics).level == DiagnosticStatus.OK)
     assert _values(_control(diagnostics))[lost] == "1"
+
+
+def test_a_report_that_the_middleware_does_not_take_is_let_go(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[DiagnosticArray] = []
+
+    def refuse(message: DiagnosticArray) -> None:
+        refused.append(message)
+        raise rclpy_implementation.RCLError("cannot publish data")
+
+    physics = PhysicsThread(bench.simulation, Pacer(0.001), lambda: None)
+    diagnostics = Diagnostics(bench.node, bench.simulation, physics, dict, {})
+    monkeypatch.setattr(diagnostics._publisher, "publish", refuse)
+    bench.diverge()
+    diagnostics.finish()
+    bench.node.destroy_timer(diagnostics._timer)
+    assert len(refused) == 1
 
 
 def _errors(recording: Any) -> list[Any]:

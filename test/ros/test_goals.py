@@ -7,6 +7,7 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from commanders import Commander, Sent, follow, point
 from control_msgs.action import FollowJointTrajectory
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from simulators import Domain, Listener
@@ -293,6 +294,32 @@ def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
     ]
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     assert sent.result().status == SUCCEEDED
+
+
+@pytest.mark.parametrize("when", ["from the start", "later"])
+def test_a_middleware_that_takes_no_status_keeps_no_client_from_its_result(
+    served: Served, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    def refuse(_server: object) -> None:
+        raise rclpy_implementation.RCLError("cannot publish data")
+
+    def break_down() -> None:  # as Fast DDS does for a while when another client was killed
+        monkeypatch.setattr(type(served.server._handle), "publish_status", refuse)
+
+    if when == "from the start":
+        break_down()
+    sent, goal = served.send()
+    assert sent.accepted
+    break_down()
+    goal.begin()
+    goal.tell(_progress(goal, 1))
+    goal.end(_ended(goal, Outcome.SUCCESSFUL))
+    assert sent.result().status == SUCCEEDED
+    canceled, goal = served.send()
+    canceled.cancel()
+    goal.end(_ended(goal, Outcome.CANCELED))
+    assert canceled.result().status == CANCELED
+    assert served.server._pursued == {}
 
 
 def test_goals_that_are_over_are_forgotten(served: Served) -> None:
