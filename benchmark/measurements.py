@@ -84,14 +84,16 @@ def profile(plan: Plan) -> list[Row]:
     steps = int(spent["calls"][spent["label"] == "mj_step"][0])
     us = {str(row["label"]): row["ns"] / steps / 1e3 for row in spent}
     send, publish = us["publisher.publish"], us["Publishers.publish"]
+    derived = us["BaseMotion.update"] + us["Tracking.update"]
     parts = {
         "mj_step, caches cold": us["mj_step"],
         "Drives.write": us["Drives.write"],
         "rest of Simulation.step": us["Simulation.step"] - us["mj_step"] - us["Drives.write"],
         "BaseMotion.update": us["BaseMotion.update"],
+        "Tracking.update": us["Tracking.update"],
         "filling the messages": us["Batch.publish"] - send,
         "handing them to the middleware": send,
-        "rest of Publishers.publish": publish - us["Batch.publish"] - us["BaseMotion.update"],
+        "rest of Publishers.publish": publish - us["Batch.publish"] - derived,
     }
     return [figure("b", f"mean of {name}", value, "µs") for name, value in parts.items()]
 

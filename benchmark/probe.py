@@ -28,6 +28,7 @@ from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.tracking import Tracking
 
 CAPACITY = 200_000  # steps
 COLUMNS = 7
@@ -153,6 +154,7 @@ class Profile:
         self.wrap(Simulation, "step", "Simulation.step")
         self.wrap(BaseMotion, "update", "BaseMotion.update")
         self.wrap(RelativePoses, "update", "RelativePoses.update")
+        self.wrap(Tracking, "update", "Tracking.update")
         self.wrap(Batch, "publish", "Batch.publish")
         self.wrap(Publishers, "publish", "Publishers.publish")
         opened = publishers._open

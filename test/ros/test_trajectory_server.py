@@ -73,14 +73,18 @@ def test_a_goal_is_accepted_followed_and_reached(bench: Bench, home: np.ndarray)
     assert begin + 1.0 < bench.time < begin + 1.2
     assert sent.handle is not None
     key = bytes(sent.handle.goal_id.uuid)
-    heard = [
-        status.status
-        for message in statuses.messages
-        for status in message.status_list
-        if bytes(status.goal_info.goal_id.uuid) == key
-    ]
+
+    def heard() -> list[int]:
+        return [
+            status.status
+            for message in statuses.messages
+            for status in message.status_list
+            if bytes(status.goal_info.goal_id.uuid) == key
+        ]
+
+    assert bench.listener.spin_until(lambda: GoalStatus.STATUS_SUCCEEDED in heard())
     bench.listener.forget_subscriptions()
-    assert list(dict.fromkeys(heard)) == [
+    assert list(dict.fromkeys(heard())) == [
         GoalStatus.STATUS_ACCEPTED,
         GoalStatus.STATUS_EXECUTING,
         GoalStatus.STATUS_SUCCEEDED,
