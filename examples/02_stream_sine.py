@@ -5,6 +5,7 @@ For a robot in a namespace, add --ros-args -r __ns:=/left_arm
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -22,6 +23,7 @@ RATE_HZ = 100.0
 SHOWN_EVERY = 40  # commands
 DELAYS_S = np.arange(0.0, 0.1, 0.001)  # among which that of the joint is looked for
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+interrupts: list[bool] = []  # by Ctrl-C
 
 
 def options() -> argparse.Namespace:
@@ -41,6 +43,8 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
+        if interrupts and interrupts.pop():
+            raise KeyboardInterrupt
     return bool(condition())
 
 
@@ -112,6 +116,8 @@ def swing(node: Node, wanted: argparse.Namespace) -> str:
 if __name__ == "__main__":
     asked = options()
     # Without rclpy's own handler, Ctrl-C leaves the middleware alive to stop the joint with.
+    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # In simulated time, timers and stamps are right at any real-time factor.
     simulated = Parameter("use_sim_time", value=True)

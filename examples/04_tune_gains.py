@@ -5,6 +5,7 @@ For a robot in a namespace, add --ros-args -r __ns:=/left_arm
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -22,6 +23,7 @@ STATE = "joint_trajectory_controller/controller_state"
 NOT_FOUND = "no simulator found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 
 Gains = dict[str, float]  # by the name of the parameter
+interrupts: list[bool] = []  # by Ctrl-C
 
 
 def options() -> argparse.Namespace:
@@ -40,6 +42,8 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
+        if interrupts and interrupts.pop():
+            raise KeyboardInterrupt
     return bool(condition())
 
 
@@ -131,6 +135,8 @@ def tune(robot: Robot, wanted: argparse.Namespace) -> str:
 if __name__ == "__main__":
     asked = options()
     # Without rclpy's own handler, Ctrl-C leaves the middleware alive to restore the gains with.
+    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         sys.exit(tune(Robot(rclpy.create_node("tune_gains")), asked) or 0)

@@ -5,6 +5,7 @@ For a robot in a namespace, add --ros-args -r __ns:=/left_arm; its base must be 
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -25,6 +26,7 @@ from std_msgs.msg import String
 RATE_HZ = 200.0
 TOLERANCE_RAD = 0.005
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+interrupts: list[bool] = []  # by Ctrl-C
 
 
 def options() -> argparse.Namespace:
@@ -77,6 +79,8 @@ class Impedance(Node):
         deadline = monotonic() + seconds
         while not condition() and monotonic() < deadline:
             rclpy.spin_once(self, timeout_sec=0.1)
+            if interrupts and interrupts.pop():
+                raise KeyboardInterrupt
         return bool(condition())
 
     def seconds(self) -> float:
@@ -195,6 +199,8 @@ def show_compliance(robot: Impedance, wanted: argparse.Namespace) -> str:
 if __name__ == "__main__":
     asked = options()
     # Without rclpy's own handler, Ctrl-C leaves the middleware alive to restore the gains with.
+    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         sys.exit(show_compliance(Impedance(), asked) or 0)

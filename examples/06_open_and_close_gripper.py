@@ -5,6 +5,7 @@ For a robot in a namespace, add --ros-args -r __ns:=/left_arm
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -21,6 +22,7 @@ NOT_FOUND = (
     "no gripper_controller found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 )
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+interrupts: list[bool] = []  # by Ctrl-C
 
 
 def options() -> argparse.Namespace:
@@ -39,6 +41,8 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
+        if interrupts and interrupts.pop():
+            raise KeyboardInterrupt
     return bool(condition())
 
 
@@ -57,6 +61,8 @@ def move(
     try:
         while not result.done() and client.server_is_ready():
             rclpy.spin_once(node, timeout_sec=0.1)
+            if interrupts and interrupts.pop():
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         handle.cancel_goal_async()
         spin_until(node, result.done)
@@ -93,6 +99,8 @@ def operate(node: Node, wanted: argparse.Namespace) -> int | str:
 if __name__ == "__main__":
     asked = options()
     # Without rclpy's own handler, Ctrl-C leaves the middleware alive to cancel the goal with.
+    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         sys.exit(operate(rclpy.create_node("open_and_close_gripper"), asked))
