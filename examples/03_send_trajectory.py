@@ -28,6 +28,7 @@ NOT_FOUND = (
     "no joint_trajectory_controller found: start `make sim SCENE=arm`, with the same "
     "ROS_DOMAIN_ID as here"
 )
+MANY = 8  # joints, from which on it is no arm that could bend them all
 interrupts: list[bool] = []  # by Ctrl-C
 
 
@@ -96,6 +97,8 @@ def send(node: Node, wanted: argparse.Namespace) -> int | str:
         return NOT_FOUND
     now = dict(zip(states[-1].joint_names, states[-1].reference.positions, strict=True))
     joints = wanted.joints or list(now)
+    if not wanted.joints and len(now) > MANY:
+        return f"say with --joints which are to move, of these {len(now)}: {', '.join(now)}"
     if wrong := [joint for joint in joints if joint not in now]:
         return f"the controller has no joint '{wrong[0]}'; it has: {', '.join(now)}"
     if wanted.to and len(wanted.to) != len(joints):
