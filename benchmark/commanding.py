@@ -28,10 +28,10 @@ def tracking(_plan: Plan) -> list[Row]:
         gains |= {f"gains.{joint}.kp": kp, f"gains.{joint}.kd": kd}
     seen = command("arm", "follow", 0.0, listen=False, parameters=gains).notes
     rows = []
-    for name, (share, _) in PACES.items():
+    for name, (share, dynamics) in PACES.items():
         worst = 1e3 * float(np.abs(seen[name]).max())
         pace = f"in {seen[f'{name}_s']:.1f} s"
-        fed = "all dynamics" if name.startswith("dynamics") else "gravity"
+        fed = "all dynamics" if dynamics else "gravity"
         quantity = (
             f"largest joint error, {fed} fed forward, {share:.0%} of the acceleration, {pace}"
         )

@@ -114,10 +114,7 @@ def send(node: Node, wanted: argparse.Namespace) -> int | str:
         return "the goal was rejected; the log of the simulator says why"
     result = handle.get_result_async()
     try:
-        while not result.done() and client.server_is_ready():
-            rclpy.spin_once(node, timeout_sec=0.1)
-            if interrupts and interrupts.pop():
-                raise KeyboardInterrupt
+        spin_until(node, lambda: result.done() or not client.server_is_ready(), float("inf"))
     except KeyboardInterrupt:
         handle.cancel_goal_async()
         spin_until(node, result.done)

@@ -59,10 +59,7 @@ def move(
     handle = accepted.result()
     result = handle.get_result_async()
     try:
-        while not result.done() and client.server_is_ready():
-            rclpy.spin_once(node, timeout_sec=0.1)
-            if interrupts and interrupts.pop():
-                raise KeyboardInterrupt
+        spin_until(node, lambda: result.done() or not client.server_is_ready(), float("inf"))
     except KeyboardInterrupt:
         handle.cancel_goal_async()
         spin_until(node, result.done)

@@ -105,15 +105,10 @@ class Track:
         self.joints = self._joints[self._kept]
         self._columns = slice(None) if self._kept.all() else self._kept
         # Where joints follow one upon the other, as all of a robot do, this is quick.
-        self._part: np.ndarray | None = None
-        if self._kept.all() and isinstance(run := as_slice(self.joints), slice):
-            self._part = self._references.values[:, run]
+        self._places = as_slice(self.joints)
 
     def _write(self, values: np.ndarray) -> None:
-        if self._part is None:
-            self._references.values[:, self.joints] = values[:, self._columns]
-        else:
-            self._part[...] = values
+        self._references.values[:, self._places] = values[:, self._columns]
 
 
 def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | None:

@@ -209,10 +209,10 @@ class TrajectoryController:
         joints = task.trajectory.joints
         allowed = np.full((2, len(joints)), np.inf)
         allowed[0] = np.where(np.isinf(task.tolerances.goal[0]), _NOTABLE, np.inf)
-        far = self._violation(joints, allowed, q, dq)
-        if not far:
+        far = self._worst(joints, allowed, q, dq)
+        if far is None:
             return "goal reached"
-        return f"trajectory completed; {far.partition(',')[0]}, and no goal tolerance is set"
+        return f"trajectory completed; {far[0]}, and no goal tolerance is set"
 
     def _off_path(
         self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
@@ -225,6 +225,13 @@ class TrajectoryController:
         self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
     ) -> str:
         """Say which joint is further off than `allowed` (2, k); empty if none is."""
+        worst = self._worst(joints, allowed, q, dq)
+        return "" if worst is None else f"{worst[0]}, allowed is {worst[1]:.6g}"
+
+    def _worst(
+        self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
+    ) -> tuple[str, float] | None:
+        """Say by how much a joint is further off than `allowed` (2, k), and what is allowed."""
         references = self._references
         for row, (reference, measured, what) in enumerate(
             ((references.q, q, "position"), (references.dq, dq, "velocity"))
@@ -238,11 +245,9 @@ class TrajectoryController:
             beyond = np.abs(error) > allowed[row]
             if beyond.any():
                 worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
-                return (
-                    f"{what} of joint '{self._joints.names[joints[worst]]}' is off by "
-                    f"{abs(error[worst]):.6g}, allowed is {allowed[row, worst]:.6g}"
-                )
-        return ""
+                joint, off = self._joints.names[joints[worst]], abs(error[worst])
+                return f"{what} of joint '{joint}' is off by {off:.6g}", float(allowed[row, worst])
+        return None
 
     def _tell_progress(
         self, task: _Task, track: Track, time: float, q: np.ndarray, dq: np.ndarray
