@@ -1,63 +1,78 @@
 """Merging a scene's robots and objects into one MuJoCo model."""
 
-import warnings
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import (
+    MissingAssetError,
+    ModelError,
+    NameTakenError,
+    ParseError,
+    UnsupportedFormatError,
+    unknown,
+)
+from mujoco_ros.model.indexing import ROWS
+from mujoco_ros.model.kept_files import KeptFile, keep_files, restore_files
+from mujoco_ros.model.options import write_options
+from mujoco_ros.model.parts import Part, engine_error, load_spec, object_part, robot_part
 from mujoco_ros.model.plugins import load_plugins
+from mujoco_ros.model.quiet import quiet_compiler
 from mujoco_ros.model.scene import (
-    MODEL_SUFFIXES,
     ObjectConfig,
-    PhysicsConfig,
     PoseConfig,
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.urdf.importer import free_base, load_urdf
 from mujoco_ros.model.uri import check_file
 
-_ENUMS = {
-    "integrator": {
-        "Euler": mujoco.mjtIntegrator.mjINT_EULER,
-        "RK4": mujoco.mjtIntegrator.mjINT_RK4,
-        "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
-        "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-        "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
-    },
-    "cone": {
-        "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL,
-        "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC,
-    },
-    "solver": {
-        "PGS": mujoco.mjtSolver.mjSOL_PGS,
-        "CG": mujoco.mjtSolver.mjSOL_CG,
-        "Newton": mujoco.mjtSolver.mjSOL_NEWTON,
-    },
-    "jacobian": {
-        "dense": mujoco.mjtJacobian.mjJAC_DENSE,
-        "sparse": mujoco.mjtJacobian.mjJAC_SPARSE,
-        "auto": mujoco.mjtJacobian.mjJAC_AUTO,
-    },
-}
+_LATEST = 2.0**31
+"""Time [s] that a stamp of ROS has not any more."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """The one model of a scene.
+    """The one model of a scene, and what it was merged from.
 
-    `spec` is what it was compiled from (None for MJB, which cannot be decompiled); `notes` are the
-    compiler's remarks, worth a line in the log.
+    Attributes:
+        config: The scene as it is now; robots that came or went are in it, or not.
+        model: What was compiled.
+        base: The world, into copies of which the parts are merged; None for a compiled model
+            (MJB), which cannot be taken apart.
+        base_files: The files that the world names, as they were read.
+        parts: Robots and objects in the order in which they came, which is that of the model.
+        notes: The compiler's remarks, worth a line in the log.
     """
 
     config: SceneConfig
     model: mujoco.MjModel
-    spec: mujoco.MjSpec | None
-    notes: tuple[str, ...]
+    base: mujoco.MjSpec | None
+    base_files: tuple[KeptFile, ...] = ()
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def robots(self) -> tuple[Part, ...]:
+        """Return the parts that are robots, in the order of the scene."""
+        parts = {part.config.name: part for part in self.parts}
+        return tuple(parts[robot.name] for robot in self.config.robots)
+
+    def shares(self, other: "Assembly") -> bool:
+        """Return whether the world, or any part, is that of `other` as well."""
+        world = self.base is not None and self.base is other.base
+        return world or any(part in other.parts for part in self.parts)
+
+    def part_of(self, name: str) -> Part | None:
+        """Return the part that an element of the model belongs to; None is the world itself."""
+        owner, slash, _ = name.partition("/")
+        if slash:
+            for part in self.parts:
+                if part.prefix and part.name == owner:
+                    return part
+        return next((part for part in self.parts if not part.prefix), None)
 
 
 def assemble(config: SceneConfig) -> Assembly:
@@ -68,138 +83,205 @@ def assemble(config: SceneConfig) -> Assembly:
     """
     for folder in config.plugins:
         load_plugins(config.path(folder))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        previous = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(_silent)
+    if config.robots and config.path(config.robots[0].model).suffix == ".mjb":
+        return _binary(config)
+    if config.merged:
+        base, files = _world(config)
+        parts = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
+        parts += [object_part(config, entity) for entity in config.objects]
+    else:
+        parts = [robot_part(config, robot, prefix="") for robot in config.robots]
+        (part,) = parts
+        base, files = part.spec, part.files
+    assembly = _build(config, base, files, tuple(parts))
+    if config.robots and not assembly.model.njnt:
+        raise ModelError(f"scene '{config.name}': the model has no joint, nothing could move")
+    return assembly
+
+
+def assemble_part(part: Part) -> Assembly:
+    """Make a part a scene of its own, whose names carry no prefix: a robot, or else the world.
+
+    Raises:
+        ModelError: It does not compile.
+    """
+    alone = replace(part, prefix="")
+    if isinstance(part.config, RobotConfig):
+        config = SceneConfig(name=part.name, robots=(part.config,), merged=False)
+        return _build(config, part.spec, part.files, (alone,))
+    return _build(SceneConfig(name=part.name), part.spec, part.files, ())
+
+
+def rebuild(
+    assembly: Assembly, *, add: Iterable[Part] = (), remove: Iterable[str] = ()
+) -> Assembly:
+    """Merge a scene anew, with other parts; no file is read for those that stay.
+
+    Robots that stay keep their namespaces. What is added comes last in the model.
+
+    Args:
+        assembly: The scene as it is, which stays as it is.
+        add: Parts to add.
+        remove: Names of parts to remove, before others are added.
+
+    Raises:
+        NameTakenError: A name is taken.
+        NamespaceError: A robot's namespace is another's.
+        UnsupportedFormatError: The scene is a compiled model, into which nothing can be merged.
+        ModelError: There is no part to be removed, or the model does not compile.
+    """
+    gone, new = set(remove), tuple(add)
+    names = [part.name for part in assembly.parts]
+    for name in gone:
+        if name not in names:
+            raise unknown("robot or object", name, names)
+    kept = tuple(part for part in assembly.parts if part.name not in gone)
+    base, files = assembly.base, assembly.base_files
+    if any(part.prefix == "" and part.name in gone for part in assembly.parts):
+        base, files = mujoco.MjSpec(), ()
+        _adopt_options(base.option, assembly.model.opt)
+    if base is None:
+        raise UnsupportedFormatError(
+            f"'{assembly.config.name}' is a compiled model (MJB), which can only run alone; "
+            "start with its MJCF or URDF to add to it"
+        )
+    taken = {part.name for part in kept}
+    for part in new:
+        if part.name in taken or _has_prefix(base, part.prefix):
+            raise NameTakenError(f"'{part.name}' is the name of something else in the scene")
+        taken.add(part.name)
+    config = _changed(assembly.config, kept, new)
+    try:
+        return _build(config, base, files, (*kept, *new))
+    except (ParseError, MissingAssetError) as error:
+        listing = ", ".join(f"'{part.name}'" for part in new)
+        raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
+
+
+def _changed(config: SceneConfig, kept: tuple[Part, ...], new: tuple[Part, ...]) -> SceneConfig:
+    """Return a scene of the parts that stay and the new ones, each robot in its namespace."""
+    staying = {part.name for part in kept}
+    robots = [
+        replace(robot, namespace=config.namespace(robot))
+        for robot in config.robots
+        if robot.name in staying
+    ]
+    for part in new:
+        if isinstance(part.config, RobotConfig):
+            own = part.config.namespace
+            robots.append(replace(part.config, namespace=part.name if own is None else own))
+    objects = [entity for entity in config.objects if entity.name in staying]
+    objects += [part.config for part in new if isinstance(part.config, ObjectConfig)]
+    return replace(config, robots=tuple(robots), objects=tuple(objects))
+
+
+def _has_prefix(base: mujoco.MjSpec, prefix: str) -> bool:
+    """Whether something of the world is named as if it belonged to a part."""
+    return any(body.name.startswith(prefix) for body in base.bodies) or any(
+        frame.name == prefix for frame in base.frames
+    )
+
+
+def _build(
+    config: SceneConfig,
+    base: mujoco.MjSpec,
+    files: tuple[KeptFile, ...],
+    parts: tuple[Part, ...],
+) -> Assembly:
+    """Merge copies of the parts into a copy of the world and compile it."""
+    with quiet_compiler() as caught:
+        spec = base.copy()
+        restore_files(spec, files)
+        if config.merged:
+            spec.modelname = config.name
+        _merge(spec, parts)
+        write_options(spec.option, config.physics)
         try:
-            spec, model = _compile(config)
-        finally:
-            mujoco.set_mju_user_warning(previous)
+            model = spec.compile()
+        except (ValueError, mujoco.FatalError) as error:
+            raise engine_error(f"scene '{config.name}' does not compile", error) from error
+    _finish(model)
+    notes = dict.fromkeys(
+        " ".join(str(w.message).split()) for w in caught if issubclass(w.category, UserWarning)
+    )
+    return Assembly(
+        config=config,
+        model=model,
+        base=base,
+        base_files=files,
+        parts=parts,
+        notes=tuple(notes),
+    )
+
+
+def _binary(config: SceneConfig) -> Assembly:
+    """Load a compiled model."""
+    model = _load_binary(config)
+    write_options(model.opt, config.physics)
+    _finish(model)
     if not model.njnt:
         raise ModelError(f"scene '{config.name}': the model has no joint, nothing could move")
+    part = Part(config=config.robots[0], spec=None, prefix="")
+    return Assembly(config=config, model=model, base=None, parts=(part,))
+
+
+def _finish(model: mujoco.MjModel) -> None:
     _check_numbers(model)
     # The simulator itself resets to the keyframe; the engine would go to qpos0 without a word.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    notes = dict.fromkeys(
-        _one_line(w.message) for w in caught if issubclass(w.category, UserWarning)
-    )
-    return Assembly(config=config, model=model, spec=spec, notes=tuple(notes))
-
-
-def _silent(_message: str) -> None:
-    """Keep the compiler's remarks off the terminal; Python's warnings carry the same text."""
-
-
-def _compile(config: SceneConfig) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    if config.path(config.robots[0].model).suffix == ".mjb":
-        model = _load_binary(config)
-        _override(model.opt, config.physics)
-        return None, model
-    spec = _merge(config) if config.merged else _load_robot(config, 0)
-    _override(spec.option, config.physics)
-    try:
-        return spec, spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"scene '{config.name}' does not compile: {_one_line(error)}") from error
 
 
 def _check_numbers(model: mujoco.MjModel) -> None:
     """Refuse numbers that MuJoCo's compiler lets pass, and which would end up in messages."""
-    for kind, arrays in (
-        ("body", (model.body_pos, model.body_quat, model.body_mass, model.body_inertia)),
-        ("joint", (model.jnt_pos, model.jnt_axis)),
-        ("site", (model.site_pos, model.site_quat)),
-        ("camera", (model.cam_pos, model.cam_quat)),
-        ("key", (model.key_qpos, model.key_qvel, model.key_ctrl, model.key_act)),
-    ):
-        for array in arrays:
-            wrong = np.argwhere(~np.isfinite(array))
-            if wrong.size:
-                name = getattr(model, kind)(int(wrong[0, 0])).name
-                raise ModelError(f"{kind} '{name}' of the model has a number that is not finite")
+    for array, kind in ROWS.items():
+        numbers = getattr(model, array)
+        if numbers.dtype.kind != "f":
+            continue
+        bad = np.isnan(numbers) if array.endswith("range") else ~np.isfinite(numbers)
+        if bad.any():
+            row = int(np.argwhere(bad)[0, 0])
+            named = getattr(model, kind, None)  # what has no names is numbered
+            what = f"{kind} '{named(row).name}'" if named else f"{array}[{row}]"
+            raise ModelError(f"{what} of the model has a number that is not finite")
+    for key, time in enumerate(model.key_time.tolist()):
+        if not 0.0 <= time < _LATEST:
+            raise ModelError(
+                f"key '{model.key(key).name}' of the model is of the time {time:g} s; "
+                "ROS has times from 0 to less than 2^31 s"
+            )
 
 
-def _merge(config: SceneConfig) -> mujoco.MjSpec:
-    """Attach every robot and object to the world, each under the prefix ``<name>/``."""
-    if config.world is None:
-        spec = mujoco.MjSpec()
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
-    else:
-        spec = _load(config.path(config.world), "the world")
-    spec.modelname = config.name
-    parts: list[tuple[RobotConfig | ObjectConfig, mujoco.MjSpec]] = [
-        (robot, _load_robot(config, i)) for i, robot in enumerate(config.robots)
-    ]
-    parts += [(it, _load(config.path(it.model), f"object '{it.name}'")) for it in config.objects]
-    for entity, part in parts:
-        frame = spec.worldbody.add_frame(
-            pos=entity.pose.xyz, quat=quaternion_wxyz(entity.pose), name=f"{entity.name}/"
-        )
-        _adopt_options(part, spec)
+def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[KeptFile, ...]]:
+    if config.world is not None:
+        path = config.path(config.world)
+        spec = load_spec(path, "the world")
+        return spec, keep_files(spec, path.parent)
+    spec = mujoco.MjSpec()
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
+    return spec, ()
+
+
+def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
+    """Attach copies of every part to the world, each under its prefix."""
+    spec.copy_during_attach = True
+    for part in parts:
+        if not part.prefix or part.spec is None:
+            continue
+        pose = part.config.pose
+        frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
+        # The world's rule anyway: no conflict to report.
+        _adopt_options(part.spec.option, spec.option)
+        restore_files(part.spec, part.files)
         try:
-            spec.attach(part, prefix=f"{entity.name}/", frame=frame)
+            spec.attach(part.spec, prefix=part.prefix, frame=frame)
         except (ValueError, mujoco.FatalError) as error:
-            raise ModelError(f"'{entity.name}' cannot be merged: {_one_line(error)}") from error
-    return spec
+            raise engine_error(f"'{part.name}' cannot be merged", error) from error
 
 
-def _adopt_options(part: mujoco.MjSpec, whole: mujoco.MjSpec) -> None:
-    """Give a part the physics options of the world, which rule anyway: no conflict to report."""
-    for name in dir(whole.option):
+def _adopt_options(option: Any, source: Any) -> None:
+    for name in dir(option):
         if not name.startswith("_"):
-            setattr(part.option, name, getattr(whole.option, name))
-
-
-def _load_robot(config: SceneConfig, index: int) -> mujoco.MjSpec:
-    robot = config.robots[index]
-    path = config.path(robot.model)
-    spec = _load(path, f"robot '{robot.name}'")
-    if robot.base == "free":
-        try:
-            free_base(spec)
-        except ModelError as error:
-            raise ModelError(f"robot '{robot.name}': {error}") from error
-    elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
-        raise ModelError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
-    return spec
-
-
-def _load(path: Path, what: str) -> mujoco.MjSpec:
-    if path.suffix == ".mjb":
-        raise ModelError(
-            f"{what}: '{path}' is a compiled model, which can only run alone; "
-            "name its MJCF or URDF to merge it with others"
-        )
-    if path.suffix not in MODEL_SUFFIXES:
-        raise ModelError(f"{what}: '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}")
-    check_file(path, f"{what}: model file")
-    return load_urdf(path) if path.suffix == ".urdf" else _load_mjcf(path)
-
-
-def _load_mjcf(path: Path) -> mujoco.MjSpec:
-    try:
-        spec = mujoco.MjSpec.from_file(str(path))
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"{path}: {_one_line(error)}") from error
-    _name_the_nameless(spec)
-    return spec
-
-
-def _name_the_nameless(spec: mujoco.MjSpec) -> None:
-    """Name what ROS will speak of: topics, joint states and frames need names."""
-    for kind, elements in (
-        ("body", spec.bodies[1:]),
-        ("joint", spec.joints),
-        ("actuator", spec.actuators),
-        ("sensor", spec.sensors),
-        ("camera", spec.cameras),
-    ):
-        taken = {element.name for element in elements}
-        for index, element in enumerate(elements):
-            if not element.name:
-                name = f"{kind}{index}"
-                element.name = name if name not in taken else f"unnamed_{name}"
+            setattr(option, name, getattr(source, name))
 
 
 def _load_binary(config: SceneConfig) -> mujoco.MjModel:
@@ -211,17 +293,9 @@ def _load_binary(config: SceneConfig) -> mujoco.MjModel:
         return mujoco.MjModel.from_binary_path(str(path))
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(
-            f"{path}: {_one_line(error)} (MJB files are made for one MuJoCo version, "
+            f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
             f"here {mujoco.__version__})"
         ) from error
-
-
-def _override(option: Any, physics: PhysicsConfig) -> None:
-    """Write the options a scene sets over those of the model."""
-    for name in PhysicsConfig.__slots__:
-        value = getattr(physics, name)
-        if value is not None:
-            setattr(option, name, _ENUMS[name][value] if name in _ENUMS else value)
 
 
 def quaternion_wxyz(pose: PoseConfig) -> np.ndarray:
@@ -233,7 +307,3 @@ def quaternion_wxyz(pose: PoseConfig) -> np.ndarray:
     elif pose.rpy is not None:
         mujoco.mju_euler2Quat(quat, np.array(pose.rpy), "XYZ")
     return quat
-
-
-def _one_line(error: object) -> str:
-    return " ".join(str(error).split())

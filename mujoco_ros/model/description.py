@@ -47,12 +47,16 @@ def descriptions(assembly: Assembly, layout: Layout) -> list[RobotDescription]:
     """Return every robot's description: the URDF the scene names, else one made from the model."""
     config = assembly.config
     found = []
-    for robot_config, robot in zip(config.robots, layout.robots, strict=True):
+    for part, robot_config, robot in zip(
+        assembly.robots, config.robots, layout.robots, strict=True
+    ):
         source = robot_config.urdf
         if source is None and config.path(robot_config.model).suffix == ".urdf":
             source = robot_config.model
         pose = PoseConfig()
-        if source is not None:
+        if part.urdf is not None:
+            urdf, pose = part.urdf, robot_config.pose
+        elif source is not None:
             urdf, pose = _own_urdf(config.path(source), robot.name), robot_config.pose
         else:
             root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None

@@ -8,6 +8,38 @@ class ModelError(ValueError):
     """A file, name or value given by the user is wrong; the message names it and the remedy."""
 
 
+class NameTakenError(ModelError):
+    """Something else in the scene has the name already."""
+
+
+class NameInvalidError(ModelError):
+    """The name cannot be part of a ROS name."""
+
+
+class NamespaceError(ModelError):
+    """The namespace is no valid one, or another robot's."""
+
+
+class MissingFileError(ModelError):
+    """There is no such file."""
+
+
+class UnsupportedFormatError(ModelError):
+    """The model is of a kind that cannot be read, or not be merged."""
+
+
+class ParseError(ModelError):
+    """The model's text is wrong, or does not compile."""
+
+
+class NativeCodeError(ModelError):
+    """The scene wants a plugin, code that runs with the user's rights, loaded where it must not."""
+
+
+class MissingAssetError(ModelError):
+    """A file that the model needs, such as a mesh, is not there."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> ModelError:
     """Build the error for a name that is not among `known`, with the closest match first.
 

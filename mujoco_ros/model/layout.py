@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import mujoco
@@ -120,6 +121,12 @@ class Layout:
     robots: tuple[Robot, ...]
     free_objects: tuple[tuple[str, FloatingBase], ...]
 
+    @property
+    def columns(self) -> tuple[slice, ...]:
+        """Return where each robot's joints are among those of all robots, one after the other."""
+        ends = [0, *accumulate(len(robot.joints.names) for robot in self.robots)]
+        return tuple(slice(first, end) for first, end in pairwise(ends))
+
 
 def lay_out(assembly: Assembly) -> Layout:
     """Resolve every name to its address.
@@ -129,11 +136,13 @@ def lay_out(assembly: Assembly) -> Layout:
             not the joint that is named as its gripper.
     """
     model, config = assembly.model, assembly.config
+    prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = []
-    for robot in config.robots:
-        prefix = f"{robot.name}/" if config.merged else ""
+    for robot, part in zip(config.robots, assembly.robots, strict=True):
         namespace = config.namespace(robot)
-        found = _robot(model, robot.name, prefix, namespace, prefix if namespace else "")
+        frame_prefix = part.prefix if namespace else ""
+        others = tuple(prefix for prefix in prefixes if prefix != part.prefix)
+        found = _robot(model, robot.name, part.prefix, namespace, frame_prefix, others)
         robots.append(replace(found, gripper=_gripper(robot, found.joints.names)))
     claimed = {base.body for robot in robots for base in robot.bases}
     owners = {body: robot for robot in robots for body in robot.bodies}
@@ -188,18 +197,24 @@ class _Scope:
 
     model: mujoco.MjModel
     prefix: str
+    others: tuple[str, ...]  # prefixes of the parts that are not this robot
     bodies: frozenset[int]
     body_names: frozenset[str]
 
-    def owns(self, body: int) -> bool:
+    def owns(self, body: int, name: str) -> bool:
         """Whether something on `body` is the robot's; a bare model owns the world's as well."""
-        return int(body) in self.bodies or (not self.prefix and body == 0)
+        if int(body) in self.bodies:
+            return True
+        return not self.prefix and body == 0 and not name.startswith(self.others)
 
     def short(self, name: str) -> str:
         return name.removeprefix(self.prefix)
 
     def sites(self) -> list[int]:
-        return [s for s in range(self.model.nsite) if self.owns(self.model.site_bodyid[s])]
+        model = self.model
+        return [
+            s for s in range(model.nsite) if self.owns(model.site_bodyid[s], model.site(s).name)
+        ]
 
     def site(self, site: int) -> dict[str, Any]:
         """Return the name, frame and id of a site, as the sensors on it have them."""
@@ -220,11 +235,17 @@ class _Scope:
 
 
 def _robot(
-    model: mujoco.MjModel, name: str, prefix: str, namespace: str, frame_prefix: str
+    model: mujoco.MjModel,
+    name: str,
+    prefix: str,
+    namespace: str,
+    frame_prefix: str,
+    others: tuple[str, ...],
 ) -> Robot:
-    bodies = tuple(b for b in range(1, model.nbody) if model.body(b).name.startswith(prefix))
-    names = frozenset(model.body(b).name.removeprefix(prefix) for b in bodies)
-    scope = _Scope(model, prefix, frozenset(bodies), names)
+    all_names = [model.body(b).name for b in range(model.nbody)]
+    bodies = tuple(b for b in range(1, model.nbody) if _is_of(all_names[b], prefix, others))
+    names = frozenset(all_names[b].removeprefix(prefix) for b in bodies)
+    scope = _Scope(model, prefix, others, frozenset(bodies), names)
     free = _free_bases(model, bodies, prefix)
     articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
     joints = _joints(scope)
@@ -251,14 +272,19 @@ def _robot(
                 body=int(model.cam_bodyid[c]),
             )
             for c in range(model.ncam)
-            if scope.owns(model.cam_bodyid[c])
+            if scope.owns(model.cam_bodyid[c], model.cam(c).name)
         ),
         unused_sensors=tuple(
             scope.short(model.sensor(s).name)
             for s in range(model.nsensor)
-            if s not in used and model.sensor(s).name.startswith(prefix)
+            if s not in used and _is_of(model.sensor(s).name, prefix, others)
         ),
     )
+
+
+def _is_of(name: str, prefix: str, others: tuple[str, ...]) -> bool:
+    """Whether something is the robot's by its name; a bare model has what is nobody else's."""
+    return name.startswith(prefix) and not (not prefix and name.startswith(others))
 
 
 def _joints(scope: _Scope) -> Joints:

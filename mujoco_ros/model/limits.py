@@ -29,10 +29,10 @@ def joint_effort(model: mujoco.MjModel, joint: int) -> float:
 
 
 def _effort(model: mujoco.MjModel, actuator: int) -> float:
-    slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+    slot = int(model.actuator_ctrladr[actuator])
     force = math.inf
-    if model.actuator_forcelimited[output]:
-        force = float(np.abs(model.actuator_forcerange[output]).max())
+    if model.actuator_forcelimited[actuator]:
+        force = float(np.abs(model.actuator_forcerange[actuator]).max())
     is_motor = (
         model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
         and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
@@ -40,4 +40,4 @@ def _effort(model: mujoco.MjModel, actuator: int) -> float:
     if is_motor and model.actuator_ctrllimited[slot]:
         control = float(np.abs(model.actuator_ctrlrange[slot]).max())
         force = min(force, abs(float(model.actuator_gainprm[actuator, 0])) * control)
-    return force * abs(float(model.actuator_gear[actuator, 0]))
+    return force * abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))

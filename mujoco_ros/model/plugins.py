@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import ModelError, NativeCodeError
 
 _SUFFIXES = {".so", ".dylib", ".dll"}
 _loaded: set[Path] = set()
@@ -19,14 +19,7 @@ def load_plugins(folder: Path) -> None:
     Raises:
         ModelError: The folder does not exist, has no library, or one cannot be loaded.
     """
-    if not folder.is_dir():
-        raise ModelError(f"plugin folder '{folder}' does not exist")
-    libraries = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
-    if not libraries:
-        raise ModelError(
-            f"plugin folder '{folder}' has no library ({', '.join(sorted(_SUFFIXES))})"
-        )
-    for library in libraries:
+    for library in _libraries(folder):
         if library.resolve() in _loaded:
             continue
         try:
@@ -35,3 +28,29 @@ def load_plugins(folder: Path) -> None:
             message = " ".join(str(error).split())
             raise ModelError(f"plugin '{library}' cannot be loaded: {message}") from error
         _loaded.add(library.resolve())
+
+
+def check_loaded(folder: Path) -> None:
+    """Refuse a folder whose plugins this process has not loaded yet.
+
+    Raises:
+        NativeCodeError: It has one that is not loaded.
+        ModelError: The folder does not exist, or has no library.
+    """
+    for library in _libraries(folder):
+        if library.resolve() not in _loaded:
+            raise NativeCodeError(
+                f"plugin '{library}' is not loaded: only the scene that the simulator starts with "
+                "may bring native code"
+            )
+
+
+def _libraries(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise ModelError(f"plugin folder '{folder}' does not exist")
+    libraries = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+    if not libraries:
+        raise ModelError(
+            f"plugin folder '{folder}' has no library ({', '.join(sorted(_SUFFIXES))})"
+        )
+    return libraries

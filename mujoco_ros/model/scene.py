@@ -6,14 +6,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.errors import (
+    MissingFileError,
+    ModelError,
+    NameInvalidError,
+    NamespaceError,
+    NameTakenError,
+    UnsupportedFormatError,
+    unknown,
+)
+from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
 from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
+NOWHERE = Path("/a text has no folder")
+"""Where the files would be that a text without a folder names by relative paths."""
 FASTEST_HZ = 100_000.0
 SLOWEST_HZ = 0.001
+SHORTEST_TIMESTEP = 1e-5
+LONGEST_TIMESTEP = 0.1
 _RATE_TOPICS = (
     "joint_states",
     "imu",
@@ -83,9 +95,10 @@ class ObjectConfig:
 class RobotConfig:
     """One robot: where its model is, where it stands and what it starts with.
 
-    `base` overrides a URDF's fixed base. `gains` names a gains file; without one, gains are derived
-    from the model. `gripper` names the joint that the gripper controller serves. `urdf` replaces
-    the robot_description that would be exported from the model.
+    `model` is empty for a robot whose model was given as text. `base` overrides a URDF's fixed
+    base. `gains` names a gains file; without one, gains are derived from the model. `gripper` names
+    the joint that the gripper controller serves. `urdf` replaces the robot_description that would
+    be exported from the model.
     """
 
     name: str
@@ -103,7 +116,7 @@ class RobotConfig:
         """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
         if self.namespace and not all(_NAME.match(part) for part in self.namespace.split("/")):
-            raise ModelError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+            raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +139,7 @@ class PhysicsConfig:
 
     def __post_init__(self) -> None:
         """Refuse values the engine would only fail on later."""
-        if self.timestep is not None and not 1e-5 <= self.timestep <= 0.1:
+        if self.timestep is not None and not SHORTEST_TIMESTEP <= self.timestep <= LONGEST_TIMESTEP:
             raise ModelError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
         for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
             value = getattr(self, name)
@@ -151,17 +164,15 @@ class SceneConfig:
     """Whether models are merged under prefixes (scene file) or one runs as it is (model file)."""
 
     def __post_init__(self) -> None:
-        """Refuse a scene without a robot and names given twice."""
-        if not self.robots:
-            raise ModelError("'robots' is empty: a scene needs at least one robot")
+        """Refuse names given twice."""
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
-                raise ModelError(f"two robots or objects are named '{name}'; names must differ")
+                raise NameTakenError(f"two robots or objects are named '{name}'; names must differ")
         namespaces = [self.namespace(robot) for robot in self.robots]
         for namespace in namespaces:
             if namespaces.count(namespace) > 1:
-                raise ModelError(f"two robots share the namespace '{namespace}'")
+                raise NamespaceError(f"two robots share the namespace '{namespace}'")
 
     def namespace(self, robot: RobotConfig) -> str:
         """Return the ROS namespace of `robot`: none for a single robot, its name among several."""
@@ -189,10 +200,10 @@ def check_name(name: str) -> None:
     """Refuse a robot or object name that cannot be a ROS namespace and TF prefix.
 
     Raises:
-        ModelError: The name has spaces, slashes or other characters ROS names do not allow.
+        NameInvalidError: The name has spaces, slashes or other characters ROS names do not allow.
     """
     if not _NAME.match(name):
-        raise ModelError(
+        raise NameInvalidError(
             f"name {name!r} is not valid: a letter, then letters, digits or underscores "
             "(64 characters at most; it becomes a ROS namespace and a TF frame prefix)"
         )
@@ -218,7 +229,7 @@ def load_scene(reference: str) -> SceneConfig:
         return read_scene(shipped[reference])
     path = resolve(reference, Path.cwd())
     if not path.suffix and "/" not in reference:
-        raise unknown("scene", reference, shipped)
+        raise MissingFileError(str(unknown("scene", reference, shipped)))
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path)
@@ -227,7 +238,7 @@ def load_scene(reference: str) -> SceneConfig:
         name = name if _NAME.match(name) else f"robot_{name}"
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
-    raise ModelError(
+    raise UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
         f"{', '.join(MODEL_SUFFIXES)}"
     )
@@ -239,14 +250,29 @@ def read_scene(path: Path) -> SceneConfig:
     Raises:
         ModelError: The file is missing, not YAML, or has a key, type or value that is wrong.
     """
-    content = read_yaml(path)
+    return _scene(read_yaml(path), str(path), path.stem, path.parent)
+
+
+def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
+    """Read the text of a scene YAML, in which all paths are absolute or URIs.
+
+    Raises:
+        ModelError: It is not YAML, or has a key, type or value that is wrong.
+    """
+    where = "the text of the scene"
+    return _scene(parse_yaml(text, where), where, name, NOWHERE)
+
+
+def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
     if content is None:
-        raise ModelError(f"{path}: the file is empty")
-    data = from_dict(_SceneFile, content, str(path))
+        raise ModelError(f"{where}: the file is empty")
+    data = from_dict(_SceneFile, content, where)
+    if not data.robots:
+        raise ModelError(f"{where}: 'robots' is empty: a scene needs at least one robot")
     try:
         return SceneConfig(
-            name=path.stem,
-            folder=path.parent,
+            name=name,
+            folder=folder,
             world=data.world,
             robots=data.robots,
             objects=data.objects,
@@ -254,4 +280,4 @@ def read_scene(path: Path) -> SceneConfig:
             physics=data.physics,
         )
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise ModelError(f"{where}: {error}") from error

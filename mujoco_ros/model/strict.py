@@ -62,13 +62,25 @@ def read_yaml(path: Path) -> Any:
     Raises:
         ModelError: The file is missing, unreadable, not YAML, or gives a key twice.
     """
-    text = read_text(path)
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Read plain data from a YAML text.
+
+    Args:
+        text: The text.
+        where: What it is, put in front of messages.
+
+    Raises:
+        ModelError: It is not YAML, or gives a key twice.
+    """
     try:
         return yaml.load(text, Loader=_UniqueKeyLoader)
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise ModelError(f"{where}: {error}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: not valid YAML: {_yaml_problem(error)}") from error
+        raise ModelError(f"{where}: not valid YAML: {_yaml_problem(error)}") from error
 
 
 def _yaml_problem(error: Exception) -> str:

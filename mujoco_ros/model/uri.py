@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import MissingFileError, ModelError
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
 
@@ -87,8 +87,8 @@ def check_file(path: Path, kind: str, hint: str = "") -> None:
         hint: Put behind the message.
 
     Raises:
-        ModelError: There is nothing, or something else, e.g. a folder.
+        MissingFileError: There is nothing, or something else, e.g. a folder.
     """
     if not path.is_file():
         fault = "is not a file" if path.exists() else "does not exist"
-        raise ModelError(f"{kind} '{path}' {fault}{hint}")
+        raise MissingFileError(f"{kind} '{path}' {fault}{hint}")

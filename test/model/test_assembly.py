@@ -294,7 +294,7 @@ def binary(tmp_path: Path) -> Path:
 
 def test_a_compiled_model_runs_alone(binary):
     assembly = assemble(load_scene(str(binary)))
-    assert assembly.spec is None
+    assert assembly.base is None
     assert names(assembly.model, "joint") == ["shoulder", "elbow"]
     np.testing.assert_allclose(start_of(assembly).qpos, [0.3, -0.6])
 
@@ -385,12 +385,47 @@ def test_a_broken_model_is_one_line_naming_it_and_the_fault(tmp_path, build, con
 
 
 @pytest.mark.filterwarnings("ignore:XML contains a 'NaN'")
-def test_a_keyframe_with_a_number_that_is_none_is_refused(tmp_path):
+@pytest.mark.parametrize("number", ['qpos="nan"', 'time="nan"', 'mpos="0 nan 0"'])
+def test_a_keyframe_with_a_number_that_is_none_is_refused(tmp_path, number):
     path = tmp_path / "key.xml"
-    keyframe = '<keyframe><key name="k" qpos="nan"/></keyframe>'
-    path.write_text(mjcf(MOVING.format('<geom size="1"/>'), "", keyframe))
+    bodies = MOVING.format('<geom size="1"/>') + '<body name="hand" mocap="true"/>'
+    path.write_text(mjcf(bodies, "", f'<keyframe><key name="k" {number}/></keyframe>'))
     with pytest.raises(ModelError, match="key 'k' of the model has a number that is not finite"):
         assemble(load_scene(str(path)))
+
+
+@pytest.mark.parametrize("time", ["-3", "1e300", "2147483648"])
+def test_a_keyframe_of_a_time_that_no_stamp_has_is_refused(tmp_path, time):
+    path = tmp_path / "key.xml"
+    keyframe = f'<keyframe><key name="k" time="{time}"/></keyframe>'
+    path.write_text(mjcf(MOVING.format('<geom size="1"/>'), "", keyframe))
+    with pytest.raises(ModelError, match=r"key 'k' of the model is of the time .* s; ROS has"):
+        assemble(load_scene(str(path)))
+
+
+@pytest.mark.filterwarnings("ignore:XML contains a 'NaN'")
+@pytest.mark.parametrize(
+    ("geom", "culprit"),
+    [
+        ('<geom name="g" size="1" friction="nan"/>', "geom 'g'"),
+        ('<geom name="g" size="1" friction="inf"/>', "geom 'g'"),
+        ('<geom size="1"/><site name="s" pos="nan 0 0"/>', "site 's'"),
+        ('<geom size="1"/><joint name="j2" damping="nan"/>', "dof_damping"),
+        ('<geom size="1"/><joint name="j2" range="-1 nan" limited="true"/>', "joint 'j2'"),
+    ],
+)
+def test_any_number_of_an_element_that_is_none_is_refused(tmp_path, geom, culprit):
+    path = tmp_path / "model.xml"
+    path.write_text(mjcf(MOVING.format(geom)))
+    with pytest.raises(ModelError, match=f"{culprit}.* of the model has a number that is not"):
+        assemble(load_scene(str(path)))
+
+
+def test_a_range_may_have_no_end(tmp_path):
+    path = tmp_path / "model.xml"
+    joint = '<joint name="j2" range="-1 inf" limited="true"/>'
+    path.write_text(mjcf(MOVING.format(f'<geom size="1"/>{joint}')))
+    assemble(load_scene(str(path)))
 
 
 @pytest.mark.parametrize(

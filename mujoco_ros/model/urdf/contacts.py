@@ -12,16 +12,18 @@ def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
     not those of a link welded to the world with its neighbours.
     """
     fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
+    neighbours = [child for body in fixed for child in body.bodies if child.joints]
+    links = [link.name for child in neighbours for link in _welded(child) if link.geoms]
     for base in fixed:
-        for neighbour in (child for body in fixed for child in body.bodies if child.joints):
-            for link in _welded(neighbour):
-                if base.geoms and link.geoms:
-                    spec.add_exclude(bodyname1=base.name, bodyname2=link.name)
+        if base.geoms:
+            for link in links:
+                spec.add_exclude(bodyname1=base.name, bodyname2=link)
 
 
 def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
     """Yield `body` and all that is fixed to it."""
-    yield body
-    for child in body.bodies:
-        if not child.joints:
-            yield from _welded(child)
+    stack = [body]  # a chain may be longer than functions can call each other
+    while stack:
+        body = stack.pop()
+        yield body
+        stack += [child for child in reversed(body.bodies) if not child.joints]

@@ -69,7 +69,8 @@ def export_urdf(
 
     - A root body without joints, or with a free joint, is the root link: where it stands in the
       world is not part of the URDF. A root body on other joints hangs on a link ``world``; so do
-      several roots, free ones by ``floating`` joints whose value is the body's pose.
+      several roots, free ones and mocap bodies by ``floating`` joints whose value is the body's
+      pose.
     - Ball joints are ``floating``, the only standard type with their freedom.
     - Efforts come from the actuators on the joint and its own actuator force range, velocities from
       the joint's first user number; 0 where there is none. A linear joint equality is a
@@ -277,6 +278,10 @@ class _Writer:
         if self._robot.is_free(body):
             # Its value is the pose in the world already.
             self._add_joint(self._joint_names[joints[0]], "floating", parent, child, Pose.of())
+            return
+        if model.body_mocapid[body] >= 0:
+            name = _unique(f"{child}_floating", self._taken_joints)
+            self._add_joint(name, "floating", parent, child, Pose.of())
             return
         anchor = np.zeros(3)  # of the link reached so far, in the frame of the body
         for joint in joints:

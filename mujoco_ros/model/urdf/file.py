@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mujoco_ros.model.bounds import MOST_LINKS
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.urdf.markup import Vector, name_of, number, numbers, parse_robot, required
 from mujoco_ros.model.urdf.pose import Pose
@@ -124,16 +125,19 @@ class Urdf:
             stack += [(below, below.child) for below in reversed(self.joints_below[name])]
 
 
-def read_urdf(path: Path) -> Urdf:
+def read_urdf(path: Path, text: str | None = None) -> Urdf:
     """Read and check a URDF file; nothing named by it is opened.
 
     Raises:
         ModelError: The file is missing, not XML, not expanded from xacro, or not a valid robot.
     """
-    robot = parse_robot(path)
+    robot = parse_robot(path, text)
     colours = _colours(robot, str(path))
+    elements = robot.findall("link")
+    if len(elements) > MOST_LINKS:
+        raise ModelError(f"{path}: the robot has {len(elements)} links; {MOST_LINKS} are the most")
     links: dict[str, Link] = {}
-    for element in robot.findall("link"):
+    for element in elements:
         link = _link(element, colours, str(path))
         if link.name in links:
             raise ModelError(f"{path}: two links are named '{link.name}'")

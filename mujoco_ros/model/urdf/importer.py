@@ -60,7 +60,7 @@ _GEOM_TYPES = {
 }
 
 
-def load_urdf(path: Path) -> mujoco.MjSpec:
+def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
     """Read a URDF file into a spec that compiles.
 
     - Every link is a body of its name; a root link named ``world`` is the world. The base is fixed
@@ -78,11 +78,12 @@ def load_urdf(path: Path) -> mujoco.MjSpec:
 
     Args:
         path: The file; mesh paths may be relative to it. It must be plain URDF, not xacro.
+        text: What would be in it, if there is no such file.
 
     Raises:
         ModelError: Something in the file or its meshes is wrong; the message names the culprit.
     """
-    urdf = read_urdf(path)
+    urdf = read_urdf(path, text)
     spec = _base_spec(urdf)
     builder = _Builder(urdf, spec)
     builder.build()
@@ -314,7 +315,7 @@ class _Builder:
             if key not in self._meshes:
                 self._meshes[key] = self._add_mesh(path, shape.size)
         except ModelError as error:
-            raise ModelError(f"{where}: {error}") from error
+            raise type(error)(f"{where}: {error}") from error
         return self._meshes[key]
 
     def _add_mesh(self, path: Path, scale: Vector) -> tuple[str, Vector | None]:

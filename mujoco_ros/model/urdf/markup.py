@@ -16,8 +16,12 @@ class _NoDoctype(ET.TreeBuilder):
         raise ModelError("a URDF with a DOCTYPE is refused; remove the declaration")
 
 
-def parse_robot(path: Path) -> ET.Element:
+def parse_robot(path: Path, text: str | None = None) -> ET.Element:
     """Return the ``<robot>`` element of a URDF file.
+
+    Args:
+        path: The file.
+        text: What would be in it, if there is no such file.
 
     Raises:
         ModelError: The file is missing, not XML, or not expanded from xacro.
@@ -25,11 +29,11 @@ def parse_robot(path: Path) -> ET.Element:
     if path.suffix == ".xacro":
         raise ModelError(f"{path}: xacro is not expanded here; run: xacro {path.name} > robot.urdf")
     try:
-        text = path.read_bytes()
+        content = path.read_bytes() if text is None else text.encode()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        robot = ET.fromstring(text, parser=ET.XMLParser(target=_NoDoctype()))
+        robot = ET.fromstring(content, parser=ET.XMLParser(target=_NoDoctype()))
     except ET.ParseError as error:
         raise ModelError(f"{path}: not well-formed XML: {error}") from error
     except ModelError as error:

@@ -5,15 +5,17 @@ import struct
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import MissingAssetError, ModelError
 from mujoco_ros.model.uri import resolve
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
 
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
@@ -42,7 +44,8 @@ def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
 
     Raises:
-        ModelError: No such file; the message lists where it was looked for.
+        MissingAssetError: No such file; the message lists where it was looked for.
+        ModelError: The URI is wrong.
     """
     base = urdf.parent.resolve()
     tried: list[str] = []
@@ -66,7 +69,7 @@ def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
         if candidate.is_file():
             return candidate
         tried.append(str(candidate))
-    raise ModelError(f"mesh '{uri}' not found; looked for: {'; '.join(tried)}")
+    raise MissingAssetError(f"mesh '{uri}' not found; looked for: {'; '.join(tried)}")
 
 
 def is_native(path: Path) -> bool:
@@ -90,6 +93,8 @@ def read_mesh(path: Path) -> MeshData:
     Raises:
         ModelError: The format is unknown or the file is broken or empty.
     """
+    import trimesh  # with all it brings, a second of processor time; few models need it
+
     suffix = path.suffix.lower().removeprefix(".")
     try:
         content = path.read_bytes()
@@ -137,13 +142,13 @@ def _without_textures(collada: bytes) -> bytes:
     return ET.tostring(document)
 
 
-def _metres(part: trimesh.Trimesh) -> float:
+def _metres(part: "Trimesh") -> float:
     """Return the file's unit, which trimesh notes as ``"meters"`` or ``"0.01 * meters"``."""
     factor, star, _ = str(part.metadata.get("units", "")).partition(" * ")
     return float(factor) if star else 1.0
 
 
-def _main_colour(part: trimesh.Trimesh) -> tuple[float, ...] | None:
+def _main_colour(part: "Trimesh") -> tuple[float, ...] | None:
     visual: Any = part.visual  # its class depends on what the file has
     if visual is None or visual.kind is None:
         return None

@@ -286,6 +286,23 @@ def test_several_roots_hang_on_a_world_link_the_free_ones_by_floating_joints():
     assert {j.find("parent").get("link") for j in robot.findall("joint")} == {"world"}
 
 
+def test_a_mocap_body_hangs_on_the_world_by_a_floating_joint():
+    model = mujoco.MjModel.from_xml_string(
+        """
+        <mujoco>
+          <worldbody>
+            <body name="arm"><joint name="hinge"/><geom size="0.1"/></body>
+            <body name="hand" mocap="true" pos="0 0 1"/>
+          </worldbody>
+        </mujoco>
+        """
+    )
+    robot = ET.fromstring(export_urdf(model, root=None, name="r"))
+    (joint,) = [j for j in robot.findall("joint") if j.find("child").get("link") == "hand"]
+    assert (joint.get("type"), joint.find("parent").get("link")) == ("floating", "world")
+    assert joint.find("origin") is None
+
+
 def test_a_ball_joint_is_written_as_floating():
     model = model_of(
         f'<body name="a">{MASS}<body name="b" pos="0 0 1">'

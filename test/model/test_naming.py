@@ -1,0 +1,32 @@
+import pytest
+
+from mujoco_ros.model.naming import as_name, free_name
+from mujoco_ros.model.scene import check_name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("box", "box"),
+        ("my box-2", "my_box_2"),
+        ("2nd", "model_2nd"),
+        ("_x", "x"),
+        ("ä", ""),
+        ("…", ""),
+        ("x" * 99, "x" * 50),
+    ],
+)
+def test_a_name_is_made_of_what_can_be_one(text, name):
+    assert as_name(text) == name
+    if name:
+        check_name(name)
+
+
+def test_a_name_that_is_taken_gets_the_first_free_number():
+    assert free_name("box", []) == "box"
+    assert free_name("box", ["box"]) == "box_1"
+    assert free_name("box", ["box", "box_1", "box_3"]) == "box_2"
+
+
+def test_a_long_name_with_a_number_is_still_one():
+    check_name(free_name("x" * 64, ["x" * 64]))
