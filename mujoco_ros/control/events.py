@@ -1,9 +1,12 @@
 """What those who command joints have to be told."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 import numpy as np
+
+from mujoco_ros.control.gains import Gains
 
 
 class Source(StrEnum):
@@ -133,16 +136,33 @@ class Failed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Dropped:
+    """A command came at a time at which it means nothing; its goal, if any, is not pursued."""
+
+    topic: str
+    message: str
+    goal: object | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class WasReset:
     """The simulation was reset.
 
     Attributes:
         time: Its time now [s].
         gain_changes: How often gains had been changed by then, since the start.
+        before: Its time before [s].
+        state: Whether its state was reset; otherwise the time alone was set.
+        gains: The gains of each robot now, by what identifies it; without, the configured ones.
     """
 
     time: float
     gain_changes: int
+    before: float = 0.0
+    state: bool = True
+    gains: Mapping[object, Gains] | None = None
 
 
-Event = GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | Failed | WasReset
+Event = (
+    GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | Failed | Dropped | WasReset
+)

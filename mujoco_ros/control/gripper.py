@@ -126,15 +126,23 @@ class GripperController:
             self._moving = False
             self._end(Outcome.CANCELED, "canceled: holding position")
 
-    def release(self, reason: str) -> None:
-        """Leave the joint to somebody else, with its own effort limit."""
+    def stop(self, reason: str) -> None:
+        """Stop where the reference is; what is gripped stays so."""
         self._moving = False
-        self._limit_effort(0.0)
         self._end(Outcome.INVALID_GOAL, reason)
 
-    def reset(self) -> None:
-        """Forget everything; the references have been reset."""
-        self.release("the simulation was reset")
+    def release(self, reason: str) -> None:
+        """Leave the joint to somebody else, with its own effort limit."""
+        self._limit_effort(0.0)
+        self.stop(reason)
+
+    def memory(self) -> dict[str, float]:
+        """Return all there is to remember, for `recall`; the goal is not part of it."""
+        return {name: getattr(self, name) for name in _REMEMBERED}
+
+    def recall(self, memory: dict[str, float]) -> None:
+        """Go on as at the time of a `memory`; a goal must have been ended."""
+        vars(self).update(memory)
 
     def update(self, time: float, timestep: float, q: float, dq: float, effort: float) -> None:
         """Write the reference of this instant and watch the joint.
@@ -202,3 +210,4 @@ class GripperController:
 
 _PROGRESS_S = 0.05
 """As the genuine controller's action_monitor_rate of 20 Hz."""
+_REMEMBERED = ("_moving", "_target", "_speed")

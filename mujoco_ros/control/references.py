@@ -15,8 +15,7 @@ class References:
 
     def __init__(self, values: np.ndarray) -> None:
         """Take `values` as they are, not a copy of them."""
-        self.values = values
-        self.q, self.dq, self.tau = values
+        self.rebind(values)
 
     @classmethod
     def holding(cls, q: np.ndarray) -> "References":
@@ -26,6 +25,15 @@ class References:
     def part(self, joints: slice) -> "References":
         """Return the references of some joints, which stay one with these."""
         return References(self.values[:, joints])
+
+    def rebind(self, values: np.ndarray) -> None:
+        """Take other `values` as they are from now on; whoever has views of the old ones asks anew.
+
+        Args:
+            values: The new ones, for the same joints.  # (3, n)
+        """
+        self.values = values
+        self.q, self.dq, self.tau = values
 
     def assign(self, other: "References") -> None:
         """Take over the values of `other`."""

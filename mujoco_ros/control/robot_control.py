@@ -1,6 +1,8 @@
 """All that commands one robot's joints, and which of it each joint follows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from mujoco_ros.control.events import (
     TakenOver,
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
+from mujoco_ros.control.heard import Heard
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
@@ -28,6 +31,19 @@ _SOURCES = tuple(Source)
 _CODES = {source: code for code, source in enumerate(_SOURCES)}
 FORWARDED = {Source.POSITION: POSITION, Source.VELOCITY: VELOCITY, Source.EFFORT: EFFORT}
 """The forward command controllers and what they command."""
+RESET = "the simulation was reset"
+"""Why goals end unless something else is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """What moved a robot's references at some time, part by part."""
+
+    streams: dict[Source, Any]
+    trajectory: Any
+    gripper: dict[str, float]
+    holder: np.ndarray
+    damped: np.ndarray
 
 
 class RobotControl:
@@ -41,9 +57,11 @@ class RobotControl:
         joints: The joints.
         references: Their references, written by `update`.
         stream: Settings of streams.
+        heard: How often it is commanded, by source.
         q: Measured positions, to be filled in before `update` while `active`.  # (n,)
         dq: Measured velocities.  # (n,)
         effort: Efforts of the actuators.  # (n,)
+        timestep: Simulated time between steps [s].
     """
 
     def __init__(
@@ -67,9 +85,11 @@ class RobotControl:
         self.joints = joints
         self.references = references
         self.stream = StreamSettings()
+        self.heard = Heard()
         self.q, self.dq, self.effort = np.zeros((3, count))
-        self._timestep = timestep
+        self.timestep = timestep
         self._emit = emit
+        self._limit_effort = limit_effort
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self._streams = {Source.JOINT_COMMANDS: Stream(references)} | {
@@ -84,13 +104,29 @@ class RobotControl:
                 references,
                 GripperSettings(),
                 emit,
-                lambda effort: limit_effort(index, effort),
+                lambda effort: self._limit_effort(index, effort),
             )
         self._holder = np.zeros(count, dtype=np.intp)  # index into _SOURCES
         self._damped = np.zeros(count, dtype=bool)
         self._damping = False
         takes_position = [POSITION in takes for takes in joints.takes]
         self._integrates = np.array(takes_position, dtype=bool)
+
+    def bind(
+        self, references: np.ndarray, timestep: float, limit_effort: Callable[[int, float], None]
+    ) -> None:
+        """Go on with other arrays, after the model has changed.
+
+        Args:
+            references: The references of the same joints.  # (3, n)
+            timestep: Simulated time between steps [s].
+            limit_effort: As for the constructor.
+        """
+        self.references.rebind(references)
+        for stream in self._streams.values():
+            stream.bind(self.references)
+        self.timestep = timestep
+        self._limit_effort = limit_effort
 
     @property
     def active(self) -> bool:
@@ -136,6 +172,7 @@ class RobotControl:
                 late = Outcome.OLD_HEADER_TIMESTAMP
                 self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
             return
+        self.heard.note(Source.TRAJECTORY, time)
         self._take(Source.TRAJECTORY, trajectory.joints)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
@@ -148,26 +185,56 @@ class RobotControl:
         """Apply a command of a stream from the step at `time` on."""
         if not len(command.joints):
             return
+        self.heard.note(source, time)
         self._take(source, command.joints)
         self._streams[source].command(
-            command.joints, command.values, self.stream, time, self._timestep
+            command.joints, command.values, self.stream, time, self.timestep
         )
 
     def grip(self, command: GripperCommand, goal: object, time: float) -> None:
         """Pursue a gripper command."""
         if self.gripper is not None and self.joints.gripper is not None:
+            self.heard.note(Source.GRIPPER, time)
             self._take(Source.GRIPPER, np.array([self.joints.gripper]))
             self.gripper.accept(command, goal, time)
 
-    def reset(self) -> None:
-        """Forget all commands; the references have been reset."""
-        self.trajectory.reset()
-        for stream in self._streams.values():
-            stream.reset()
+    def reset(self, reason: str = RESET) -> None:
+        """Forget all commands; goals end for that `reason`. The references are set by others."""
+        self._forget(reason)
         if self.gripper is not None:
-            self.gripper.reset()
-        self._holder[:] = 0
-        self._damped[:] = self._damping = False
+            self.gripper.release(reason)
+
+    def let_go(self, reason: str = RESET) -> None:
+        """Forget all commands, but stay there: goals end for that `reason`.
+
+        A joint that was told no position stays where `q` says it is. What is gripped stays so.
+        """
+        for source, stream in self._streams.items():
+            self._rest(source, np.flatnonzero(stream.held))
+        self.references.dq[:] = 0.0
+        self._forget(reason)
+        if self.gripper is not None:
+            self.gripper.stop(reason)
+
+    def memory(self) -> Memory:
+        """Return a copy of all that moves the references, but goals, for `recall`."""
+        return Memory(
+            streams={source: stream.memory() for source, stream in self._streams.items()},
+            trajectory=self.trajectory.memory(),
+            gripper={} if self.gripper is None else self.gripper.memory(),
+            holder=self._holder.copy(),
+            damped=self._damped.copy(),
+        )
+
+    def recall(self, memory: Memory) -> None:
+        """Go on as at the time of a `memory`, after a `reset`; the references are restored too."""
+        for source, stream in self._streams.items():
+            stream.recall(memory.streams[source])
+        self.trajectory.recall(memory.trajectory)
+        if self.gripper is not None:
+            self.gripper.recall(memory.gripper)
+        self._holder[:], self._damped[:] = memory.holder, memory.damped
+        self._damping = bool(self._damped.any())
 
     def update(self, time: float) -> None:
         """Write the references of the step that begins at `time` [s]."""
@@ -186,7 +253,7 @@ class RobotControl:
         if self.gripper is not None and self.gripper.busy and self.joints.gripper is not None:
             i = self.joints.gripper
             self.gripper.update(
-                time, self._timestep, float(self.q[i]), float(self.dq[i]), float(self.effort[i])
+                time, self.timestep, float(self.q[i]), float(self.dq[i]), float(self.effort[i])
             )
         if self._damping:
             np.copyto(self.references.q, self.q, where=self._damped)
@@ -194,7 +261,7 @@ class RobotControl:
     def _integrate(self, held: np.ndarray) -> None:
         """Let the position references of velocity-controlled joints move along."""
         references, joints = self.references, self.joints
-        moved = references.q + references.dq * self._timestep
+        moved = references.q + references.dq * self.timestep
         moving = held & self._integrates
         stopped = moving & ((moved < joints.lower) | (moved > joints.upper))
         np.clip(moved, joints.lower, joints.upper, out=moved)
@@ -229,14 +296,27 @@ class RobotControl:
         else:
             self._streams[source].release(joints)
 
-    def _stop(self, source: Source, joints: np.ndarray) -> None:
-        """Act on a stream's silence: its joints hold their position, or are damped."""
-        stream, references = self._streams[source], self.references
-        positioned = stream.positioned[joints] | (source is Source.VELOCITY)
+    def _forget(self, reason: str) -> None:
+        self.heard.clear()
+        self.trajectory.reset(reason)
+        for stream in self._streams.values():
+            stream.reset()
+        self._holder[:] = 0
+        self._damped[:] = self._damping = False
+
+    def _rest(self, source: Source, joints: np.ndarray) -> None:
+        """Let joints of a stream hold their position."""
+        references = self.references
+        positioned = self._streams[source].positioned[joints] | (source is Source.VELOCITY)
         loose = joints[~positioned]  # only pushed or turned so far: where they are is all there is
         references.q[loose] = self.q[loose]
         references.tau[loose] = 0.0
         references.dq[joints] = 0.0
+
+    def _stop(self, source: Source, joints: np.ndarray) -> None:
+        """Act on a stream's silence: its joints hold their position, or are damped."""
+        stream, references = self._streams[source], self.references
+        self._rest(source, joints)
         damp = self.stream.on_timeout == "damp"
         if damp:
             self._damped[joints] = self._damping = True

@@ -100,6 +100,12 @@ class Cursor:
         self._bend = np.zeros((order - 1, joints))  # coefficients of the acceleration
         self._enter(0)
 
+    def copy(self) -> "Cursor":
+        """Return one that stands in the same segment."""
+        other = Cursor(self._curve)
+        other._enter(self.segment)
+        return other
+
     def move(self, time: float) -> None:
         """Evaluate at `time` [s], not before the last one and before the end."""
         if time >= self._until:

@@ -1,5 +1,8 @@
 """Commands that come in a stream, and what the references are between two of them."""
 
+from copy import copy
+from typing import Any
+
 import numpy as np
 
 from mujoco_ros.control.references import References
@@ -28,7 +31,7 @@ class Stream:
     def __init__(self, references: References, row: int | None = None) -> None:
         """Command all of position, velocity and effort, or the one that `row` tells."""
         self._rows = slice(None) if row is None else slice(row, row + 1)
-        self._references = references.values[self._rows]  # (r, n), as all that follow
+        self.bind(references)
         shape = self._references.shape
         self.busy = False
         self.held = np.zeros(shape[1], dtype=bool)
@@ -43,6 +46,19 @@ class Stream:
         self._period = np.zeros(shape)
         self._out = np.zeros(shape)
         self._until = -np.inf
+
+    def bind(self, references: References) -> None:
+        """Write `references`, of the same joints, from now on."""
+        self._references = references.values[self._rows]  # (r, n), as all of a stream's arrays
+
+    def memory(self) -> dict[str, Any]:
+        """Return a copy of all there is to remember, for `recall`."""
+        bound = ("_references", "_rows")
+        return {name: copy(value) for name, value in vars(self).items() if name not in bound}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on as at the time of a `memory` of the same joints."""
+        vars(self).update({name: copy(value) for name, value in memory.items()})
 
     @property
     def moving(self) -> bool:

@@ -1,5 +1,7 @@
 """Following one trajectory: from where the references are, along its waypoints, to its end."""
 
+from copy import copy
+
 import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
@@ -69,6 +71,15 @@ class Track:
         if self.finished or self._cursor is None:
             return self._count
         return self._first if self._lead_in else self._first + self._cursor.segment + 1
+
+    def copy(self) -> "Track":
+        """Return one that stands at the same place and goes on by itself."""
+        other = copy(self)
+        other._kept = self._kept.copy()
+        other._keep()
+        if self._cursor is not None:
+            other._cursor = self._cursor.copy()
+        return other
 
     def release(self, joints: np.ndarray) -> None:
         """Leave `joints` to somebody else."""

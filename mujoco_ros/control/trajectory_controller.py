@@ -1,7 +1,7 @@
 """The joint trajectory controller of one robot, as ros2_controllers' acts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,32 @@ class _Task:
     track: Track | None = None
     told: bool = False
     next_progress: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """What was followed at some time, without goals: their clients wait for them no more."""
+
+    tracks: list[Track]
+    task: _Task | None
+    waiting: list[_Task]
+    led: np.ndarray
+
+    def copy(self) -> "_Memory":
+        copies = {id(track): track.copy() for track in self.tracks}
+
+        def again(task: _Task) -> _Task:
+            track = task.track
+            if track is not None and id(track) not in copies:
+                copies[id(track)] = track.copy()
+            return replace(task, goal=None, track=None if track is None else copies[id(track)])
+
+        return _Memory(
+            tracks=[copies[id(track)] for track in self.tracks],
+            task=None if self.task is None else again(self.task),
+            waiting=[again(task) for task in self.waiting],
+            led=self.led.copy(),
+        )
 
 
 class TrajectoryController:
@@ -120,12 +146,22 @@ class TrajectoryController:
         if task.goal is not None and task.track in self._tracks:
             self._stop(task.track.joints)
 
-    def reset(self) -> None:
-        """Forget everything; the references have been reset."""
+    def reset(self, reason: str) -> None:
+        """Forget everything; a goal ends for that `reason`."""
         self._tracks.clear()
         self._waiting.clear()
         self._led[:] = False
-        self._end(Outcome.INVALID_GOAL, "the simulation was reset")
+        self._end(Outcome.INVALID_GOAL, reason)
+
+    def memory(self) -> _Memory:
+        """Return a copy of all that is followed, for `recall`; goals are not part of it."""
+        return _Memory(self._tracks, self._task, self._waiting, self._led).copy()
+
+    def recall(self, memory: _Memory) -> None:
+        """Follow what was followed at the time of a `memory`; a goal must have been ended."""
+        again = memory.copy()
+        self._tracks, self._task, self._waiting = again.tracks, again.task, again.waiting
+        self._led = again.led
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
         """Write the references of this instant and watch the newest trajectory.

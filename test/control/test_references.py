@@ -21,3 +21,12 @@ def test_assigning_copies_values_into_the_same_arrays():
     other.q[0] = 99.0
     np.testing.assert_array_equal(arrays, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     assert one.q is arrays[0]
+
+
+def test_references_can_move_to_other_arrays():
+    references = References.holding(np.array([0.3, -0.2]))
+    elsewhere = np.arange(6.0).reshape(3, 2)
+    references.rebind(elsewhere)
+    references.q[0] = 7.0
+    assert elsewhere[0].tolist() == [7.0, 1.0]
+    assert references.tau.tolist() == [4.0, 5.0]

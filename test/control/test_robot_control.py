@@ -309,3 +309,109 @@ def test_silence_is_counted_for_each_joint():
         commanded.run(0.02)
     assert [event.joints for event in commanded.heard(Stopped)] == [("b",)]
     assert commanded.control.holders()[Source.JOINT_COMMANDS] == ("a",)
+
+
+@pytest.mark.parametrize("source", [Source.TRAJECTORY, *STREAMS, Source.GRIPPER])
+def test_whoever_commands_goes_on_in_other_arrays(source):
+    joint = "finger" if source is Source.GRIPPER else "a"
+    commanded, moved = robot(), robot()
+    for one in (commanded, moved):
+        command(one, source, joint)
+        one.run(0.3)
+    values = np.zeros((3, 5))
+    values[:, 1:4] = moved.control.references.values
+    moved.control.bind(values[:, 1:4], moved.control.timestep, lambda _joint, _effort: None)
+    for one in (commanded, moved):
+        one.run(0.4)
+    assert values[:, 1:4].tolist() == commanded.control.references.values.tolist()
+
+
+def test_efforts_are_limited_where_the_joints_are_now():
+    commanded, limits = robot(), []
+    commanded.control.bind(
+        commanded.control.references.values,
+        commanded.control.timestep,
+        lambda joint, effort: limits.append((joint, effort)),
+    )
+    commanded.control.grip(GripperCommand(position=0.0, effort=3.0), "grip", commanded.time)
+    assert limits == [(2, 3.0)]
+
+
+def test_a_robot_that_goes_ends_its_goals_with_the_reason():
+    commanded = robot()
+    command(commanded, Source.TRAJECTORY, "a")
+    command(commanded, Source.GRIPPER, "finger")
+    commanded.run(0.1)
+    commanded.events.clear()
+    commanded.control.reset("it is gone")
+    ended = {event.goal: event.message for event in commanded.events}
+    assert ended == {"trajectory": "it is gone", "grip": "it is gone"}
+    assert not commanded.control.active
+
+
+# --- going back to what was under way
+
+
+def again(commanded: Commanded, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """Run, go back to where that began, and run once more; return the references of both runs."""
+    control, index = commanded.control, commanded.index
+    memory, references = control.memory(), commanded.references.values.copy()
+    first = commanded.run(seconds)
+    control.reset()
+    commanded.references.values[:], commanded.index = references, index
+    control.recall(memory)
+    second = commanded.run(seconds)
+    control.reset()
+    commanded.references.values[:], commanded.index = references, index
+    control.recall(memory)
+    return first, second
+
+
+@pytest.mark.parametrize(("source", "joint"), [(first, joint) for first, _, joint in PAIRS[::4]])
+def test_whoever_moves_a_joint_goes_on_from_a_memory_as_before(source, joint):
+    commanded = robot()
+    command(commanded, source, joint)
+    commanded.run(0.1)
+    command(commanded, source, joint)
+    holders = commanded.control.holders()
+    commanded.run(0.003)
+    for _ in range(2):
+        first, second = again(commanded, 1.2)
+        np.testing.assert_array_equal(first, second)
+        assert commanded.control.holders() == holders
+
+
+def test_trajectories_that_follow_each_other_go_on_as_before():
+    commanded = robot()
+    commanded.follow(["a", "b"], points([0.4, 1.0], [[1.0, 2.0], [0.5, 1.0]]), goal="first")
+    commanded.run(0.2)
+    commanded.follow(["b"], points([0.5], [[-1.0]]), start=0.5, goal="second")
+    commanded.follow(["a"], points([0.2], [[3.0]]), start=0.7, goal="third")
+    for wait in (0.1, 0.3, 0.3):
+        commanded.run(wait)
+        first, second = again(commanded, 1.0)
+        np.testing.assert_array_equal(first, second)
+
+
+def test_goals_are_not_part_of_a_memory():
+    commanded = robot()
+    commanded.follow(["a"], points([0.4], [[1.0]]), goal="goal")
+    commanded.run(0.2)
+    memory = commanded.control.memory()
+    commanded.control.reset()
+    assert len(commanded.heard(GoalEnded)) == 1
+    commanded.control.recall(memory)
+    commanded.run(1.0)
+    assert len(commanded.heard(GoalEnded)) == 1
+    assert commanded.references.q[0] == 1.0
+
+
+def test_a_damped_joint_is_damped_again():
+    commanded = robot()
+    commanded.control.stream = StreamSettings(timeout=0.05, on_timeout="damp")
+    commanded.tell(position={"a": 0.5})
+    commanded.run(0.2)
+    commanded.measure = lambda time: np.array([[time, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    first, second = again(commanded, 0.1)
+    np.testing.assert_array_equal(first, second)
+    assert np.ptp(first[:, 0, 0]) > 0.05
