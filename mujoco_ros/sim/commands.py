@@ -21,6 +21,7 @@ class CommandQueue:
         self._limit = limit
         self._closed = False
         self._lock = threading.Lock()  # of those who submit; draining needs none
+        self._news = threading.Event()
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
@@ -40,7 +41,18 @@ class CommandQueue:
             if len(self._waiting) >= self._limit and not urgent:
                 raise QueueFullError(f"{self._limit} commands are waiting for the physics thread")
             self._waiting.append((command, future))
+        self.wake()
         return future
+
+    def wait(self, timeout_s: float) -> None:
+        """Sleep until something was submitted since the last call, or `wake` was called."""
+        self._news.wait(timeout_s)
+        self._news.clear()  # before the next draining: nothing that comes after it is slept over
+
+    def wake(self) -> None:
+        """Have `wait` return."""
+        if not self._news.is_set():
+            self._news.set()
 
     def drain(self) -> None:
         """Run what is waiting now, in order. Called by the physics thread alone."""

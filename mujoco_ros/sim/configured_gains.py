@@ -1,6 +1,7 @@
 """The PD gains a scene starts with and is reset to."""
 
 import logging
+from collections.abc import Collection
 
 import mujoco
 import numpy as np
@@ -9,38 +10,47 @@ from mujoco_ros.control.gains import Gains, derive_gains, load_gains
 from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.layout import Layout, Robot
 from mujoco_ros.model.limits import joint_effort
+from mujoco_ros.model.parts import Part
 
 _LOG = logging.getLogger(__name__)
 
 
 def configured_gains(
-    assembly: Assembly, layout: Layout, data: mujoco.MjData, servos: np.ndarray
+    assembly: Assembly,
+    layout: Layout,
+    data: mujoco.MjData,
+    servos: np.ndarray,
+    timestep: float,
+    known: Collection[Part] = (),
 ) -> Gains:
-    """Read the gains files of all robots, and derive the gains of robots without one.
+    """Read the gains files of robots, and derive the gains of robots without one.
 
     Args:
         assembly: The scene.
         layout: Its robots.
         data: The initial state.
         servos: Which joints have a PD servo, over the joints of all robots.  # (n,) bool
+        timestep: Simulated time between steps [s].
+        known: Robots whose gains are known already.
 
     Returns:
-        Gains over the joints of all robots, zero where there is no servo.
+        Gains over the joints of all robots; zero where there is no servo, or they are known.
 
     Raises:
         ModelError: A gains file is wrong.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
-    first = 0
-    for config, robot in zip(assembly.config.robots, layout.robots, strict=True):
-        names = robot.joints.names
-        part = slice(first, first + len(names))
-        first += len(names)
-        servo = np.flatnonzero(servos[part])
+    robots = zip(
+        *(assembly.robots, assembly.config.robots, layout.robots, layout.columns), strict=True
+    )
+    for part, config, robot, columns in robots:
+        if part in known:
+            continue
+        names, servo = robot.joints.names, np.flatnonzero(servos[columns])
         if config.gains is not None:
             required = tuple(names[i] for i in servo)
             gains = load_gains(assembly.config.path(config.gains), names, required)
-            kp[part][servo], kd[part][servo] = gains.kp[servo], gains.kd[servo]
+            kp[columns][servo], kd[columns][servo] = gains.kp[servo], gains.kd[servo]
         elif servo.size:
             _LOG.warning(
                 "robot '%s' has no gains file: PD gains of its %d torque motors are derived from "
@@ -48,12 +58,18 @@ def configured_gains(
                 robot.name,
                 servo.size,
             )
-            gains = _derived(assembly.model, data, robot, servo)
-            kp[part][servo], kd[part][servo] = gains.kp, gains.kd
+            gains = _derived(assembly.model, data, robot, servo, timestep)
+            kp[columns][servo], kd[columns][servo] = gains.kp, gains.kd
     return Gains(kp=kp, kd=kd)
 
 
-def _derived(model: mujoco.MjModel, data: mujoco.MjData, robot: Robot, servo: np.ndarray) -> Gains:
+def _derived(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    robot: Robot,
+    servo: np.ndarray,
+    timestep: float,
+) -> Gains:
     """Derive gains from each joint's torque limit and the inertia it feels alone."""
     dof, joint = robot.joints.dof[servo], robot.joints.ids[servo]
     unit = np.zeros((len(servo), model.nv))
@@ -62,4 +78,4 @@ def _derived(model: mujoco.MjModel, data: mujoco.MjData, robot: Robot, servo: np
     mujoco.mj_solveM(model, data, acceleration, unit)
     inertia = 1.0 / acceleration[np.arange(len(servo)), dof]
     limits = np.array([joint_effort(model, int(j)) for j in joint])
-    return derive_gains(inertia, limits, model.opt.timestep)
+    return derive_gains(inertia, limits, timestep)

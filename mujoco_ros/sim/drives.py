@@ -50,15 +50,17 @@ class Drives:
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
         """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
-        self._own_limits: dict[int, tuple[np.ndarray, bool]] = {}
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]
         self._servo_rows = np.array([self._inputs.index(i) for i in servos], dtype=np.intp)
         self._servo_actuators = np.array([i.actuator for i in servos], dtype=np.intp)
         self._servo_joints = np.array([i.joint for i in servos], dtype=np.intp)
-        self._gear = model.actuator_gear[self._servo_actuators, 0].copy()
+        outputs = model.actuator_outadr[self._servo_actuators]
+        self._gear = model.actuator_gear[outputs, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
+        self._own_ranges = model.actuator_forcerange.copy()
+        self._own_limited = model.actuator_forcelimited.astype(bool)
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
         self._joints = as_slice(np.array([i.joint for i in self._inputs], dtype=np.intp))
         self._factors = np.array([(i.q, i.dq, i.tau) for i in self._inputs]).reshape(-1, 3).T.copy()
@@ -69,6 +71,11 @@ class Drives:
         self.kp = np.zeros(len(joints.names))  # (n,) Nm/rad or N/m
         self.kd = np.zeros(len(joints.names))  # (n,) Nms/rad or Ns/m
         self.set_gains(self.kp, self.kd)
+
+    @property
+    def slots(self) -> np.ndarray:
+        """Places in ``MjData.ctrl`` that `write` writes."""
+        return np.array([row.slot for row in self._inputs], dtype=np.intp)
 
     @property
     def servo_joints(self) -> np.ndarray:
@@ -99,16 +106,12 @@ class Drives:
         model = self._model
         actuators = {row.actuator for row in self._inputs if row.joint == joint}
         for actuator in actuators:
-            output = int(model.actuator_outadr[actuator])
-            own, limited = self._own_limits.setdefault(
-                output,
-                (model.actuator_forcerange[output].copy(), model.actuator_forcelimited[output]),
-            )
-            gear = abs(float(model.actuator_gear[actuator, 0]))
+            own, limited = self._own_ranges[actuator], bool(self._own_limited[actuator])
+            gear = abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))
             reach = effort / (gear * len(actuators))
-            model.actuator_forcelimited[output] = bool(limited or effort)
+            model.actuator_forcelimited[actuator] = limited or bool(effort)
             low, high = own if limited else (-np.inf, np.inf)
-            model.actuator_forcerange[output] = (
+            model.actuator_forcerange[actuator] = (
                 (max(low, -reach), min(high, reach)) if effort else own
             )
 
@@ -218,7 +221,7 @@ def _inputs_of(
 ) -> Iterator[_Input]:
     """Yield the control slots of an actuator; several motors on one joint share its torque."""
     slot = int(model.actuator_ctrladr[actuator])
-    gear = float(model.actuator_gear[actuator, 0])
+    gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
     gain, bias = float(model.actuator_gainprm[actuator, 0]), model.actuator_biasprm[actuator]
     at = {"joint": joint, "actuator": actuator}
     if not gear:
@@ -290,15 +293,15 @@ def _is_affine(model: mujoco.MjModel, actuator: int) -> bool:
 
 def _make_servo(model: mujoco.MjModel, actuator: int) -> None:
     """Turn a torque motor into an affine actuator of gain 1 with the same saturation."""
-    slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+    slot = int(model.actuator_ctrladr[actuator])
     gain = model.actuator_gainprm[actuator, 0]
     if model.actuator_ctrllimited[slot]:
         low, high = sorted(gain * model.actuator_ctrlrange[slot])
-        if model.actuator_forcelimited[output]:
-            low = max(low, model.actuator_forcerange[output, 0])
-            high = min(high, model.actuator_forcerange[output, 1])
-        model.actuator_forcerange[output] = low, high
-        model.actuator_forcelimited[output] = True
+        if model.actuator_forcelimited[actuator]:
+            low = max(low, model.actuator_forcerange[actuator, 0])
+            high = min(high, model.actuator_forcerange[actuator, 1])
+        model.actuator_forcerange[actuator] = low, high
+        model.actuator_forcelimited[actuator] = True
         model.actuator_ctrllimited[slot] = False
     model.actuator_gainprm[actuator, 0] = 1.0
     model.actuator_biastype[actuator] = _BIAS.mjBIAS_AFFINE

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.references import References
 from mujoco_ros.model.assembly import Assembly, quaternion_wxyz
 from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.indexing import JOINT_WIDTHS
 from mujoco_ros.model.layout import Layout
 from mujoco_ros.model.scene import PoseConfig
 
@@ -22,6 +24,7 @@ class InitialState:
         ctrl: Controls that keyframes set, zero elsewhere.  # (nu,)
         mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
         mocap_quat: Orientations of mocap bodies, wxyz.  # (nmocap, 4)
+        references: What the joints are told; zero until `Plant.settle` completes the state.
     """
 
     qpos: np.ndarray
@@ -30,12 +33,18 @@ class InitialState:
     ctrl: np.ndarray
     mocap_pos: np.ndarray
     mocap_quat: np.ndarray
+    references: References
 
 
-def initial_state(assembly: Assembly, layout: Layout) -> InitialState:
+def initial_state(assembly: Assembly, layout: Layout, key: int | None = None) -> InitialState:
     """Compose the keyframes of all robots, each moved to where the scene puts the robot.
 
     A robot without a ``keyframe`` starts in the first one its model has, else in qpos0.
+
+    Args:
+        assembly: The scene.
+        layout: Its robots.
+        key: Index of a keyframe in which its robot is instead.
 
     Raises:
         ModelError: A robot has no keyframe of the name the scene gives.
@@ -48,22 +57,26 @@ def initial_state(assembly: Assembly, layout: Layout) -> InitialState:
         ctrl=np.zeros(model.nu),
         mocap_pos=np.zeros((model.nmocap, 3)),
         mocap_quat=np.zeros((model.nmocap, 4)),
+        references=References(np.zeros((3, sum(len(r.joints.names) for r in layout.robots)))),
     )
     moved = model.body_mocapid >= 0
     state.mocap_pos[model.body_mocapid[moved]] = model.body_pos[moved]
     state.mocap_quat[model.body_mocapid[moved]] = model.body_quat[moved]
-    for config, robot in zip(assembly.config.robots, layout.robots, strict=True):
+    parts = assembly.robots
+    owners = [assembly.part_of(model.key(k).name) for k in range(model.nkey)]
+    for config, robot, part in zip(assembly.config.robots, layout.robots, parts, strict=True):
         keys = {
             model.key(k).name.removeprefix(robot.prefix) or f"key{k}": k
             for k in range(model.nkey)
-            if model.key(k).name.startswith(robot.prefix)
+            if owners[k] is part
         }
         if config.keyframe is not None and config.keyframe not in keys:
             raise unknown("keyframe", config.keyframe, keys, where=f"robot '{robot.name}'")
         if not keys:
             continue
-        key = keys[config.keyframe] if config.keyframe is not None else next(iter(keys.values()))
-        _copy_key(model, key, set(robot.bodies), config.pose, state)
+        own = keys[config.keyframe] if config.keyframe is not None else next(iter(keys.values()))
+        chosen = key if key is not None and key in keys.values() else own
+        _copy_key(model, chosen, set(robot.bodies), config.pose, state)
     return state
 
 
@@ -71,16 +84,10 @@ def _copy_key(
     model: mujoco.MjModel, key: int, bodies: set[int], pose: PoseConfig, state: InitialState
 ) -> None:
     """Copy what a keyframe says of `bodies`; free bodies are placed relative to `pose`."""
-    widths = {
-        mujoco.mjtJoint.mjJNT_FREE: (7, 6),
-        mujoco.mjtJoint.mjJNT_BALL: (4, 3),
-        mujoco.mjtJoint.mjJNT_SLIDE: (1, 1),
-        mujoco.mjtJoint.mjJNT_HINGE: (1, 1),
-    }
     for joint in range(model.njnt):
         if int(model.jnt_bodyid[joint]) not in bodies:
             continue
-        nq, nv = widths[mujoco.mjtJoint(model.jnt_type[joint])]
+        nq, nv = JOINT_WIDTHS[model.jnt_type[joint]]
         q, v = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
         state.qpos[q : q + nq] = model.key_qpos[key, q : q + nq]
         state.qvel[v : v + nv] = model.key_qvel[key, v : v + nv]

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.layout import FloatingBase
-from mujoco_ros.sim.simulation import Sample
+from mujoco_ros.sim.sample import Sample
 
 
 class BaseMotion:

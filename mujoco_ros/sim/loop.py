@@ -4,61 +4,45 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Protocol
 
 import mujoco
 
-from mujoco_ros.control.events import Source
 from mujoco_ros.sim.histogram import Histogram
 from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.run import Run
 from mujoco_ros.sim.scheduling import schedule
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
+from mujoco_ros.sim.status import Status, control_status, engine_status
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_NAP_S = 0.01
+_LONGEST_PAUSE_S = 0.1
+"""Commands end a pause at once; this is for who sets `Simulation.paused` without one."""
 _OVERLOAD_S = 0.2
 """Time dropped between two reports from which on the machine counts as too slow."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Status:
-    """How the simulation kept time since the last status was taken; durations in wall seconds.
+class Gate(Protocol):
+    """Holds up steps until something outside has happened."""
 
-    Attributes:
-        sim_time: Simulated time of the last sample [s].
-        factor: Real-time factor asked for; 0 is as fast as possible.
-        achieved_factor: Simulated over wall time since the last status.
-        steps: Steps since the last status.
-        late_steps: Steps that began a whole period or more late, since the start.
-        lag: How late the last step began.
-        dropped: Wall time given up, since the start.
-        period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
-        step_cost: Time one step took with all that is published, percentiles 50, 99, 99.9.
-        warnings: Engine warnings since the last reset: name to count.
-        saturated: Steps in which a joint's torque was at its limit, since the start.
-        holders: Of each robot, who commands which joints.
-    """
+    def wait(self, now: float) -> float:
+        """Return for how long the next step has to wait at most [s]; 0 lets it begin.
 
-    sim_time: float
-    paused: bool
-    factor: float
-    achieved_factor: float
-    steps: int
-    late_steps: int
-    lag: float
-    dropped: float
-    period: tuple[float, ...]
-    step_cost: tuple[float, ...]
-    divergences: int
-    contacts: int
-    constraints: int
-    warnings: dict[str, int]
-    saturated: dict[str, int]
-    holders: dict[str, dict[Source, tuple[str, ...]]]
+        Asked before every step, and again after every command: what it waits for comes as one.
+
+        Args:
+            now: Monotonic wall time [s].
+        """
 
 
 class PhysicsThread:
-    """Runs a simulation in real time and hands every sample on."""
+    """Runs a simulation in real time and hands every sample on.
+
+    Attributes:
+        run: Whether it runs; belongs to this thread.
+        gate: Holds up steps, if there is one; set it before `start`, or by a command.
+    """
 
     def __init__(
         self,
@@ -78,6 +62,9 @@ class PhysicsThread:
             priority: Real-time priority to ask the system for; 0 for none.
             on_end: Called in this thread when it ends, with what ended it.
         """
+        self.run = Run(simulation)
+        self.run.on_change = self.reschedule
+        self.gate: Gate | None = None
         self._simulation = simulation
         self._pacer = pacer
         self._publish = publish
@@ -99,6 +86,7 @@ class PhysicsThread:
     def stop(self, timeout_s: float = 1.0) -> None:
         """End the thread, if it was started, and wait for it."""
         self._ending = True
+        self._simulation.commands.wake()
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
 
@@ -108,33 +96,21 @@ class PhysicsThread:
         elapsed = now - self._since
         # Counted in steps: a reset may set the simulated time back.
         simulated = self._steps * simulation.model.opt.timestep
-        warnings = {
-            kind.name.removeprefix("mjWARN_"): int(simulation.data.warning[kind].number)
-            for kind in mujoco.mjtWarning.__members__.values()
-            if kind != mujoco.mjtWarning.mjNWARNING
-        }
         status = Status(
             sim_time=simulation.time,
             paused=simulation.paused,
             factor=pacer.factor,
             achieved_factor=simulated / elapsed if elapsed else 0.0,
+            elapsed=elapsed,
             steps=self._steps,
             late_steps=pacer.late_steps,
             lag=pacer.lag_s,
             dropped=pacer.dropped_s,
+            timestep=float(simulation.model.opt.timestep),
             period=self._period.percentiles(50, 99, 99.9),
             step_cost=self._cost.percentiles(50, 99, 99.9),
-            divergences=simulation.divergences,
-            contacts=int(simulation.data.ncon),
-            constraints=int(simulation.data.nefc),
-            warnings={name: count for name, count in warnings.items() if count},
-            saturated=simulation.saturation.steps(),
-            holders={
-                robot.name: control.holders()
-                for robot, control in zip(
-                    simulation.layout.robots, simulation.controls, strict=True
-                )
-            },
+            engine=engine_status(simulation),
+            control=control_status(simulation, simulated),
         )
         self._period.clear()
         self._cost.clear()
@@ -149,7 +125,8 @@ class PhysicsThread:
         Run this in the physics thread, as a command, after the real-time factor has changed.
         """
         self._give_up_at = self._pacer.dropped_s + _OVERLOAD_S
-        self._schedule(self._priority if self._pacer.factor else 0)
+        yields = self._pacer.factor and not self.run.stepping
+        self._schedule(self._priority if yields else 0)
 
     def _schedule(self, priority: int) -> None:
         if priority == self._scheduled:
@@ -157,6 +134,7 @@ class PhysicsThread:
         if schedule(priority):
             self._scheduled = priority
         else:
+            self._priority = 0  # asked once, and told once
             _LOG.info(
                 "the system permits no real-time priority (an 'rtprio' limit would); steps may be "
                 "late while other programs are busy"
@@ -172,35 +150,43 @@ class PhysicsThread:
             error = ended
             raise
         finally:
+            self.run.end_steps("the simulator is shutting down")
             self._simulation.commands.close()
             self._on_end(error)
 
     def _loop(self) -> None:
-        simulation, pacer, publish = self._simulation, self._pacer, self._publish
-        drain, step, clock = simulation.commands.drain, simulation.step, time.perf_counter
-        period, cost = self._period.add, self._cost.add
+        simulation, pacer, run, publish = self._simulation, self._pacer, self.run, self._publish
+        commands, step, clock = simulation.commands, simulation.step, time.perf_counter
+        drain, period, cost = commands.drain, self._period.add, self._cost.add
         self.reschedule()
         last = clock()
         self._since = last
         while not self._ending:
             drain()
             if simulation.paused:
-                time.sleep(_LONGEST_NAP_S)
+                commands.wait(_LONGEST_PAUSE_S)
                 pacer.restart()
                 last = clock()
                 continue
             now = clock()
-            nap = pacer.wait(now)
-            if nap > 0.0:
-                time.sleep(min(nap, _LONGEST_NAP_S))
+            if self.gate is not None and (patience := self.gate.wait(now)) > 0.0:
+                commands.wait(patience)
+                pacer.excuse(clock())
                 continue
-            pacer.started(now)
-            if pacer.dropped_s > self._give_up_at and self._scheduled:
-                _LOG.warning("too slow for real time: giving up the real-time priority")
-                self._schedule(0)
+            if not run.stepping:
+                nap = pacer.wait(now)
+                if nap > 0.0:
+                    time.sleep(min(nap, _LONGEST_NAP_S))
+                    continue
+                pacer.started(now)
+                if pacer.dropped_s > self._give_up_at and self._scheduled:
+                    _LOG.warning("too slow for real time: giving up the real-time priority")
+                    self._schedule(0)
             period(now - last)
             last = now
             if step():
                 publish()
             self._steps += 1
             cost(clock() - now)
+            if run.stepping:
+                run.stepped()

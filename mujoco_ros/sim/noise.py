@@ -1,5 +1,8 @@
 """Sensor noise as the model declares it, reproducible by seed."""
 
+from copy import deepcopy
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -27,6 +30,18 @@ class SensorNoise:
     def reset(self) -> None:
         """Start the sequence again."""
         self._random = np.random.default_rng(self._seed)
+
+    def carry(self, older: "SensorNoise") -> None:
+        """Go on with the sequence of an older model's noise."""
+        self._random = older._random
+
+    def memory(self) -> Any:
+        """Return where the sequence stands, for `recall`."""
+        return deepcopy(self._random.bit_generator.state)
+
+    def recall(self, memory: Any) -> None:
+        """Go on with the sequence from where it stood at the time of a `memory`."""
+        self._random.bit_generator.state = memory
 
     def add(self, sensordata: np.ndarray) -> None:
         """Add fresh noise in place; quaternions stay of unit length."""

@@ -39,6 +39,16 @@ class Pacer:
         self._period = self._timestep / factor if factor else 0.0
         self._due = None
 
+    @property
+    def timestep(self) -> float:
+        """Simulated seconds per step."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, timestep: float) -> None:
+        self._timestep = timestep
+        self.factor = self._factor
+
     def wait(self, now: float) -> float:
         """Return how long to sleep before the next step [s]; 0 when it is due.
 
@@ -67,3 +77,9 @@ class Pacer:
     def restart(self) -> None:
         """Forget the past: the next step is due at once and owes nothing (after a pause)."""
         self._due = None
+        self.lag_s = 0.0
+
+    def excuse(self, now: float) -> None:
+        """Forget a lag that is beyond catching up, as it was somebody else who was waited for."""
+        if self._due is not None and now - self._due > self.catch_up_s:
+            self.restart()

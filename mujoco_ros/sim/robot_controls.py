@@ -1,6 +1,6 @@
 """What commands each robot, made from the model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import mujoco
@@ -11,48 +11,68 @@ from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION, taken_by
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.layout import Robot
+from mujoco_ros.model.layout import Layout, Robot
+from mujoco_ros.model.parts import Part
 from mujoco_ros.sim.drives import Drives
 
 
 def robot_controls(
-    model: mujoco.MjModel,
-    robots: Sequence[Robot],
+    assembly: Assembly,
+    layout: Layout,
     drives: Drives,
     references: References,
     emit: Callable[[Event], None],
+    staying: Mapping[Part, RobotControl],
 ) -> list[RobotControl]:
-    """Return what commands each of `robots`.
+    """Return what commands each robot.
 
     Args:
-        model: The model.
-        robots: The robots, in the order of the joint arrays.
+        assembly: The scene.
+        layout: Its robots.
         drives: The actuators of all joints.
         references: The references of all joints.
         emit: Handed what there is to tell those who command.
+        staying: What commands robots that are simulated already: it goes on doing so.
 
     Raises:
         ModelError: The joint of a robot's gripper takes no positions.
     """
     controls = []
-    first = 0
-    for robot in robots:
-        count = len(robot.joints.names)
-        joints = _controlled_joints(model, robot, drives, first)
-
-        def limit(joint: int, effort: float, first: int = first) -> None:
-            drives.limit_effort(first + joint, effort)
+    robots = zip(layout.robots, assembly.robots, layout.columns, strict=True)
+    for robot, part, columns in robots:
+        if part in staying:
+            controls.append(staying[part])
+            continue
 
         def tell(event: Event, robot: str = robot.namespace) -> None:
             if isinstance(event, TakenOver | Stopped | Refused):
                 event = replace(event, robot=robot)
             emit(event)
 
-        part = references.part(slice(first, first + count))
-        controls.append(RobotControl(joints, part, float(model.opt.timestep), tell, limit))
-        first += count
+        model = assembly.model
+        joints = _controlled_joints(model, robot, drives, columns.start)
+        limit = _limit(drives, columns.start)
+        timestep = float(model.opt.timestep)
+        controls.append(RobotControl(joints, references.part(columns), timestep, tell, limit))
     return controls
+
+
+def bind(
+    controls: Sequence[RobotControl],
+    layout: Layout,
+    drives: Drives,
+    references: References,
+    timestep: float,
+) -> None:
+    """Have controls write `references` and limit the efforts of `drives` from now on."""
+    for control, columns in zip(controls, layout.columns, strict=True):
+        control.bind(references.values[:, columns], timestep, _limit(drives, columns.start))
+
+
+def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
+    return lambda joint, effort: drives.limit_effort(first + joint, effort)
 
 
 def _controlled_joints(

@@ -2,26 +2,23 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.events import Event, WasReset
-from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.runs import as_slice
 from mujoco_ros.model.assembly import Assembly, assemble
-from mujoco_ros.model.layout import Joints, Layout, lay_out
+from mujoco_ros.model.layout import Joints, Layout
 from mujoco_ros.model.scene import SceneConfig
+from mujoco_ros.sim.acting.wrenches import ExternalWrenches
 from mujoco_ros.sim.commands import CommandQueue
-from mujoco_ros.sim.configured_gains import configured_gains
-from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
-from mujoco_ros.sim.initial_state import InitialState, initial_state
-from mujoco_ros.sim.noise import SensorNoise
-from mujoco_ros.sim.robot_controls import robot_controls
-from mujoco_ros.sim.saturation import Saturation
+from mujoco_ros.sim.eras import Eras
+from mujoco_ros.sim.initial_state import InitialState
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.succession import carry
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
@@ -32,34 +29,12 @@ _BAD = (
 )
 
 
+_ROUNDING = 1e-6
+"""Part of a timestep: far more than adding times up rounds away."""
+
+
 class DivergenceError(RuntimeError):
     """The simulation diverged and was told to shut down on that."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Everything that is true at one instant; arrays are reused by the next step.
-
-    MuJoCo's step evaluates positions, forces and sensors before it integrates, so this is the state
-    at the beginning of the step: all of it belongs to the same `time`.
-
-    Attributes:
-        qpos: Positions.  # (nq,)
-        qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
-        qacc: Accelerations, in the same frames.  # (nv,)
-        qfrc_actuator: Actuator forces in joint space [Nm or N].  # (nv,)
-        sensordata: Sensor readings.  # (nsensordata,)
-        xpos: Body positions in the world.  # (nbody, 3)
-        xquat: Body orientations in the world, wxyz.  # (nbody, 4)
-    """
-
-    qpos: np.ndarray
-    qvel: np.ndarray
-    qacc: np.ndarray
-    qfrc_actuator: np.ndarray
-    sensordata: np.ndarray
-    xpos: np.ndarray
-    xquat: np.ndarray
 
 
 class Simulation:
@@ -70,7 +45,7 @@ class Simulation:
 
     def __init__(
         self,
-        config: SceneConfig,
+        scene: SceneConfig | Assembly,
         *,
         on_divergence: OnDivergence = "reset",
         sensor_noise: bool = False,
@@ -79,7 +54,7 @@ class Simulation:
         """Load a scene and put it in its initial state.
 
         Args:
-            config: The scene.
+            scene: The scene, or the model of one.
             on_divergence: What to do when positions, velocities or accelerations are not numbers.
             sensor_noise: Whether sensors have the noise the model declares.
             seed: Seed of the noise.
@@ -87,11 +62,6 @@ class Simulation:
         Raises:
             ModelError: Something the scene names is missing or wrong.
         """
-        self.assembly: Assembly = assemble(config)
-        self.layout: Layout = lay_out(self.assembly)
-        self.model = self.assembly.model
-        self.data = mujoco.MjData(self.model)
-        self._timestep = float(self.model.opt.timestep)
         self.commands = CommandQueue()
         self.on_divergence: OnDivergence = on_divergence
         self.paused = False
@@ -100,62 +70,103 @@ class Simulation:
         self.divergences = 0
         self.gain_changes = 0
         """How often gains were changed since the start; whoever changes them counts."""
+        self.eras = Eras()
+        """Which stamps are from before a reset."""
         self.engine_messages: deque[str] = deque(maxlen=100)
         """What the engine warned of, oldest first; whoever logs them takes them out."""
-        self._start: InitialState = initial_state(self.assembly, self.layout)
-        self.joints = _all_joints(self.layout)
-        self.drives = Drives(self.model, self.joints)
-        self._prepare_start()
-        self.references = References.holding(self._start_references.q)
         self.events: deque[Event] = deque()
         """What those who command have to be told, oldest first; whoever tells them takes it out."""
         self.on_event: Callable[[], object] = lambda: None
         """Called by the physics thread when an event was added."""
-        self.controls: list[RobotControl] = robot_controls(
-            self.model,
-            self.layout.robots,
-            self.drives,
-            self.references,
-            self.emit,
-        )
-        self._measured: list[tuple[RobotControl, Joints | None]] = []
-        for control, robot in zip(self.controls, self.layout.robots, strict=True):
-            qpos, dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
-            if isinstance(qpos, slice) and isinstance(dof, slice):
-                # Nothing is quicker than not to copy.
-                control.q, control.dq = self.data.qpos[qpos], self.data.qvel[dof]
-                control.effort = self.data.qfrc_actuator[dof]
-                self._measured.append((control, None))
-            else:
-                self._measured.append((control, robot.joints))
-        servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
-        self.configured_gains = configured_gains(self.assembly, self.layout, self.data, servos)
+        self.on_timestep: list[Callable[[float], object]] = []
+        """Called by the physics thread with a new timestep [s]."""
+        self.on_reset: list[Callable[[], object]] = []
+        """Called by the physics thread when state or time were set: what was published is past."""
+        self._sensor_noise, self._seed = sensor_noise, seed
+        self._timestep = 0.0
+        self.origin = 0.0
+        """Time from which steps are counted, so that their lengths are not added up [s].
 
-        self._noise = SensorNoise(self.model, seed) if sensor_noise else None
-        sensed = self.data
-        # Runge-Kutta's later stages overwrite what it computed at the beginning of the step.
-        self._forward_first = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
-        if self._forward_first:
-            sensed = self._sensed = mujoco.MjData(self.model)
-        self.sample = Sample(
-            qpos=np.zeros(self.model.nq),
-            qvel=np.zeros(self.model.nv),
-            qacc=sensed.qacc,
-            qfrc_actuator=sensed.qfrc_actuator,
-            sensordata=np.zeros(self.model.nsensordata) if sensor_noise else sensed.sensordata,
-            xpos=sensed.xpos,
-            xquat=sensed.xquat,
-        )
-        self._qpos, self._qvel, self._sensordata = self.data.qpos, self.data.qvel, sensed.sensordata
-        self._ctrl, self._act = self.data.ctrl, self.data.act
-        self._qfrc_actuator = self.data.qfrc_actuator
-        self._before_qpos, self._before_qvel = self._qpos.copy(), self._qvel.copy()
-        self._before_act, self._good_act = self.data.act.copy(), self.data.act.copy()
-        self.saturation = Saturation(self.model, self.data, self.joints)
-        self._warnings = self.data.warning.number
-        self._warnings_seen = self._warnings.tobytes()
+        Less than a step, so that what goes by the number of a step goes by the time.
+        """
+        assembly = scene if isinstance(scene, Assembly) else assemble(scene)
+        self._take(self._plan(assembly, None))
+        self.wrenches = ExternalWrenches(self.model, self.data)
+        """What acts on bodies from outside."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
         self.reset()
+
+    def plan(self, assembly: Assembly) -> Plant:
+        """Make what could be simulated next; nothing that is simulated now is touched.
+
+        Any thread may call this, and hand the result to `succeed`.
+
+        Args:
+            assembly: A scene; parts it shares with the present one go on where they are.
+
+        Raises:
+            ModelError: Something the scene names is missing or wrong.
+        """
+        return self._plan(assembly, self.plant)
+
+    def succeed(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
+        """Go over to another plant, between two steps.
+
+        What is in both models goes on as if nothing had happened, to the last bit of its state:
+        positions, velocities, activations, controls, constraints, applied forces, gains,
+        references and whoever commands them, and edits of the model. Goals of robots that are gone
+        end.
+
+        Args:
+            plant: From `plan`, since when nothing else has succeeded.
+            fresh: Whether to begin at the start of the scene instead.
+            time: Simulated time to begin at [s], if so.
+        """
+        before, now = self.plant, float(self.data.time)
+        if plant.same is not None and not fresh:
+            carry(before, plant, plant.same, self.configured_gains)
+        plant.same = None
+        for robot, control in zip(before.layout.robots, before.controls, strict=True):
+            if not any(control is other for other in plant.controls):
+                control.reset(f"robot '{robot.name}' is no longer there")
+        self._take(plant)
+        self.wrenches.succeed(plant.model, plant.data, fresh=fresh)
+        if fresh:
+            self.data.time = now
+            self.reset(time=time)
+        else:
+            plant.evaluate()
+            self.settle_in(now)
+
+    def options_changed(self) -> None:
+        """Follow options of the model, ``model.opt``, that were changed between two steps."""
+        option = self.model.opt
+        # Runge-Kutta's later stages overwrite what it computed at the beginning of the step.
+        self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
+        timestep = float(option.timestep)
+        if timestep == self._timestep:
+            return
+        self._timestep = timestep
+        self._align(float(self.data.time))
+        for control in self.controls:
+            control.timestep = timestep
+        for listener in self.on_timestep:
+            listener(timestep)
+
+    def set_timestep(self, timestep: float) -> None:
+        """Change the simulated time between steps [s], which must be positive."""
+        self.model.opt.timestep = timestep
+        self.options_changed()
+
+    @property
+    def step_number(self) -> int:
+        """Number of the last sample's step, counted from time zero on, in steps as long as now."""
+        return round((self.time - self.origin) / self._timestep)
+
+    def set_time(self, time: float) -> None:
+        """Set the simulated time [s], and nothing else; the next step begins at it."""
+        self.data.time = self.time = time
+        self._align(time)
 
     def step(self) -> bool:
         """Advance by one timestep.
@@ -171,82 +182,132 @@ class Simulation:
             if not control.active:
                 continue
             if joints is not None:
-                # With "clip", NumPy writes without a buffer between; no index is out of range.
-                self._qpos.take(joints.qpos, out=control.q, mode="clip")
-                self._qvel.take(joints.dof, out=control.dq, mode="clip")
-                self._qfrc_actuator.take(joints.dof, out=control.effort, mode="clip")
+                self._measure(control, joints)
             control.update(data.time)
         self.drives.write(self.references, self._ctrl)
+        if self.wrenches.acting:
+            self.wrenches.apply(data.time)
         self._before_qpos[:] = self._qpos
         self._before_qvel[:] = self._qvel
         self._before_act[:] = self._act
         time = data.time
-        if self._forward_first:
-            self._sense_first()
+        if self._sense_first:
+            self.plant.sense()
         mujoco.mj_step(self.model, data)
         if self._warnings.tobytes() != self._warnings_seen and self._diverged():
             self._recover(time)
             return False
+        if self._sense_first:
+            self.plant.show_sensed()
         self.saturation.count()
         sample = self.sample
         sample.qpos[:] = self._before_qpos
         sample.qvel[:] = self._before_qvel
-        self._good_act[:] = self._before_act
+        sample.act[:] = self._before_act
         self.time = time
         # The engine adds steps up; what that rounds away would show in the stamps after minutes.
-        data.time = round(data.time / self._timestep) * self._timestep
+        origin, timestep = self.origin, self._timestep
+        data.time = origin + round((data.time - origin) / timestep) * timestep
         if self._noise is not None:
             sample.sensordata[:] = self._sensordata
             self._noise.add(sample.sensordata)
         return True
 
-    def reset(self, *, time: float = 0.0) -> None:
+    def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
         """Return to the initial state: positions, gains, references, equality states, noise.
 
         Args:
             time: Simulated time to set [s].
+            state: Another state to return to, from `Plant.settle`.
         """
-        mujoco.mj_resetData(self.model, self.data)
-        self._set_state(self._start)
-        self.data.time = time
-        self.drives.set_gains(self.configured_gains.kp, self.configured_gains.kd)
-        self.references.assign(self._start_references)
+        before = float(self.data.time)
+        self.plant.configured_gains = self.configured_gains
+        self.plant.reset(state)
+        self.wrenches.clear()
         for control in self.controls:
             control.reset()
-        if self._noise is not None:
-            self._noise.reset()
-        self._warnings_seen = self._warnings.tobytes()
-        # What `pause` returns to if the very next step diverges.
-        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
-        self.time = time
-        self.emit(WasReset(time=time, gain_changes=self.gain_changes))
+        self.data.time = time
+        self.settle_in(time)
+        self.emit(WasReset(time=time, before=before, gain_changes=self.gain_changes))
+
+    def let_go(self) -> None:
+        """End goals, motions and external wrenches, between two steps; joints stay there."""
+        for control, joints in self._measured:
+            if joints is not None:
+                self._measure(control, joints)
+            control.let_go()
+        self.wrenches.clear()
 
     def emit(self, event: Event) -> None:
         """Have those who command told something; called in the physics thread."""
+        if isinstance(event, WasReset):
+            self.eras.begin(event.before, event.time)
+            for listener in self.on_reset:
+                listener()
         self.events.append(event)
         self.on_event()
 
-    def _set_state(self, state: InitialState) -> None:
-        data = self.data
-        data.qpos[:], data.qvel[:], data.act[:] = state.qpos, state.qvel, state.act
-        data.ctrl[:] = state.ctrl
-        data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
+    def _plan(self, assembly: Assembly, before: Plant | None) -> Plant:
+        return Plant(
+            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self._seed, before=before
+        )
 
-    def _prepare_start(self) -> None:
-        """Complete the initial state: what servos must be told so that nothing moves."""
-        self._start_references = References.holding(self._start.qpos[self.joints.qpos])
-        self._set_state(self._start)
-        mujoco.mj_forward(self.model, self.data)
-        self.drives.adopt(self._start.ctrl, self._start_references)
-        holding_controls(self.model, self.data, self._start.ctrl)
-        # What the joint servos will be told counts as a control as well.
-        self.drives.write(self._start_references, self._start.ctrl)
-        holding_activations(self.model, self.data, self._start.ctrl, self._start.act)
+    def _take(self, plant: Plant) -> None:
+        """Simulate `plant` from now on, in the state it is in."""
+        self.plant = plant
+        self.assembly: Assembly = plant.assembly
+        self.layout: Layout = plant.layout
+        self.model, self.data = plant.model, plant.data
+        self.joints, self.drives = plant.joints, plant.drives
+        self.references, self.controls = plant.references, plant.controls
+        self.configured_gains = plant.configured_gains
+        self.sample, self.saturation = plant.sample, plant.saturation
+        self._noise, data = plant.noise, plant.data
+        self._qpos, self._qvel, self._sensordata = data.qpos, data.qvel, data.sensordata
+        self._ctrl, self._act, self._qfrc_actuator = data.ctrl, data.act, data.qfrc_actuator
+        self._before_qpos, self._before_qvel = data.qpos.copy(), data.qvel.copy()
+        self._before_act = data.act.copy()
+        self._warnings = data.warning.number
+        plant.bind()
+        self._measured: list[tuple[RobotControl, Joints | None]] = []
+        for control, robot in zip(plant.controls, plant.layout.robots, strict=True):
+            qpos, dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
+            if isinstance(qpos, slice) and isinstance(dof, slice):
+                # Nothing is quicker than not to copy.
+                control.q, control.dq = data.qpos[qpos], data.qvel[dof]
+                control.effort = data.qfrc_actuator[dof]
+                self._measured.append((control, None))
+            else:
+                control.q, control.dq, control.effort = np.zeros((3, len(robot.joints.names)))
+                self._measured.append((control, robot.joints))
+        self.options_changed()
 
-    def _sense_first(self) -> None:
-        sensed = self._sensed
-        mujoco.mj_copyState(self.model, self.data, sensed, mujoco.mjtState.mjSTATE_INTEGRATION)
-        mujoco.mj_forward(self.model, sensed)
+    def _measure(self, control: RobotControl, joints: Joints) -> None:
+        # With "clip", NumPy writes without a buffer between; no index is out of range.
+        self._qpos.take(joints.qpos, out=control.q, mode="clip")
+        self._qvel.take(joints.dof, out=control.dq, mode="clip")
+        self._qfrc_actuator.take(joints.dof, out=control.effort, mode="clip")
+
+    def settle_in(self, time: float, *, origin: float | None = None) -> None:
+        """Count the present state as the last sample, after it was set.
+
+        Args:
+            time: Its time [s].
+            origin: Time from which steps are counted, if that is known [s].
+        """
+        self._warnings_seen = self._warnings.tobytes()
+        # What `pause` returns to if the very next step diverges.
+        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
+        self.sample.act[:] = self._act
+        self.set_time(time)
+        if origin is not None:
+            self.origin = origin
+
+    def _align(self, time: float) -> None:
+        """Count steps from the first time that is whole steps before `time` [s]."""
+        whole = round(time / self._timestep) * self._timestep
+        near = abs(time - whole) < _ROUNDING * self._timestep
+        self.origin = 0.0 if near else time % self._timestep
 
     def _diverged(self) -> bool:
         seen = np.frombuffer(self._warnings_seen, dtype=self._warnings.dtype)
@@ -260,26 +321,10 @@ class Simulation:
         if self.on_divergence == "shutdown":
             raise DivergenceError(f"the simulation diverged at {time:.4f} s")
         if self.on_divergence == "pause":
-            active = self.data.eq_active.copy()
-            mujoco.mj_resetData(self.model, self.data)
-            self._set_state(self._start)
-            self.data.eq_active[:] = active
-            self.data.qpos[:], self.data.qvel[:] = self.sample.qpos, self.sample.qvel
-            self.data.act[:] = self._good_act
+            self.plant.revert(self.sample.qpos, self.sample.qvel, self.sample.act)
             self.data.time = time  # later than the sample: no stamp comes twice
             self._warnings_seen = self._warnings.tobytes()
             self.paused = True
         else:
             # The clock goes on: a jump back would make every listener drop its buffers.
             self.reset(time=time + self.model.opt.timestep)
-
-
-def _all_joints(layout: Layout) -> Joints:
-    """Concatenate the joints of all robots; names carry the robot's prefix."""
-    robots = layout.robots
-    return Joints(
-        names=tuple(r.prefix + n for r in robots for n in r.joints.names),
-        ids=np.concatenate([r.joints.ids for r in robots]),
-        qpos=np.concatenate([r.joints.qpos for r in robots]),
-        dof=np.concatenate([r.joints.dof for r in robots]),
-    )

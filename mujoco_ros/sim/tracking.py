@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.plant import Plant
 
 
 class Tracking:
@@ -14,28 +14,23 @@ class Tracking:
         elapsed: Of each robot, the time since its trajectory started [s]; 0 without one.  # (r,)
     """
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, plant: Plant) -> None:
         """Prepare the views."""
-        self._simulation = simulation
-        count = len(simulation.joints.names)
+        self._joints, self._sample = plant.joints, plant.sample
+        count = len(plant.joints.names)
         self.error = np.zeros((2, count))
         self.acceleration = np.zeros(count)
-        self.elapsed = np.zeros(len(simulation.controls))
+        self.elapsed = np.zeros(len(plant.controls))
         self._measured = np.zeros((2, count))
-        self._parts = []
-        first = 0
-        for control in simulation.controls:
-            self._parts.append((control, slice(first, first + len(control.joints.names))))
-            first += len(control.joints.names)
+        self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))
 
-    def update(self) -> None:
-        """Compute them all."""
-        simulation, joints = self._simulation, self._simulation.joints
-        sample, measured = simulation.sample, self._measured
+    def update(self, time: float) -> None:
+        """Compute them all at the time of the sample [s]."""
+        joints, sample, measured = self._joints, self._sample, self._measured
         sample.qpos.take(joints.qpos, out=measured[0], mode="clip")
         sample.qvel.take(joints.dof, out=measured[1], mode="clip")
         for index, (control, part) in enumerate(self._parts):
             desired = control.references.values[:2]
             self.error[:, part] = control.joints.error(desired, measured[:, part])
-            self.acceleration[part] = control.trajectory.accelerations(simulation.time)
-            self.elapsed[index] = control.trajectory.elapsed(simulation.time)
+            self.acceleration[part] = control.trajectory.accelerations(time)
+            self.elapsed[index] = control.trajectory.elapsed(time)

@@ -1,4 +1,5 @@
 import threading
+import time
 from concurrent.futures import CancelledError
 
 import pytest
@@ -85,3 +86,28 @@ def test_commands_from_many_threads_all_run_once_and_in_each_ones_order():
     assert len(ran) == 8 * 200
     for thread in range(8):
         assert [n for t, n in ran if t == thread] == list(range(200))
+
+
+def test_waiting_ends_when_a_command_comes():
+    queue = CommandQueue()
+    threading.Timer(0.05, lambda: queue.submit(lambda: None)).start()
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    assert time.perf_counter() - begin < 15.0
+
+
+def test_a_command_that_came_before_is_not_waited_over():
+    queue = CommandQueue()
+    queue.submit(lambda: None)
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    assert time.perf_counter() - begin < 15.0
+
+
+def test_waiting_ends_when_woken_or_when_time_is_up():
+    queue = CommandQueue()
+    queue.wake()
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    queue.wait(0.01)
+    assert 0.01 <= time.perf_counter() - begin < 15.0

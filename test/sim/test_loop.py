@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from mujoco_ros.sim import loop
-from mujoco_ros.sim.loop import PhysicsThread, Status
+from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.run import RunState, Steps
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
+from mujoco_ros.sim.status import Status
 
 WHEEL = """
 <mujoco>
@@ -110,11 +112,11 @@ def test_the_status_tells_what_happened_since_the_last_one(run):
     p50, p99, p999 = first.period
     assert 0.0 < p50 <= p99 <= p999
     assert 0.0 < first.step_cost[0] <= first.step_cost[2]
-    assert first.contacts == 1
-    assert first.constraints >= 1
+    assert first.engine.contacts == 1
+    assert first.engine.constraints >= 1
     assert not first.paused
-    assert first.divergences == 0
-    assert first.warnings == {}
+    assert first.engine.divergences == 0
+    assert first.engine.warnings == {}
     second = running.status()
     assert second.steps < first.steps
     assert second.sim_time >= first.sim_time
@@ -161,6 +163,85 @@ def test_commands_run_between_steps_and_while_paused(run):
     assert names == ["physics", "physics"]
 
 
+def test_a_paused_simulation_sleeps_until_there_is_a_command(run):
+    running = run(1.0)
+    restarts = []
+    running.tell(running.thread.run.pause)
+    running.pacer.restart = lambda: restarts.append(None)
+    time.sleep(0.35)
+    assert len(restarts) < 10, "it looks around far less often than it could step"
+    begin = time.perf_counter()
+    for _ in range(20):
+        running.tell(lambda: None)
+    assert time.perf_counter() - begin < 1.0, "commands wake it"
+
+
+def test_steps_are_taken_as_fast_as_possible_and_all_published(run):
+    running = run(0.001)
+    running.tell(running.thread.run.pause)
+    before, ended = len(running.times), threading.Event()
+    running.tell(lambda: running.thread.run.take(Steps(100, lambda _reason: ended.set())))
+    assert ended.wait(30.0), "at the factor asked for they would take 100 s"
+    assert len(running.times) == before + 100
+    status = running.status()
+    assert status.paused
+    assert status.dropped == 0.0
+    assert running.thread.run.state is RunState.PAUSED
+
+
+def test_commands_run_between_steps_that_are_asked_for(run):
+    running, ends = run(1.0), []
+    running.tell(running.thread.run.pause)
+    running.tell(lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.tell(lambda: running.thread.run.end_steps("enough"))
+    assert ends == ["enough"]
+
+
+def test_steps_end_with_the_thread(run):
+    running, ends = run(1.0), []
+    running.tell(running.thread.run.pause)
+    running.tell(lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.thread.stop(30.0)
+    assert ends == ["the simulator is shutting down"]
+
+
+class ClosedGate:
+    """Lets nothing pass until it is opened."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.opened = False
+
+    def wait(self, now: float) -> float:
+        self.asked += 1
+        return 0.0 if self.opened else 30.0
+
+    def open(self) -> None:
+        self.opened = True
+
+
+def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
+    running, gate = run(1.0), ClosedGate()
+    running.tell(lambda: setattr(running.thread, "gate", gate))
+    stood = running.tell(lambda: running.simulation.data.time)
+    time.sleep(0.2)
+    assert running.tell(lambda: running.simulation.data.time) == stood
+    assert gate.asked < 10, "it is asked again after commands alone"
+    running.tell(gate.open)
+    while running.simulation.data.time == stood:
+        time.sleep(0.005)
+    status = running.status()
+    assert status.dropped < 0.2, "time spent on waiting for others is not the machine's fault"
+
+
+def test_a_gate_does_not_keep_the_thread_from_ending(run):
+    running = run(1.0)
+    running.tell(lambda: setattr(running.thread, "gate", ClosedGate()))
+    begin = time.perf_counter()
+    running.thread.stop(30.0)
+    assert time.perf_counter() - begin < 15.0
+
+
 def test_a_command_that_fails_does_not_end_the_thread(run):
     running = run(1.0)
 
@@ -201,9 +282,9 @@ def test_divergence_shows_in_the_status_and_is_not_published(run):
     running = run(0.0)
     running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
     status = running.status()
-    while not status.divergences:
+    while not status.engine.divergences:
         status = running.status()
-    assert status.divergences == 1
+    assert status.engine.divergences == 1
     running.thread.stop(30.0)
     steps = np.diff(running.times)
     assert (steps > 0).all()
@@ -214,7 +295,7 @@ def test_divergence_pauses_if_told_to(run):
     running = run(0.0, on_divergence="pause")
     running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
     status = running.status()
-    while not status.divergences:
+    while not status.engine.divergences:
         status = running.status()
     assert status.paused
     assert status.sim_time == running.times[-1]
@@ -224,12 +305,12 @@ def test_engine_warnings_show_in_the_status(run):
     running = run(0.0)
     running.tell(lambda: running.simulation.references.tau.__setitem__(0, float("nan")))
     status = running.status()
-    while not status.warnings:
+    while not status.engine.warnings:
         status = running.status()
-    assert set(status.warnings) == {"BADCTRL"}
-    assert status.warnings["BADCTRL"] >= 1
+    assert set(status.engine.warnings) == {"BADCTRL"}
+    assert status.engine.warnings["BADCTRL"] >= 1
     assert any("CTRL" in message for message in running.simulation.engine_messages)
-    assert status.divergences == 0
+    assert status.engine.divergences == 0
 
 
 def test_the_achieved_factor_is_not_fooled_by_a_reset(run):
@@ -268,6 +349,25 @@ def test_real_time_priority_is_taken_for_real_time_alone(run, scheduled):
     assert scheduled == [7, 0]
     running.tell(lambda: set_factor(2.0))
     assert scheduled == [7, 0, 7]
+
+
+def test_steps_as_fast_as_possible_yield_the_processor(run, scheduled):
+    running, ended = run(1.0, priority=7), threading.Event()
+    running.tell(running.thread.run.pause)
+    running.tell(lambda: running.thread.run.take(Steps(5, lambda _reason: ended.set())))
+    assert ended.wait(30.0)
+    assert scheduled == [7, 0, 7]
+
+
+def test_what_the_system_refuses_is_asked_for_once(run, monkeypatch, caplog):
+    caplog.set_level("INFO")
+    asked: list[int] = []
+    monkeypatch.setattr(loop, "schedule", lambda priority: bool(asked.append(priority)))
+    running = run(1.0, priority=7)
+    for _ in range(3):
+        running.tell(running.thread.reschedule)
+    assert asked == [7]
+    assert caplog.text.count("no real-time priority") == 1
 
 
 def test_no_priority_is_asked_for_unless_it_is_configured(run, scheduled):

@@ -160,3 +160,31 @@ def test_a_smaller_catch_up_limit_can_be_set_while_running():
     pacer.catch_up_s = 0.01
     pacer.started(0.031)
     assert pacer.dropped_s == pytest.approx(0.02)
+
+
+def test_a_lag_within_the_limit_is_not_excused():
+    pacer = Pacer(0.001, catch_up_s=0.05)
+    pacer.started(0.0)
+    pacer.excuse(0.04)
+    pacer.started(0.04)
+    assert pacer.lag_s == pytest.approx(0.039)
+
+
+def test_a_lag_beyond_the_limit_is_forgotten_if_others_were_waited_for():
+    pacer = Pacer(0.001, catch_up_s=0.05)
+    pacer.started(0.0)
+    pacer.excuse(3.0)
+    assert pacer.wait(3.0) == 0.0
+    pacer.started(3.0)
+    assert pacer.lag_s == 0.0
+    assert pacer.dropped_s == 0.0
+    assert pacer.wait(3.0) == pytest.approx(0.001)
+
+
+def test_there_is_no_lag_after_a_restart():
+    pacer = Pacer(0.001)
+    pacer.started(0.0)
+    pacer.started(0.03)
+    assert pacer.lag_s > 0.0
+    pacer.restart()
+    assert pacer.lag_s == 0.0

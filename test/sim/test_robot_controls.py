@@ -209,7 +209,7 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
     *_, ended, was_reset = simulation.events
     assert isinstance(ended, GoalEnded)
     assert ended.message == "the simulation was reset"
-    assert was_reset == WasReset(time=7.0, gain_changes=0)
+    assert was_reset == WasReset(time=7.0, before=pytest.approx(0.3), gain_changes=0)
     assert told == list(range(1, len(simulation.events) + 1)), "each event is announced"
     assert not simulation.references.values.any()
     assert not np.abs(run(simulation, 0.2)).max() > 1e-12

@@ -365,3 +365,27 @@ def test_a_robot_without_scalar_joints_can_be_simulated(simulate):
     assert simulation.step()
     assert simulation.joints.names == ()
     assert [base.name for base in simulation.layout.robots[0].bases] == ["stone"]
+
+
+def test_a_pause_after_a_divergence_keeps_what_others_set(simulate):
+    model = """
+    <mujoco>
+      <size nuserdata="2"/>
+      <worldbody>
+        <site name="hook" pos="0 0 2"/>
+        <body name="hand" mocap="true"/>
+        <body name="arm"><joint/><geom size="0.1"/><site name="tip" pos="0.2 0 0"/></body>
+      </worldbody>
+      <tendon><spatial name="rope"><site site="hook"/><site site="tip"/></spatial></tendon>
+      <actuator><motor tendon="rope"/></actuator>
+    </mujoco>
+    """
+    simulation = simulate(model, on_divergence="pause")
+    data = simulation.data
+    data.mocap_pos[0], data.ctrl[0], data.userdata[:] = (1.0, 2.0, 3.0), 0.5, (4.0, 5.0)
+    assert simulation.step()
+    data.qvel[0] = np.nan
+    assert not simulation.step()
+    assert data.mocap_pos[0].tolist() == [1.0, 2.0, 3.0]
+    assert data.ctrl.tolist() == [0.5]
+    assert data.userdata.tolist() == [4.0, 5.0]

@@ -1,0 +1,1 @@
+"""Acting on a running simulation from outside: forces, mocap bodies, options, looks."""

@@ -1,0 +1,127 @@
+"""The present state of a simulation, looked at beside the running physics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.sim.state_vector import STATE, state_vector
+
+_BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
+AT_BODY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""No offset."""
+_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
+
+
+class Box(NamedTuple):
+    """A box along the axes of some frame: its lowest and its highest corner [m]."""
+
+    low: np.ndarray  # (3,)
+    high: np.ndarray  # (3,)
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Where a frame is, and how its origin moves, seen from the world.
+
+    Attributes:
+        position: [m]  # (3,)
+        quat_wxyz: # (4,)
+        linear: Velocity of the frame's origin [m/s].  # (3,)
+        angular: [rad/s]  # (3,)
+        linear_acceleration: Classical, gravity not subtracted [m/s²].  # (3,)
+        angular_acceleration: [rad/s²]  # (3,)
+    """
+
+    position: np.ndarray
+    quat_wxyz: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    linear_acceleration: np.ndarray
+    angular_acceleration: np.ndarray
+
+
+class Observer:
+    """Computes everything that follows from a state on a copy, so that the physics goes on.
+
+    `note` belongs to the physics thread and costs it a copy of the state; all else belongs to
+    another thread. A state is of the present, between two steps, also after a reset or a jump:
+    the data of the simulation itself would show some of that only after the next step.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Observe states of `model`."""
+        self.model = model
+        self._data = mujoco.MjData(model)
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the state looked at [s]."""
+        return float(self._data.time)
+
+    def note(self, data: mujoco.MjData) -> np.ndarray:
+        """Return a copy of the present state of `data`.  # (size,)."""
+        return state_vector(self.model, data)
+
+    def look(self, state: np.ndarray) -> None:
+        """Compute what follows from a state that was noted."""
+        mujoco.mj_setState(self.model, self._data, state, STATE)
+        mujoco.mj_forward(self.model, self._data)
+        mujoco.mj_rnePostConstraint(self.model, self._data)  # for mj_objectAcceleration
+
+    def motion(self, body: int, offset: np.ndarray = AT_BODY) -> Motion:
+        """Return the motion of a frame that is fixed to a body.
+
+        Args:
+            body: The body; 0 is the world.
+            offset: Pose of the frame in that of the body, position and quaternion wxyz.  # (7,)
+        """
+        model, data = self.model, self._data
+        velocity, acceleration = np.zeros(6), np.zeros(6)
+        if model.body_weldid[body]:  # else it is fixed to the world, or moved like a mocap body
+            mujoco.mj_objectVelocity(model, data, _BODY, body, velocity, 0)
+            mujoco.mj_objectAcceleration(model, data, _BODY, body, acceleration, 0)
+            if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
+                acceleration[3:] += model.opt.gravity  # which the engine counts as acceleration
+        position, quat = np.zeros(3), np.zeros(4)
+        mujoco.mju_mulPose(
+            position, quat, data.xpos[body], data.xquat[body], offset[:3], offset[3:]
+        )
+        (turning, moving), (turned, moved) = velocity.reshape(2, 3), acceleration.reshape(2, 3)
+        arm = position - data.xpos[body]
+        centripetal = np.cross(turning, np.cross(turning, arm))
+        return Motion(
+            position=position,
+            quat_wxyz=quat,
+            linear=moving + np.cross(turning, arm),
+            angular=turning,
+            linear_acceleration=moved + np.cross(turned, arm) + centripetal,
+            angular_acceleration=turned,
+        )
+
+    def box(self, geoms: Sequence[int], body: int = 0, offset: np.ndarray = AT_BODY) -> Box | None:
+        """Return the box around geoms along the axes of a frame, given as for `motion`.
+
+        None if there are none, or one has no end, as a plane.
+        """
+        ids = np.array(geoms, dtype=np.intp)
+        if not ids.size or (self.model.geom_type[ids] == _PLANE).any():
+            return None
+        data, frame = self._data, self.motion(body, offset)
+        aabb = self.model.geom_aabb[ids]
+        turns = data.geom_xmat[ids].reshape(-1, 3, 3)
+        centres = data.geom_xpos[ids] + np.einsum("gij,gj->gi", turns, aabb[:, :3])
+        axes = np.zeros(9)
+        mujoco.mju_quat2Mat(axes, frame.quat_wxyz)
+        to_frame = axes.reshape(3, 3).T
+        centres = (centres - frame.position) @ to_frame.T
+        halves = np.einsum("gij,gj->gi", np.abs(to_frame @ turns), aabb[:, 3:])
+        return Box((centres - halves).min(axis=0), (centres + halves).max(axis=0))
+
+    def site(self, site: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return position and orientation (wxyz) of a site in the world.  # (3,), (4,)."""
+        quat = np.zeros(4)
+        mujoco.mju_mat2Quat(quat, self._data.site_xmat[site])
+        return self._data.site_xpos[site].copy(), quat

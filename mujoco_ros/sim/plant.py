@@ -1,0 +1,200 @@
+"""Everything that is made of one compiled model."""
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.events import Event
+from mujoco_ros.control.references import References
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.correspondence import Correspondence
+from mujoco_ros.model.layout import Joints, Layout, lay_out
+from mujoco_ros.sim.configured_gains import configured_gains
+from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
+from mujoco_ros.sim.initial_state import InitialState, initial_state
+from mujoco_ros.sim.noise import SensorNoise
+from mujoco_ros.sim.originals import Originals
+from mujoco_ros.sim.robot_controls import bind, robot_controls
+from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.saturation import Saturation
+from mujoco_ros.sim.state_vector import STATE, state_vector
+
+_IN_FORCE = (
+    mujoco.mjtState.mjSTATE_CTRL
+    | mujoco.mjtState.mjSTATE_MOCAP_POS
+    | mujoco.mjtState.mjSTATE_MOCAP_QUAT
+    | mujoco.mjtState.mjSTATE_EQ_ACTIVE
+    | mujoco.mjtState.mjSTATE_USERDATA
+)
+"""What others set; but for forces, by which it may have diverged. Wrenches are written anew."""
+_SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat")
+
+
+class Plant:
+    """A model with its state, drives, commands and senses, at the start of its scene.
+
+    It belongs to one thread at a time: to whoever makes it, until `Simulation.succeed` takes it.
+
+    Attributes:
+        assembly: The scene.
+        layout: Its robots.
+        model: Its model.
+        data: The state.
+        joints: The scalar joints of all robots.
+        drives: Their actuators.
+        references: What they are told.
+        controls: What commands each robot. Those of robots that stay are the very objects that
+            command them already, and work with the arrays of another plant until `bind`.
+        configured_gains: PD gains that a reset restores.
+        start: State that a reset restores.
+        noise: The noise of the sensors, if they have any.
+        sample: What was measured last; its arrays stay the same objects.
+        saturation: How often actuators were at their limits.
+        same: What of the model is in the plant before it as well; None if there was none.
+        originals: The model's numbers as they are now, before anybody edits them.
+        fresh: Whether it begins at its start, whatever was simulated before.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        emit: Callable[[Event], None],
+        *,
+        sensor_noise: bool = False,
+        seed: int = 0,
+        before: "Plant | None" = None,
+    ) -> None:
+        """Make all of it, in the scene's initial state.
+
+        Args:
+            assembly: The scene.
+            emit: Handed what there is to tell those who command.
+            sensor_noise: Whether sensors have the noise the model declares.
+            seed: Seed of the noise.
+            before: What is simulated now; it stays as it is.
+
+        Raises:
+            ModelError: Something the scene names is missing or wrong.
+        """
+        # A robot loaded anew is another one, whatever its name.
+        staying, timestep = {}, float(assembly.model.opt.timestep)
+        if before is not None and assembly.shares(before.assembly):
+            robots = zip(before.assembly.robots, before.controls, strict=True)
+            staying = {part: control for part, control in robots if part in assembly.parts}
+            timestep = float(before.assembly.model.opt.timestep)  # goes on with what is in both
+        self.assembly: Assembly = assembly
+        self.layout: Layout = lay_out(assembly)
+        self.model = model = assembly.model
+        self.data = data = mujoco.MjData(model)
+        self.joints = _all_joints(self.layout)
+        self.drives = Drives(model, self.joints)
+        self.start = self.settle(initial_state(assembly, self.layout))
+        self.references = References(self.start.references.values.copy())
+        self.controls: list[RobotControl] = robot_controls(
+            assembly, self.layout, self.drives, self.references, emit, staying
+        )
+        servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
+        self.configured_gains = configured_gains(
+            assembly, self.layout, data, servos, timestep, staying.keys()
+        )
+        self.noise = SensorNoise(model, seed) if sensor_noise else None
+        self.sample = Sample(
+            qpos=np.zeros(model.nq),
+            qvel=np.zeros(model.nv),
+            act=np.zeros(model.na),
+            qacc=data.qacc,
+            qfrc_actuator=data.qfrc_actuator,
+            sensordata=np.zeros(model.nsensordata) if sensor_noise else data.sensordata,
+            xpos=data.xpos,
+            xquat=data.xquat,
+        )
+        self.saturation = Saturation(model, data, self.joints)
+        self.same = None if before is None else Correspondence(before.assembly, assembly)
+        self.fresh = before is None
+        self._twin: mujoco.MjData | None = None
+        self.reset()
+        self.originals = Originals(model)
+
+    def settle(self, state: InitialState) -> InitialState:
+        """Complete a state that keyframes gave: what servos must be told so that nothing moves.
+
+        Leaves `data` in that state, whose time stands.
+        """
+        state.references.q[:] = state.qpos[self.joints.qpos]
+        state.references.values[1:] = 0.0
+        self._set_state(state)
+        mujoco.mj_forward(self.model, self.data)
+        self.drives.adopt(state.ctrl, state.references)
+        holding_controls(self.model, self.data, state.ctrl)
+        # What the joint servos will be told counts as a control as well.
+        self.drives.write(state.references, state.ctrl)
+        holding_activations(self.model, self.data, state.ctrl, state.act)
+        return state
+
+    def reset(self, state: InitialState | None = None) -> None:
+        """Set state, gains, references and noise back.
+
+        Args:
+            state: A settled state to set instead of the scene's initial one.
+        """
+        state = state or self.start
+        mujoco.mj_resetData(self.model, self.data)
+        self._set_state(state)
+        self.drives.set_gains(self.configured_gains.kp, self.configured_gains.kd)
+        self.references.assign(state.references)
+        if self.noise is not None:
+            self.noise.reset()
+
+    def revert(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray) -> None:
+        """Set a state that was good, with what was in force otherwise; time is zero then."""
+        in_force = state_vector(self.model, self.data, _IN_FORCE)
+        mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_setState(self.model, self.data, in_force, _IN_FORCE)
+        self.data.qpos[:], self.data.qvel[:], self.data.act[:] = qpos, qvel, act
+
+    def bind(self) -> None:
+        """Have what commands the robots work with this plant's arrays."""
+        bind(
+            self.controls,
+            self.layout,
+            self.drives,
+            self.references,
+            float(self.model.opt.timestep),
+        )
+
+    def sense(self) -> None:
+        """Evaluate the present state beside `data`, before a step whose stages overwrite that."""
+        if self._twin is None:
+            self._twin = mujoco.MjData(self.model)
+        mujoco.mj_copyState(self.model, self.data, self._twin, STATE)
+        mujoco.mj_forward(self.model, self._twin)
+
+    def show_sensed(self) -> None:
+        """Put what `sense` found into `data`, where the next step computes it anew."""
+        for name in _SENSED:
+            getattr(self.data, name)[:] = getattr(self._twin, name)
+
+    def evaluate(self) -> None:
+        """Compute what follows from the present state, which stays what it is to the last bit."""
+        state = state_vector(self.model, self.data)
+        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_setState(self.model, self.data, state, STATE)
+
+    def _set_state(self, state: InitialState) -> None:
+        data = self.data
+        data.qpos[:], data.qvel[:], data.act[:] = state.qpos, state.qvel, state.act
+        data.ctrl[:] = state.ctrl
+        data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
+
+
+def _all_joints(layout: Layout) -> Joints:
+    """Concatenate the joints of all robots; names carry the robot's prefix."""
+    robots, none = layout.robots, np.empty(0, dtype=np.intp)
+    return Joints(
+        names=tuple(r.prefix + n for r in robots for n in r.joints.names),
+        ids=np.concatenate([none, *(r.joints.ids for r in robots)]),
+        qpos=np.concatenate([none, *(r.joints.qpos for r in robots)]),
+        dof=np.concatenate([none, *(r.joints.dof for r in robots)]),
+    )

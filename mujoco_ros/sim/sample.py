@@ -1,0 +1,33 @@
+"""What is measured at one instant."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Everything that is true at one instant; arrays are reused by the next step.
+
+    MuJoCo's step evaluates positions, forces and sensors before it integrates, so this is the state
+    at the beginning of the step: all of it belongs to the same time.
+
+    Attributes:
+        qpos: Positions.  # (nq,)
+        qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
+        act: Actuator activations.  # (na,)
+        qacc: Accelerations, in the same frames.  # (nv,)
+        qfrc_actuator: Actuator forces in joint space [Nm or N].  # (nv,)
+        sensordata: Sensor readings.  # (nsensordata,)
+        xpos: Body positions in the world.  # (nbody, 3)
+        xquat: Body orientations in the world, wxyz.  # (nbody, 4)
+    """
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    act: np.ndarray
+    qacc: np.ndarray
+    qfrc_actuator: np.ndarray
+    sensordata: np.ndarray
+    xpos: np.ndarray
+    xquat: np.ndarray

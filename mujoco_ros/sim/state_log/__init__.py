@@ -1,0 +1,1 @@
+"""The log of the full state: written beside the physics, read with NumPy."""

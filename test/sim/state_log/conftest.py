@@ -1,0 +1,40 @@
+"""Logs of simulations that tests step."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.reader import StateLog
+from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.writer import StateLogWriter
+
+WriteLog = Callable[..., StateLog]
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "run.mjlog"
+
+
+@pytest.fixture
+def arm(shipped) -> Simulation:
+    return shipped("arm")
+
+
+@pytest.fixture
+def write_log(path) -> WriteLog:
+    """A function that steps a simulation so many times and returns the log of it."""
+
+    def write(simulation: Simulation, steps: int, every: int = 1) -> StateLog:
+        writer = StateLogWriter(path)
+        ring = Ring(simulation, simulation.plant, every)
+        writer.add(ring)
+        for _ in range(steps):
+            simulation.step()
+            ring.step()
+        writer.close()
+        return StateLog.open(path)
+
+    return write

@@ -1,0 +1,137 @@
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.sim.state_log import writer as writer_module
+from mujoco_ros.sim.state_log.reader import StateLog
+from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.writer import StateLogWriter
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE_S = 30.0
+# Logs a simulation until it is ended, and prints the time of each step.
+LOGGER = """
+import sys, time
+from pathlib import Path
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.writer import StateLogWriter
+simulation = Simulation(load_scene("arm"))
+writer = StateLogWriter(Path(sys.argv[1]))
+ring = Ring(simulation, simulation.plant, 1)
+writer.add(ring)
+while True:
+    simulation.step()
+    ring.step()
+    if simulation.time * 1000 % 100 < 1:
+        print(time.monotonic(), simulation.time, flush=True)
+    time.sleep(0.001)
+"""
+
+
+def log(simulation, ring: Ring, steps: int) -> None:
+    for _ in range(steps):
+        simulation.step()
+        ring.step()
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_rows_are_written_while_the_simulation_runs(path, arm):
+    writer, ring = StateLogWriter(path), Ring(arm, arm.plant, 1)
+    writer.add(ring)
+    for count in (100, 200):
+        log(arm, ring, 100)
+        wait_for(lambda count=count: writer.rows == count)
+        assert len(StateLog.open(path)) == count
+    writer.close()
+    assert path.stat().st_size == writer.size
+    assert StateLog.open(path).problem == ""
+
+
+def test_each_model_gets_a_segment(path, arm):
+    writer = StateLogWriter(path)
+    first = Ring(arm, arm.plant, 1)
+    writer.add(first)
+    log(arm, first, 10)
+    first.closed = True
+    second = Ring(arm, arm.plant, 2)
+    writer.add(second)
+    log(arm, second, 10)
+    writer.close()
+    segments = StateLog.open(path).segments
+    assert [len(segment) for segment in segments] == [10, 5]
+    assert [segment.every for segment in segments] == [1, 2]
+    assert segments[1].time[0] == pytest.approx(0.011)
+
+
+def test_an_existing_file_is_refused_and_kept(path):
+    path.write_text("precious")
+    with pytest.raises(ModelError, match="exists; it is not overwritten"):
+        StateLogWriter(path)
+    assert path.read_text() == "precious"
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ModelError, match="cannot be created: No such file or directory"):
+        StateLogWriter(tmp_path / "nowhere" / "run.mjlog")
+
+
+def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplog):
+    writer, ring = StateLogWriter(path), Ring(arm, arm.plant, 1)
+    writer.add(ring)
+    log(arm, ring, 50)
+    wait_for(lambda: writer.rows == 50)
+
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writer_module, "write_record", full)
+    log(arm, ring, 50)
+    wait_for(lambda: writer.problem)
+    assert "No space left on device" in writer.problem
+    assert "the state log ends" in caplog.text
+    assert ring.closed
+    writer.close()
+    assert len(StateLog.open(path)) == 50
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_device_without_space_is_told_of(arm, tmp_path):
+    class Full(type(tmp_path)):
+        def open(self, *_arguments, **_options):
+            return open("/dev/full", "wb", buffering=0)
+
+    writer, ring = StateLogWriter(Full("/dev/full")), Ring(arm, arm.plant, 1)
+    writer.add(ring)
+    wait_for(lambda: writer.problem)
+    assert "No space left" in writer.problem
+
+
+def test_a_kill_loses_at_most_the_last_second(path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", LOGGER, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    steps = [tuple(map(float, process.stdout.readline().split())) for _ in range(12)]
+    process.send_signal(signal.SIGKILL)
+    steps += [tuple(map(float, line.split())) for line in process.stdout]
+    process.wait()
+    log = StateLog.open(path)
+    killed = steps[-1][0]
+    safe = max(simulated for wall, simulated in steps if wall < killed - 1.0)
+    assert safe > 0.0
+    assert log.time[-1] >= safe

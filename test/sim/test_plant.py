@@ -1,0 +1,115 @@
+"""Options that change while a plant is simulated, and what a plant is made of."""
+
+import mujoco
+import numpy as np
+import pytest
+
+MODEL = """
+<mujoco>
+  <option timestep="0.002"/>
+  <worldbody>
+    <body name="arm"><joint name="j" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/>
+      <site name="tip" pos="0.3 0 0"/>
+      <body pos="0.3 0 0"><joint name="k" axis="0 1 0"/><geom size="0.03"/></body>
+    </body>
+    <body pos="0 1 0"><joint name="head" type="ball"/><geom size="0.05"/></body>
+  </worldbody>
+  <actuator>
+    <orientation name="head" joint="head"/>
+    <motor joint="j" gear="2" ctrlrange="-1 1"/>
+    <motor joint="k" gear="3" ctrlrange="-1 1"/>
+  </actuator>
+  <sensor><accelerometer site="tip"/></sensor>
+</mujoco>
+"""
+GAINS = {"j": (20.0, 1.0), "k": (10.0, 0.5)}
+
+
+def test_actuators_with_several_outputs_leave_the_limits_of_others_alone(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    model = simulation.model
+    assert model.nout > model.nactuator
+    assert model.actuator_forcerange[1:].tolist() == [[-1.0, 1.0], [-1.0, 1.0]]
+    simulation.references.tau[:] = 1e4
+    for _ in range(5):
+        assert simulation.step()
+    assert simulation.saturation.steps() == {"j": 5, "k": 5}
+    assert simulation.sample.qfrc_actuator[:2].tolist() == [2.0, 3.0]
+    simulation.drives.limit_effort(1, 1.5)
+    simulation.step()
+    assert simulation.sample.qfrc_actuator[:2].tolist() == [2.0, 1.5]
+
+
+def test_the_integrator_can_become_runge_kutta_and_samples_stay_consistent(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    arrays = list(vars(simulation.sample).values())
+    simulation.references.tau[:] = 0.3
+    simulation.step()
+    for integrator in (mujoco.mjtIntegrator.mjINT_RK4, mujoco.mjtIntegrator.mjINT_IMPLICITFAST):
+        simulation.model.opt.integrator = integrator
+        simulation.options_changed()
+        twin = mujoco.MjData(simulation.model)
+        for _ in range(5):
+            simulation.step()
+            sample = simulation.sample
+            twin.qpos[:], twin.qvel[:] = sample.qpos, sample.qvel
+            twin.ctrl[:] = simulation.data.ctrl
+            mujoco.mj_forward(simulation.model, twin)
+            assert sample.sensordata == pytest.approx(twin.sensordata)
+            assert sample.xpos == pytest.approx(twin.xpos)
+            assert sample.qacc == pytest.approx(twin.qacc)
+    assert all(
+        a is getattr(simulation.sample, n) for a, n in zip(arrays, vars(sample), strict=True)
+    )
+
+
+def test_a_run_with_runge_kutta_is_not_changed_by_what_is_shown(simulate):
+    simulation = simulate(MODEL.replace("<option", '<option integrator="RK4"'), gains=GAINS)
+    plain = mujoco.MjData(simulation.model)
+    mujoco.mj_copyState(
+        simulation.model, simulation.data, plain, mujoco.mjtState.mjSTATE_INTEGRATION
+    )
+    for _ in range(50):
+        simulation.step()
+        plain.ctrl[:] = simulation.data.ctrl
+        mujoco.mj_step(simulation.model, plain)
+    assert simulation.data.qpos.tobytes() == plain.qpos.tobytes()
+
+
+def test_another_timestep_begins_where_the_last_step_ended(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    told = []
+    simulation.on_timestep.append(told.append)
+    times = []
+    for timestep in (0.002, 0.003, 0.002):
+        simulation.set_timestep(timestep)
+        for _ in range(3):
+            simulation.step()
+            times.append(simulation.time)
+    assert np.diff(times) == pytest.approx([0.002] * 3 + [0.003] * 3 + [0.002] * 2)
+    assert told == [0.003, 0.002]
+
+
+def test_after_any_time_that_is_set_steps_are_whole(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    for begin in (7.0, 0.0011, 0.0):
+        simulation.reset(time=begin)
+        times = []
+        for _ in range(4):
+            simulation.step()
+            times.append(simulation.time)
+        assert times[0] == begin
+        assert np.diff(times) == pytest.approx([0.002] * 3)
+
+
+def test_a_settled_state_can_be_reset_to(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    start = simulation.plant.start
+    bent = simulation.plan(simulation.assembly).start
+    bent.qpos[:2] = 0.5, -0.5
+    simulation.reset(time=2.0, state=simulation.plant.settle(bent))
+    assert simulation.data.time == 2.0
+    assert simulation.references.q.tolist() == [0.5, -0.5]
+    simulation.reset()
+    assert simulation.data.qpos.tolist() == start.qpos.tolist()
