@@ -1,8 +1,8 @@
 """Every robot's parameters: PD gains, and how it treats what it is told."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import numpy as np
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.parts import Part
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.ros.control_specs import (
     FORWARD,
@@ -26,27 +28,41 @@ from mujoco_ros.ros.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.ros.parameters import Parameters, Spec
+from mujoco_ros.ros.follower import Follower
+from mujoco_ros.ros.parameter_spec import Spec
+from mujoco_ros.ros.parameters import Parameters
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class _Robot:
-    """A robot and what there is to set of it; joints are indices into its own."""
+    """A robot and what there is to set of it; joints are indices into its own.
 
-    joints: ControlledJoints
+    Attributes:
+        of_scene: Gains as the scene has them; the rows are kp and kd.  # (2, n)
+        configured: Gains that a reset restores.  # (2, n)
+        gains: Gains that are in force.  # (2, n)
+        read: Gains in the file that the set being decided on names.  # (2, n)
+        specs: All its parameters.
+    """
+
+    control: RobotControl
     prefix: str
-    first: int  # of its joints among those of all robots
     slides: tuple[bool, ...]
     servos: tuple[int, ...]
     controllers: bool
+    of_scene: np.ndarray
+    configured: np.ndarray
+    gains: np.ndarray
+    read: np.ndarray
+    specs: list[Spec] = field(default_factory=list)
 
     @property
-    def columns(self) -> slice:
-        """Its joints among those of all robots."""
-        return slice(self.first, self.first + len(self.joints.names))
+    def joints(self) -> ControlledJoints:
+        return self.control.joints
 
     @property
     def gains_file(self) -> str:
@@ -77,8 +93,31 @@ class _Robot:
             changes["description"] = re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
         return replace(template, name=self.name(template, joint), **changes)
 
+    def gain_places(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Yield each gain's parameter, and its row and column."""
+        for joint in self.servos:
+            for row, template in enumerate(GAINS):
+                yield self.name(template, joint), (row, joint)
 
-class ControlParameters:
+    def settings(self, values: Mapping[str, Any]) -> Settings:
+        """Return its settings, given the values of parameters."""
+
+        def read(table: Mapping[str, Spec]) -> dict[str, Any]:
+            return {name: values[self.name(template)] for name, template in table.items()}
+
+        joints = self.taking(POSITION)
+        tolerances: dict[str, Any] = {name: np.zeros(len(self.slides)) for name in TOLERANCES}
+        for name, template in TOLERANCES.items():
+            for joint in joints:
+                tolerances[name][joint] = values[self.name(template, joint)]
+        return (
+            StreamSettings(**read(STREAM)),
+            TrajectorySettings(**tolerances, **(read(TRAJECTORY) if joints else {})),
+            None if self.gripper is None else GripperSettings(**read(GRIPPER)),
+        )
+
+
+class ControlParameters(Follower):
     """Declares the parameters of all robots, and turns accepted changes into commands.
 
     Everything here runs in the executor's thread; what `change` returns is for the physics thread.
@@ -92,109 +131,171 @@ class ControlParameters:
         """
         self._parameters = parameters
         self._simulation = simulation
-        self._robots = list(_robots(simulation, not parameters.values["ros2_control"]))
-        # Of all joints; the rows are kp and kd.  # (2, n)
-        self._of_scene = _stacked(simulation.configured_gains)
-        self._gains = self._of_scene.copy()
-        self._files: dict[int, np.ndarray] = {}  # what the set being decided on read: robot to rows
-        self._place: dict[str, tuple[int, int]] = {}  # gain to row and column
-        self._owner: dict[str, int] = {}  # setting to robot
+        self._controllers = not parameters.values["ros2_control"]
+        self._robots: dict[Part, _Robot] = {}
+        self._next: dict[Part, _Robot] = {}
+        self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
+        self._place: dict[str, tuple[Part, tuple[int, int]]] = {}  # gain to robot, row and column
+        self._owner: dict[str, Part] = {}  # setting to robot
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
-        for index, robot in enumerate(self._robots):
-            if robot.servos:
-                self._declare_gains(robot)
-            specs = list(_settings_specs(robot))
-            parameters.declare(specs)
-            self._owner |= dict.fromkeys((spec.name for spec in specs), index)
-        self._configured = self._gains.copy()
-        simulation.configured_gains = _gains(self._configured)
-        simulation.drives.set_gains(*self._gains)
-        for index, control in enumerate(simulation.controls):
-            control.configure(*self.settings(index))
+        self.prepare(simulation.plant)
+        simulation.configured_gains = simulation.plant.configured_gains
+        simulation.drives.set_gains(*_stacked(simulation.configured_gains))
+        self.finish()
         parameters.expand = self._expand
 
-    def settings(self, robot: int) -> Settings:
-        """Return the present settings of the robot with an index."""
-        values, of = self._parameters.values, self._robots[robot]
+    def prepare(self, plant: Plant) -> None:
+        """Find out what new robots have to set, and give it to the next plant.
 
-        def read(table: Mapping[str, Spec]) -> dict[str, Any]:
-            return {field: values[of.name(template)] for field, template in table.items()}
+        Raises:
+            ModelError: Two parameters would have the same name, a gains file is broken, or what the
+                user gave at the start is no value for a parameter of the first plant.
+        """
+        first = not self._robots and plant is self._simulation.plant
+        stacked = _stacked(plant.configured_gains)
+        self._next, self._values, taken = {}, {}, set(self._others())
+        for part in plant.assembly.robots:
+            if part in self._robots:
+                self._next[part] = self._robots[part]
+                taken |= {spec.name for spec in self._robots[part].specs}
+        for index, (part, columns) in enumerate(_columns(plant)):
+            if part in self._robots:
+                continue
+            robot = self._next[part] = _robot(plant, index, columns, self._controllers)
+            self._settle(robot, strict=first)
+            names = [spec.name for spec in robot.specs]
+            for name in names:
+                if name in taken:
+                    raise ModelError(f"two parameters would be named '{name}'; rename a joint")
+                taken.add(name)
+            stacked[:, columns] = robot.gains
+            robot.control.configure(*robot.settings(self._values))
+        plant.configured_gains = _gains(stacked)
 
-        joints = of.taking(POSITION)
-        tolerances: dict[str, Any] = {field: np.zeros(len(of.slides)) for field in TOLERANCES}
-        for field, template in TOLERANCES.items():
-            for joint in joints:
-                tolerances[field][joint] = values[of.name(template, joint)]
-        return (
-            StreamSettings(**read(STREAM)),
-            TrajectorySettings(**tolerances, **(read(TRAJECTORY) if joints else {})),
-            None if of.gripper is None else GripperSettings(**read(GRIPPER)),
-        )
+    def finish(self) -> None:
+        """Declare the parameters of robots that have come, and withdraw those of robots gone."""
+        for part in self._robots.keys() - self._next.keys():
+            self._parameters.withdraw(spec.name for spec in self._robots[part].specs)
+        new = self._next.keys() - self._robots.keys()
+        self._robots, self._next = self._next, {}
+        for part, robot in self._robots.items():
+            if part in new:
+                self._parameters.declare(robot.specs, self._values)
+        self._place = {
+            name: (part, place)
+            for part, robot in self._robots.items()
+            for name, place in robot.gain_places()
+        }
+        self._owner = {
+            spec.name: part
+            for part, robot in self._robots.items()
+            for spec in robot.specs
+            if spec.name not in self._place and spec.name != robot.gains_file
+        }
+        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._place}
+
+    def abort(self) -> None:
+        """Forget the next robots."""
+        self._next, self._values = {}, {}
 
     def change(self, values: Mapping[str, Any]) -> Callable[[], None]:
         """Return the command that makes accepted parameters take effect."""
-        for index, robot in enumerate(self._robots):
+        touched = set()
+        for part, robot in self._robots.items():
             if robot.gains_file in values:
-                self._configured[:, robot.columns] = self._files[index]
-        gains = [
-            (self._place[name], value) for name, value in values.items() if name in self._place
-        ]
-        for place, value in gains:
-            self._gains[place] = value
+                robot.configured = robot.read
+                touched.add(part)
+        gains = values.keys() & self._place.keys()
+        for name in gains:
+            part, place = self._place[name]
+            self._robots[part].gains[place] = values[name]
+            touched.add(part)
         if gains:
             self._changes += 1
-            self._changed_by |= dict.fromkeys(values.keys() & self._place.keys(), self._changes)
-        configured, new = _gains(self._configured), _gains(self._gains)
-        robots = {self._owner[name] for name in values if name in self._owner}
-        simulation = self._simulation
-        settings = [(simulation.controls[robot], self.settings(robot)) for robot in robots]
+            self._changed_by |= dict.fromkeys(gains, self._changes)
+        rows = {
+            p: (self._robots[p].configured.copy(), self._robots[p].gains.copy()) for p in touched
+        }
+        settings = [
+            (self._robots[part].control, self._robots[part].settings(self._parameters.values))
+            for part in {self._owner[name] for name in values if name in self._owner}
+        ]
+        simulation, changed = self._simulation, bool(gains)
 
         def command() -> None:
-            simulation.configured_gains = configured
-            if gains:
-                simulation.drives.set_gains(new.kp, new.kd)
-                simulation.gain_changes += 1
-            for control, changed in settings:
-                control.configure(*changed)
+            if rows:
+                configured = _stacked(simulation.configured_gains)
+                present = np.stack([simulation.drives.kp, simulation.drives.kd])
+                for part, columns in _columns(simulation.plant):
+                    if part in rows:
+                        configured[:, columns], present[:, columns] = rows[part]
+                simulation.configured_gains = _gains(configured)
+                if changed:
+                    simulation.drives.set_gains(*present)
+                    simulation.gain_changes += 1
+            for control, of_control in settings:
+                control.configure(*of_control)
 
         return command
 
-    def restore_gains(self, gain_changes: int) -> None:
+    def restore_gains(
+        self, gain_changes: int, restored: Mapping[object, Gains] | None = None
+    ) -> None:
         """Set the gains back to the configured ones, as a reset of the simulation did.
 
         Args:
             gain_changes: How many changes of gains that reset undid; later ones are in force.
+            restored: Gains that it set instead, by robot.
         """
-        wrong = self._gains != self._configured
-        gains = {
-            name: float(self._configured[place])
-            for name, place in self._place.items()
-            if wrong[place] and self._changed_by.get(name, 0) <= gain_changes
-        }
+        gains = {}
+        rows = {part: _stacked(of_robot) for part, of_robot in (restored or {}).items()}
+        for name, (part, place) in self._place.items():
+            robot = self._robots[part]
+            value = rows.get(part, robot.configured)[place]
+            if robot.gains[place] != value and self._changed_by.get(name, 0) <= gain_changes:
+                gains[name] = float(value)
         if gains:
             self._parameters.set(gains)
 
-    def _declare_gains(self, robot: _Robot) -> None:
-        spec = robot.spec(GAINS_FILE)
-        rows = self._load(robot, self._parameters.declare([spec])[spec.name])
-        for joint in robot.servos:
-            for row, template in enumerate(GAINS):
-                spec = robot.spec(template, joint, default=float(rows[row, joint]))
-                place = row, robot.first + joint
-                self._gains[place] = self._parameters.declare([spec])[spec.name]
-                self._place[spec.name] = place
+    def _others(self) -> set[str]:
+        """Return the names of parameters that are no robot's."""
+        return (
+            self._parameters.names
+            - self._place.keys()
+            - self._owner.keys()
+            - {robot.gains_file for robot in self._robots.values()}
+        )
+
+    def _settle(self, robot: _Robot, *, strict: bool) -> None:
+        """Find the parameters of a new robot, and the values they begin with."""
+
+        def settle(specs: Iterable[Spec]) -> None:
+            specs = list(specs)
+            robot.specs += specs
+            self._values |= self._parameters.initial(specs, strict=strict)
+
+        if robot.servos:
+            settle([robot.spec(GAINS_FILE)])
+            rows = self._load(robot, self._values[robot.gains_file])
+            settle(
+                robot.spec(template, joint, default=float(rows[row, joint]))
+                for joint in robot.servos
+                for row, template in enumerate(GAINS)
+            )
+            for name, place in robot.gain_places():
+                robot.gains[place] = self._values[name]
+        robot.configured = robot.gains.copy()
+        settle(_settings_specs(robot))
 
     def _expand(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the gains in the files that a set of parameters names."""
         gains = {}
-        for index, robot in enumerate(self._robots):
-            if robot.gains_file not in values:
-                continue
-            rows = self._files[index] = self._load(robot, values[robot.gains_file])
-            for joint in robot.servos:
-                for row, template in enumerate(GAINS):
-                    gains[robot.name(template, joint)] = float(rows[row, joint])
+        for robot in self._robots.values():
+            if robot.gains_file in values:
+                robot.read = self._load(robot, values[robot.gains_file])
+                for name, place in robot.gain_places():
+                    gains[name] = float(robot.read[place])
         return gains
 
     def _load(self, robot: _Robot, file: str) -> np.ndarray:
@@ -203,7 +304,7 @@ class ControlParameters:
         Raises:
             ModelError: There is no such file, or it is wrong.
         """
-        rows = self._of_scene[:, robot.columns].copy()
+        rows = robot.of_scene.copy()
         if file:
             servos = list(robot.servos)
             try:
@@ -227,20 +328,28 @@ def _stacked(gains: Gains) -> np.ndarray:
     return np.stack([gains.kp, gains.kd])
 
 
-def _robots(simulation: Simulation, controllers: bool) -> Iterator[_Robot]:
-    servos = set(simulation.drives.servo_joints.tolist())
-    first = 0
-    for robot, control in zip(simulation.layout.robots, simulation.controls, strict=True):
-        types = simulation.model.jnt_type[robot.joints.ids]
-        yield _Robot(
-            joints=control.joints,
-            prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
-            first=first,
-            slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
-            servos=tuple(i for i in range(len(types)) if first + i in servos),
-            controllers=controllers,
-        )
-        first += len(types)
+def _columns(plant: Plant) -> Iterator[tuple[Part, slice]]:
+    """Return each robot and its joints among those of all robots."""
+    return zip(plant.assembly.robots, plant.layout.columns, strict=True)
+
+
+def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robot:
+    """Return the robot with an index, as the scene has it."""
+    robot, model = plant.layout.robots[index], plant.model
+    types = model.jnt_type[robot.joints.ids]
+    servos = set(plant.drives.servo_joints.tolist())
+    rows = _stacked(plant.configured_gains)[:, columns]
+    return _Robot(
+        control=plant.controls[index],
+        prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
+        slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
+        servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
+        controllers=controllers,
+        of_scene=rows.copy(),
+        configured=rows.copy(),
+        gains=rows.copy(),
+        read=rows.copy(),
+    )
 
 
 def _settings_specs(robot: _Robot) -> Iterator[Spec]:

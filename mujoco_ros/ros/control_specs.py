@@ -13,7 +13,7 @@ from mujoco_ros.control.settings import (
     StreamSettings,
     TrajectorySettings,
 )
-from mujoco_ros.ros.parameters import Spec
+from mujoco_ros.ros.parameter_spec import Spec
 
 _TRAJECTORY = "joint_trajectory_controller."
 _GRIPPER = "gripper_controller."

@@ -1,10 +1,11 @@
 """Everything by which robots are commanded over ROS, and what their commanders are told."""
 
-from collections.abc import Callable
-
-from rclpy.node import Node
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
 from mujoco_ros.control.events import (
+    Dropped,
     Event,
     Failed,
     GoalEnded,
@@ -18,16 +19,34 @@ from mujoco_ros.control.events import (
     WasReset,
 )
 from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.layout import Robot
+from mujoco_ros.model.parts import Part
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.follower import Follower
 from mujoco_ros.ros.goals import Goal
 from mujoco_ros.ros.gripper_server import GripperServer
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.stream_server import StreamServer
-from mujoco_ros.ros.submit import Submit
+from mujoco_ros.ros.submit import Submit, Take
+from mujoco_ros.ros.tasks import later
 from mujoco_ros.ros.trajectory_server import TrajectoryServer
 from mujoco_ros.sim.simulation import Simulation
 
+_LAST_WORDS_S = 0.5
+"""For so long the results of goals that ended with their robot are on their way to clients."""
+_Server = StreamServer | TrajectoryServer | GripperServer
 
-class Controllers:
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Served:
+    """By what a robot is commanded."""
+
+    namespace: str
+    servers: list[_Server]
+
+
+class Controllers(Follower):
     """Offers topics and actions to command every robot, and passes on what becomes of it.
 
     Attributes:
@@ -36,50 +55,85 @@ class Controllers:
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
         simulation: Simulation,
         *,
         controllers: bool,
-        on_reset: Callable[[int], None],
+        on_reset: Callable[[WasReset], None],
+        take: Take | None = None,
     ) -> None:
         """Create them.
 
         Args:
-            node: The node.
+            endpoints: Opens topics and actions.
             simulation: Whose robots are commanded.
             controllers: Whether to offer controllers beside ``joint_commands``.
-            on_reset: Called in the executor's thread after the simulation was reset, with how often
-                gains had been changed by then.
+            on_reset: Called in the executor's thread after the simulation was reset.
+            take: Decides in the physics thread when a command acts; without it, at once.
         """
         self._simulation = simulation
         self._on_reset = on_reset
-        self.refusals = Refusals(node.get_logger().warning)
-        self._servers: list[StreamServer | TrajectoryServer | GripperServer] = []
-        submit = Submit(simulation, self.refusals)
-        for robot, control in zip(simulation.layout.robots, simulation.controls, strict=True):
-            if not robot.joints.names:
-                continue
-            at, to = (node, robot.namespace, control), (submit, self.refusals)
-            self._servers.append(StreamServer(*at, *to, controllers=controllers))
-            if controllers and control.joints.taking(POSITION):
-                self._servers.append(TrajectoryServer(*at, self._now, *to))
-            if controllers and control.gripper is not None:
-                self._servers.append(GripperServer(*at, *to))
-        self._node = node
+        self.refusals = Refusals(endpoints.node.get_logger().warning)
+        self.submit = Submit(simulation, self.refusals, take)
+        self._endpoints = endpoints
+        self._node = endpoints.node
+        self._controllers = controllers
+        self._served: dict[Part, _Served] = {}
+        self._leaving: list[_Served] = []
         self._telling = False
         simulation.events.clear()  # the initial reset is no news
         simulation.on_event = self._wake
+        self.finish()
+
+    def finish(self) -> None:
+        """Serve the robots that have come, and serve those no more that are gone."""
+        plant = self._simulation.plant
+        robots = zip(plant.layout.robots, plant.controls, strict=True)
+        present = dict(zip(plant.assembly.robots, robots, strict=True))
+        for part in self._served.keys() - present.keys():
+            gone = self._served.pop(part)
+            for server in gone.servers:
+                server.close(f"robot '{part.name}' is no longer there")
+            self._leaving.append(gone)
+            self._endpoints.later(_LAST_WORDS_S, partial(self._withdraw, gone))
+        for part, (robot, control) in present.items():
+            if part not in self._served:
+                for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
+                    self._withdraw(gone)
+                servers = list(self._serve(robot, control))
+                self._served[part] = _Served(namespace=robot.namespace, servers=servers)
+
+    def _serve(self, robot: Robot, control: RobotControl) -> Iterator[_Server]:
+        """Offer everything by which a robot is commanded."""
+        if not robot.joints.names:
+            return
+        at, to = (self._endpoints, robot.namespace, control), (self.submit, self.refusals)
+        yield StreamServer(*at, *to, controllers=self._controllers)
+        if self._controllers and control.joints.taking(POSITION):
+            yield TrajectoryServer(*at, self._now, self._past, *to)
+        if self._controllers and control.gripper is not None:
+            yield GripperServer(*at, *to)
+
+    def _withdraw(self, gone: _Served) -> None:
+        """Withdraw what was left of a robot that is gone."""
+        if gone in self._leaving:
+            self._leaving.remove(gone)
+            for server in gone.servers:
+                server.destroy()
 
     def _now(self) -> float:
         return self._simulation.time
 
+    def _past(self, start: float) -> str:
+        return self._simulation.eras.problem(start, self._simulation.time, starts=True)
+
     def _wake(self) -> None:
         """Have `_tell` called by the executor; the physics thread calls this."""
         # Not by a guard condition, which rclpy's EventsExecutor does not take.
-        executor = self._node.executor
-        if executor is not None and not self._telling:
-            self._telling = True
-            executor.create_task(self._tell)
+        if not self._telling:
+            self._telling = True  # first: the executor may be quicker
+            if not later(self._node, self._tell):
+                self._telling = False
 
     def _tell(self) -> None:
         """Pass on what the physics thread had to tell."""
@@ -97,12 +151,12 @@ class Controllers:
         if events:
             self._wake()
 
-    def finish(self, reason: str) -> None:
+    def end(self, reason: str) -> None:
         """Tell what there is left to tell, and end all goals, after the physics thread ended."""
         self._tell()
-        for server in self._servers:
-            if not isinstance(server, StreamServer):
-                server.goals.give_up_all(reason)
+        for served in self._served.values():
+            for server in served.servers:
+                server.close(reason)
 
     def _pass_on(self, event: Event) -> None:
         match event:
@@ -136,8 +190,12 @@ class Controllers:
                 self.refusals.report(event.topic, "failed", event.message)
                 if isinstance(event.goal, Goal):
                     event.goal.give_up(event.message)
+            case Dropped():
+                self.refusals.report(event.topic, "dropped", event.message)
+                if isinstance(event.goal, Goal):
+                    event.goal.give_up(event.message)
             case WasReset():
-                self._on_reset(event.gain_changes)
+                self._on_reset(event)
 
 
 def _place(robot: str, source: Source) -> str:

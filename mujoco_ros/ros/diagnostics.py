@@ -2,18 +2,24 @@
 
 import contextlib
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from mujoco_ros.ros.diagnostic_report import ERROR, Report
+from mujoco_ros.ros.diagnostic_rows import ROWS, Snapshot
 from mujoco_ros.ros.outbox import stamp
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.tasks import guarded, later
 from mujoco_ros.sim.commands import QueueFullError
-from mujoco_ros.sim.loop import PhysicsThread, Status
+from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.status import Status
 
 _PERIOD_S = 1.0
 _LOOK_S = 0.1
@@ -23,7 +29,8 @@ _ANSWER_S = 0.5
 class Diagnostics:
     """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
 
-    Engine messages go to the log as they come. Runs in the executor's thread.
+    Engine messages go to the log as they come, the same one only now and then. Runs in the
+    executor's thread and never waits for the physics thread.
     """
 
     def __init__(
@@ -33,8 +40,9 @@ class Diagnostics:
         physics: PhysicsThread,
         lost: Callable[[], dict[str, int]],
         refusals: Mapping[str, int],
+        parameters: Mapping[str, Any],
     ) -> None:
-        """Start the timer.
+        """Start the timer; the physics thread must not run yet.
 
         Args:
             node: The node.
@@ -42,47 +50,33 @@ class Diagnostics:
             physics: The thread that steps it.
             lost: Returns how many messages the middleware refused, by topic.
             refusals: What went wrong with commands, and how often.
+            parameters: The node's parameters, as they are at any time, for the limits.
         """
-        self._lost = lost
-        self._refusals = refusals
-        self._troubles = 0
-        # MuJoCo's names may have a prefix where ROS has none.
-        self._joints = {
-            robot.prefix + name: f"{robot.namespace}/{name}" if robot.namespace else name
-            for robot in simulation.layout.robots
-            for name in robot.joints.names
-        }
         self._node = node
         self._simulation = simulation
         self._physics = physics
+        self._lost = lost
+        self._refusals = refusals
+        self._parameters = parameters
+        self._rows: dict[str, Callable[[], Report]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        log = node.get_logger()
+        # rclpy wants one place in the code for each severity.
+        self._warnings = Refusals(lambda text: log.warning(text))
+        self._errors = Refusals(lambda text: log.error(text))
+        self._before = self._snapshot(physics.status())
         self._seen = self._state()
         self._looks = 0
-        self._dropped = 0.0
+        self._asked: Future[Status] | None = None
         # Not the node's clock: under use_sim_time it would stop when there is most to tell.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_LOOK_S, self._look, clock=steady)
+        self._timer = node.create_timer(_LOOK_S, guarded(self._look), clock=steady)
 
-    def _state(self) -> tuple[int, bool]:
-        return self._simulation.divergences, self._simulation.paused
-
-    def _look(self) -> None:
-        self._log_engine_messages()
-        self._looks += 1
-        if self._state() == self._seen and self._looks < _PERIOD_S / _LOOK_S:
-            return
-        self._looks = 0
-        try:
-            future = self._simulation.commands.submit(self._physics.status)
-        except QueueFullError:
-            return  # the physics thread has ended, and the node is about to
-        try:
-            self._publish(future.result(_ANSWER_S))
-        except CancelledError:
-            return
-        except FutureTimeoutError:
-            future.cancel()
-            self._node.get_logger().error(f"the physics thread did not answer for {_ANSWER_S} s")
+    def add(self, name: str, report: Callable[[], Report]) -> None:
+        """Add a row; `report` is called in the executor's thread for each message."""
+        if name in self._rows or name in ROWS:
+            raise ValueError(f"/diagnostics has a row '{name}' already")
+        self._rows[name] = report
 
     def finish(self) -> None:
         """Tell what there is left to tell after the physics thread has ended."""
@@ -90,128 +84,69 @@ class Diagnostics:
         if self._state() != self._seen:
             self._publish(self._physics.status())
 
+    def _state(self) -> tuple[int, bool]:
+        return self._simulation.divergences, self._simulation.paused
+
+    def _look(self) -> None:
+        self._log_engine_messages()
+        self._looks += 1
+        if self._asked is not None:
+            self._hear()
+        elif self._state() != self._seen or self._looks >= _PERIOD_S / _LOOK_S:
+            self._looks = 0
+            with contextlib.suppress(QueueFullError):  # it has ended, and the node is about to
+                self._asked = self._simulation.commands.submit(self._physics.status, urgent=True)
+                self._asked.add_done_callback(lambda _asked: later(self._node, self._hear))
+
+    def _hear(self) -> None:
+        """Publish the answer of the physics thread, if there is one."""
+        asked = self._asked
+        if asked is None:
+            return
+        if asked.done():
+            self._asked = None
+            if not asked.cancelled():
+                self._publish(asked.result())
+        elif self._looks == round(_ANSWER_S / _LOOK_S):
+            self._errors.report(
+                "physics thread", "silences", f"it has not answered for {_ANSWER_S:g} s"
+            )
+
     def _log_engine_messages(self) -> None:
         messages = self._simulation.engine_messages
         while messages:
-            self._node.get_logger().warning(f"MuJoCo: {messages.popleft()}")
+            said, when, time = messages.popleft().partition(" Time = ")
+            self._warnings.report("MuJoCo", "warnings", said, detail=f"{when}{time}")
+
+    def _snapshot(self, status: Status) -> Snapshot:
+        return Snapshot(status, dict(self._refusals), self._lost())
 
     def _publish(self, status: Status) -> None:
-        diverged = status.divergences != self._seen[0]
-        self._seen = (status.divergences, status.paused)
-        if diverged:
-            action = self._simulation.on_divergence
-            self._node.get_logger().error(
-                f"the simulation diverged before {status.sim_time:.3f} s; on_divergence: {action}"
+        before, now = self._before, self._snapshot(status)
+        self._before, self._seen = now, (status.engine.divergences, status.paused)
+        if status.engine.divergences != before.status.engine.divergences:
+            self._errors.report(
+                "engine",
+                "divergences",
+                f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
+                detail=f" (before {status.sim_time:.3f} s)",
             )
-        message = DiagnosticArray(
-            status=[
-                self._real_time(status),
-                self._engine(status, diverged=diverged),
-                self._control(status),
-                self._middleware(),
-            ]
-        )
+        reports = {name: partial(row, now, before) for name, row in ROWS.items()} | self._rows
+        message = DiagnosticArray(status=[self._status(n, r) for n, r in reports.items()])
         message.header.stamp = stamp(status.sim_time)
         with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
             self._publisher.publish(message)
 
-    def _real_time(self, status: Status) -> DiagnosticStatus:
-        dropped, self._dropped = status.dropped - self._dropped, status.dropped
-        level, text = DiagnosticStatus.OK, "keeps time"
-        if status.paused:
-            text = "paused"
-        elif status.factor and dropped > 0:
-            level = DiagnosticStatus.WARN
-            text = f"too slow: {1e3 * dropped:.1f} ms dropped since the last report"
-        elif not status.factor:
-            text = "as fast as possible"
-        return self._status(
-            "real time",
-            level,
-            text,
-            {
-                "simulated time [s]": f"{status.sim_time:.3f}",
-                "real-time factor asked": f"{status.factor:g}",
-                "real-time factor achieved": f"{status.achieved_factor:.4f}",
-                "lag [ms]": f"{1e3 * status.lag:.3f}",
-                "time dropped in total [s]": f"{status.dropped:.6f}",
-                "deadline misses in total": str(status.late_steps),
-                "steps": str(status.steps),
-                **_percentiles("step period", status.period),
-                **_percentiles("step cost", status.step_cost),
-            },
-        )
-
-    def _engine(self, status: Status, *, diverged: bool) -> DiagnosticStatus:
-        level, text = DiagnosticStatus.OK, "healthy"
-        if diverged or (status.divergences and status.paused):
-            level, text = DiagnosticStatus.ERROR, "diverged"
-        elif status.warnings:
-            level, text = DiagnosticStatus.WARN, f"warnings: {', '.join(status.warnings)}"
-        return self._status(
-            "engine",
-            level,
-            text,
-            {
-                "divergences": str(status.divergences),
-                "contacts": str(status.contacts),
-                "constraints": str(status.constraints),
-                **{f"warning {name}": str(count) for name, count in status.warnings.items()},
-            },
-        )
-
-    def _control(self, status: Status) -> DiagnosticStatus:
-        saturated, refusals = status.saturated, dict(self._refusals)
-        before, self._troubles = self._troubles, sum(saturated.values()) + sum(refusals.values())
-        level, text = DiagnosticStatus.OK, "as commanded"
-        if self._troubles > before:
-            level, text = DiagnosticStatus.WARN, "not all as commanded since the last report"
-        several = len(status.holders) > 1
-        held = {
-            f"{robot}: held by {source}" if several else f"held by {source}": ", ".join(joints)
-            for robot, holders in status.holders.items()
-            for source, joints in holders.items()
-        }
-        return self._status(
-            "control",
-            level,
-            text,
-            {
-                **held,
-                **{
-                    f"steps at the torque limit: {self._joints[name]}": str(count)
-                    for name, count in saturated.items()
-                },
-                **{kind: str(count) for kind, count in refusals.items()},
-            },
-        )
-
-    def _middleware(self) -> DiagnosticStatus:
-        lost = self._lost()
-        level, text = DiagnosticStatus.OK, "takes every message"
-        if lost:
-            level, text = DiagnosticStatus.WARN, "did not take every message"
-        return self._status(
-            "middleware",
-            level,
-            text,
-            {f"messages lost on {topic}": str(count) for topic, count in lost.items()},
-        )
-
-    def _status(
-        self, name: str, level: bytes, text: str, values: dict[str, str]
-    ) -> DiagnosticStatus:
+    def _status(self, name: str, row: Callable[[], Report]) -> DiagnosticStatus:
+        try:
+            report = row()
+        except Exception as error:  # it would end the process
+            report = Report(f"no figures: {error!r}", {}, level=ERROR)
+        level, text = report.judged(self._parameters)
         return DiagnosticStatus(
             name=f"{self._node.get_name()}: {name}",
             hardware_id="MuJoCo",
             level=level,
             message=text,
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
+            values=[KeyValue(key=key, value=value) for key, value in report.values.items()],
         )
-
-
-def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
-    return {
-        f"{name} p{percent} [us]": f"{1e6 * value:.0f}"
-        for percent, value in zip(("50", "99", "99.9"), seconds, strict=True)
-    }

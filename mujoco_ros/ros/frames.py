@@ -12,6 +12,7 @@ from mujoco_ros.model.assembly import quaternion_wxyz
 from mujoco_ros.model.description import RobotDescription
 from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame
 from mujoco_ros.model.layout import Layout, Robot
+from mujoco_ros.model.places import mocap_bodies
 from mujoco_ros.ros.topics import WORLD
 
 TfMode = Literal["base", "all", "none"]
@@ -71,6 +72,11 @@ def plan_frames(
             )
     for frame, base in layout.free_objects:
         plan.moving.append((WORLD, frame, "qpos", base.qpos))
+    for mocap in mocap_bodies(model, layout):
+        if mocap.body not in plan.linked_bodies:
+            row = len(plan.linked_bodies)
+            plan.linked_bodies.append(mocap.body)
+            plan.moving.append((WORLD, mocap.frame, "relative_poses", 7 * row))
     return plan
 
 

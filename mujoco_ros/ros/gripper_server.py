@@ -1,13 +1,14 @@
 """The action of a robot's gripper controller."""
 
 from control_msgs.action import ParallelGripperCommand
-from rclpy.node import Node
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress, Source
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.goals import Goal, GoalServer
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.outbox import stamp
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
@@ -18,7 +19,7 @@ class GripperServer:
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
         namespace: str,
         control: RobotControl,
         submit: Submit,
@@ -29,9 +30,9 @@ class GripperServer:
         self._submit = submit
         self._refusals = refusals
         self._command: GripperCommand | None = None
-        self._action = "/".join(p for p in (namespace, Source.GRIPPER, "gripper_cmd") if p)
+        self._action = within(namespace, Source.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(
-            node,
+            endpoints,
             ParallelGripperCommand,
             self._action,
             check=self._check,
@@ -40,6 +41,14 @@ class GripperServer:
             result=self._result,
             feedback=self._feedback,
         )
+
+    def close(self, reason: str) -> None:
+        """End all goals and take no more."""
+        self.goals.close(reason)
+
+    def destroy(self) -> None:
+        """Withdraw the action, after `close`."""
+        self.goals.destroy()
 
     def _result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
         reached = event.outcome is Outcome.SUCCESSFUL and not event.stalled

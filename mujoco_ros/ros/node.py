@@ -1,28 +1,43 @@
 """The node `mujoco`: a simulation, seen over ROS like the real robot."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
-from rclpy.publisher import Publisher
-from std_msgs.msg import String
-from tf2_ros import StaticTransformBroadcaster
 
-from mujoco_ros.model.description import RobotDescription, descriptions
+from mujoco_ros.control.events import WasReset
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.acting.actuator_server import ActuatorServer
+from mujoco_ros.ros.acting.mocap_server import MocapServer
+from mujoco_ros.ros.acting.parameters import ActingParameters
+from mujoco_ros.ros.acting.wrench_server import WrenchServer
 from mujoco_ros.ros.control_parameters import ControlParameters
 from mujoco_ros.ros.controllers import Controllers
+from mujoco_ros.ros.descriptions import Descriptions
+from mujoco_ros.ros.diagnostic_rows import world
 from mujoco_ros.ros.diagnostics import Diagnostics
-from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.entities.services import Entities
+from mujoco_ros.ros.keyframes import KeyframeServices
+from mujoco_ros.ros.lockstep import LockstepParameters
 from mujoco_ros.ros.logging import RosLogHandler
-from mujoco_ros.ros.parameters import PARAMETERS, Parameters
+from mujoco_ros.ros.node_parameters import PARAMETERS
+from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.ros.ros2_control import with_hardware
-from mujoco_ros.ros.topics import LATCHED, RATES
+from mujoco_ros.ros.simulation_interfaces.interfaces import Interfaces
+from mujoco_ros.ros.simulation_interfaces.run_control import RunControl
+from mujoco_ros.ros.state_logging import StateLogging
+from mujoco_ros.ros.static_frames import StaticFrames
+from mujoco_ros.ros.tasks import later
+from mujoco_ros.ros.topics import RATES
+from mujoco_ros.ros.world import World
 from mujoco_ros.sim.commands import QueueFullError
+from mujoco_ros.sim.lockstep import Lockstep
 from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.pacer import Pacer
 from mujoco_ros.sim.simulation import Simulation
@@ -47,6 +62,7 @@ class MujocoNode(Node):
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
+        self.endpoints = Endpoints(self)
         parameters = Parameters(self)
         values = parameters.declare(PARAMETERS)
         config = load_scene(values["scene"])
@@ -56,49 +72,117 @@ class MujocoNode(Node):
             sensor_noise=values["sensor_noise"],
             seed=values["seed"],
         )
+        self.world = World(self, self.simulation)
         self._control = ControlParameters(parameters, self.simulation)
+        self._acting = ActingParameters(parameters, self.simulation, self._later)
         parameters.refuse_unknown()
+        self._acting.start()
         self.failure: BaseException | None = None
         """What ended the physics thread, if anything did."""
+        self.leaving = False
+        """Whether a client asked the simulator to end."""
         self._pacer = Pacer(
             self.simulation.model.opt.timestep,
             factor=values["real_time_factor"],
             catch_up_s=values["catch_up_limit"],
         )
-        described = descriptions(self.simulation.assembly, self.simulation.layout)
-        if values["ros2_control"]:
-            described = with_hardware(self, self.simulation, described)
-        self._descriptions = self._publish_descriptions(described)
-        frames = plan_frames(self.simulation.model, self.simulation.layout, values["tf"], described)
-        if frames.static:
-            self._static_frames = StaticTransformBroadcaster(self)
-            self._static_frames.sendTransform(frames.static)
         controllers = not values["ros2_control"]
-        self._topics = Publishers(
-            self, self.simulation, frames, values["wrench_sign"], controllers=controllers
+        plant = self.simulation.plant
+        self._descriptions = Descriptions(
+            self.endpoints, plant, None if controllers else partial(with_hardware, self)
         )
+        self._frames = StaticFrames(self.endpoints, plant, values["tf"], self._descriptions)
+        lockstep = Lockstep(self.simulation)
+        self._lockstep = LockstepParameters(
+            parameters,
+            self.simulation,
+            lockstep,
+            controllers=controllers,
+            on_change=lambda: self._topics.set_rates(self._rates),
+        )
+        self._topics = Publishers(
+            self.endpoints,
+            self.simulation,
+            self._frames.of,
+            values["wrench_sign"],
+            controllers=controllers,
+            lockstep=lockstep,
+        )
+        lockstep.repeat = self._topics.repeat
         self._rates = {topic: values[f"publish_rate.{topic}"] for topic in RATES}
         self._topics.set_rates(self._rates)
+        self._state_log = StateLogging(self.simulation, parameters.values)
+        parameters.guards.append(self._state_log.check)
         self._physics = PhysicsThread(
             self.simulation,
             self._pacer,
-            self._topics.publish,
+            self._state_log.chain(self._topics.publish),
             priority=values["realtime_priority"],
             on_end=self._ended,
         )
+        self._physics.gate = lockstep
+        self._topics.is_last = self._physics.run.is_last
         self._controllers = Controllers(
-            self,
+            self.endpoints,
             self.simulation,
             controllers=controllers,
-            on_reset=self._control.restore_gains,
+            on_reset=self._was_reset,
+            take=lockstep.take,
         )
-        self._diagnostics = Diagnostics(
+        self.diagnostics = Diagnostics(
             self,
             self.simulation,
             self._physics,
             self._topics.lost,
             self._controllers.refusals.counts,
+            parameters.values,
         )
+        self.diagnostics.add("world", world(lambda: self.world.holds))
+        self.diagnostics.add("state log", self._state_log.report)
+        self.diagnostics.add("lockstep", self._lockstep.report)
+        self.simulation.on_timestep.append(self._follow_timestep)
+        submit, refusals = self._controllers.submit, self._controllers.refusals
+        self._wrenches = WrenchServer(self.endpoints, self.simulation, parameters, submit, refusals)
+        self._mocap = MocapServer(self.endpoints, self.simulation, submit, refusals)
+        self._actuators = ActuatorServer(
+            self.endpoints, self.simulation, submit, refusals, controllers=controllers
+        )
+        self.diagnostics.add("acting", self._wrenches.report)
+        self.interfaces = Interfaces(self, values["simulation_interfaces_prefix"])
+        self.run_control = RunControl(
+            self.interfaces,
+            self.endpoints,
+            self.simulation.commands,
+            self._physics.run,
+            leave=self._leave,
+        )
+        self.run_control.resetting.rewinds = values["reset_time"] == "rewind"
+        self._keyframes = KeyframeServices(
+            self,
+            parameters.values,
+            self.simulation,
+            self._physics.run,
+            lambda: self.run_control.resetting.rewinds,
+        )
+        for follower in (
+            self._control,
+            self._descriptions,
+            self._frames,
+            self._topics,
+            self._controllers,
+            *self._acting.followers,
+            self._wrenches,
+            self._mocap,
+            self._actuators,
+            self._lockstep,
+            self._state_log,
+            self.run_control,
+        ):
+            self.world.follow(follower)
+        self.entities = Entities(self, self.interfaces, self.world, values["scene"])
+        self.run_control.resetting.delete_spawned_by(self.entities.spawning.delete_spawned)
+        self.run_control.states.world = lambda: self.entities.worlds.state
+        self.world.begins = self._begins
         parameters.apply = self._apply
         self._log_summary()
 
@@ -109,8 +193,35 @@ class MujocoNode(Node):
     def stop(self) -> None:
         """End the physics, wait for it, and tell what there is left to tell."""
         self._physics.stop()
-        self._controllers.finish("the simulator ended")
-        self._diagnostics.finish()
+        self._state_log.close()
+        self.world.close()
+        self._controllers.end("the simulator ended")
+        self.run_control.close("the simulator ended")
+        self.diagnostics.finish()
+
+    def _begins(self) -> float:
+        """Return the simulated time at which a world that is loaded begins [s]."""
+        rewinds = self.run_control.resetting.rewinds
+        return 0.0 if rewinds else float(self.simulation.data.time)
+
+    def _leave(self) -> None:
+        self.leaving = True
+
+    def _was_reset(self, event: WasReset) -> None:
+        """Tell everybody that the simulation was reset."""
+        self.run_control.resetting.tell(event)  # whatever becomes of the parameters
+        if event.state:
+            self._control.restore_gains(event.gain_changes, event.gains)
+            self._acting.restore()
+
+    def _later(self, call: Callable[..., object], *args: object) -> None:
+        """Have something called in the executor's thread."""
+        later(self, call, *args)
+
+    def _follow_timestep(self, timestep: float) -> None:
+        """Keep time and rates, in the physics thread, when steps get longer or shorter."""
+        self._pacer.timestep = timestep
+        self._topics.set_rates(dict(self._rates))
 
     def _ended(self, error: BaseException | None) -> None:
         self.failure = error
@@ -121,10 +232,17 @@ class MujocoNode(Node):
             if f"publish_rate.{topic}" in values:
                 self._rates[topic] = values[f"publish_rate.{topic}"]
         rates = dict(self._rates)
+        if "reset_time" in values:
+            self.run_control.resetting.rewinds = values["reset_time"] == "rewind"
         control = self._control.change(values)
+        lockstep = self._lockstep.change(values)
+        self._state_log.change(values)
+        acting = self._acting.change(values)
 
         def change() -> None:
             control()
+            acting()
+            lockstep()
             if "real_time_factor" in values:
                 self._pacer.factor = values["real_time_factor"]
                 self._physics.reschedule()
@@ -137,16 +255,6 @@ class MujocoNode(Node):
             self.simulation.commands.submit(change, urgent=True)
         except QueueFullError as error:
             self.get_logger().error(f"parameters {', '.join(values)} do not take effect: {error}")
-
-    def _publish_descriptions(self, described: list[RobotDescription]) -> list[Publisher]:
-        """Publish every robot's robot_description; return the publishers, which keep them."""
-        publishers = []
-        for robot in described:
-            topic = "/".join(part for part in (robot.namespace, "robot_description") if part)
-            publisher = self.create_publisher(String, topic, LATCHED)
-            publisher.publish(String(data=robot.urdf))
-            publishers.append(publisher)
-        return publishers
 
     def _log_summary(self) -> None:
         simulation, log = self.simulation, self.get_logger()

@@ -1,7 +1,7 @@
 """Filling and publishing everything that is due, at the cost of a few array operations."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -50,23 +50,44 @@ class Topic:
     durations: Mapping[str, Number] = field(default_factory=dict)
 
 
+class Content:
+    """What goes out on a topic: the topic, and its message serialized once."""
+
+    def __init__(self, topic: Topic) -> None:
+        """Serialize the message of `topic`."""
+        self.topic = topic
+        times = [*topic.stamps, *topic.durations]
+        self.template = Template(topic.message, list(topic.numbers), times)
+
+
 class Outlet:
-    """A topic on its way out: its template, its publisher, and how many listen.
+    """The way out: a publisher, how many listen, and what is published of the present model.
 
     Attributes:
+        content: What is published.
         listeners: Matched subscriptions; nothing is published while there are none.
         lost: Messages that the middleware did not take, as it does under overload.
     """
 
     publish: Callable[[bytes], None]
 
-    def __init__(self, topic: Topic) -> None:
-        """Serialize the topic's message once; `publish`, which takes its bytes, is set later."""
-        self.topic = topic
-        times = [*topic.stamps, *topic.durations]
-        self.template = Template(topic.message, list(topic.numbers), times)
+    def __init__(self, content: Content) -> None:
+        """Publish `content`; `publish`, which takes its bytes, is set later."""
+        self.content = content
         self.listeners = 0
         self.lost = 0
+
+    @property
+    def topic(self) -> Topic:
+        """Return the topic."""
+        return self.content.topic
+
+    def send(self, message: memoryview) -> None:
+        """Publish the bytes of a message, or note that the middleware does not take it."""
+        try:
+            self.publish(message.tobytes())
+        except rclpy_implementation.RCLError as error:
+            self.lose(error)
 
     def lose(self, error: Exception) -> None:
         """Note that the middleware did not take a message."""
@@ -81,14 +102,14 @@ class Batch:
     Long runs of numbers are copied as such, the others gathered by one operation per source array.
     """
 
-    def __init__(self, outlets: Sequence[Outlet], arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, outlets: Mapping[Outlet, Content], arrays: Mapping[str, np.ndarray]) -> None:
         """Lay the messages out.
 
         Args:
-            outlets: The topics.
+            outlets: Where to publish what.
             arrays: The source arrays by name; their content changes, they themselves never do.
         """
-        sizes = [(len(outlet.template.data) + 7) // 8 * 8 for outlet in outlets]
+        sizes = [(len(content.template.data) + 7) // 8 * 8 for content in outlets.values()]
         buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
         self._parts: list[tuple[Outlet, memoryview]] = []
         destinations: dict[str, list[int]] = {}
@@ -97,16 +118,15 @@ class Batch:
         stamps: list[int] = []
         durations: list[tuple[int, Number]] = []
         start = 0
-        for outlet, size in zip(outlets, sizes, strict=True):
-            template = outlet.template
+        for (outlet, content), size in zip(outlets.items(), sizes, strict=True):
+            topic, template = content.topic, content.template
             end = start + len(template.data)
             buffer[start:end] = np.frombuffer(template.data, np.uint8)
             self._parts.append((outlet, memoryview(buffer.data)[start:end]))
-            topic = outlet.topic
             times = (start + template.times).tolist()
             stamps += times[: len(topic.stamps)]
             durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
-            for number, offset in zip(outlet.topic.numbers.values(), template.offsets, strict=True):
+            for number, offset in zip(topic.numbers.values(), template.offsets, strict=True):
                 sources.setdefault(number.array, []).append(number.address)
                 destinations.setdefault(number.array, []).append(int(start + offset) // 4)
                 if number.sign < 0:
@@ -152,6 +172,19 @@ class Batch:
 
     def publish(self, sec: int, nanosec: int) -> None:
         """Fill every message and publish those that someone receives."""
+        self._fill(sec, nanosec)
+        for outlet, view in self._parts:
+            if outlet.listeners:
+                outlet.send(view)
+
+    def repeat(self, sec: int, nanosec: int, outlets: Collection[Outlet]) -> None:
+        """Publish once more what some outlets may have published of the same sample already."""
+        self._fill(sec, nanosec)
+        for outlet, view in self._parts:
+            if outlet in outlets:
+                outlet.send(view)
+
+    def _fill(self, sec: int, nanosec: int) -> None:
         floats = self._floats
         for into, values in self._copies:
             into[...] = values
@@ -163,18 +196,17 @@ class Batch:
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:
             self._words[words], self._words[words + 1] = split(array.item(address))
-        for outlet, view in self._parts:
-            if outlet.listeners:
-                try:
-                    outlet.publish(view.tobytes())
-                except rclpy_implementation.RCLError as error:
-                    outlet.lose(error)
 
 
 def stamp(time: float) -> Time:
     """Return a simulated time as a message."""
     sec, nanosec = split(time)
     return Time(sec=sec, nanosec=nanosec)
+
+
+def nanoseconds(time: Time) -> int:
+    """Return a stamp as one number [ns]."""
+    return int(time.sec) * _NANOSECONDS + int(time.nanosec)
 
 
 def split(time: float) -> tuple[int, int]:

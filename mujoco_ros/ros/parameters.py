@@ -1,31 +1,19 @@
-"""The node's parameters: each declared once, with type, range and description."""
+"""The node's parameters: declared once, refused with a reason, logged when changed."""
 
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
-from mujoco_ros.ros.topics import RATES
+from mujoco_ros.ros.parameter_spec import Spec, plain, shown
+from mujoco_ros.ros.tasks import later
 
-# Without a dot, YAML 1.1 takes it for text; so do `ros2 param set` and `ros2 param load`.
-_EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
-_KINDS = {
-    bool: ("bool", "true or false"),
-    int: ("integer", "an integer"),
-    float: ("float", "a number"),
-    str: ("string", "a text"),
-    tuple: ("string array", "a list of texts"),  # of the model's names: fixed
-}
 # What rclpy itself reads from the overrides, declared or not.
 _FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 _BURST = 10
@@ -42,170 +30,6 @@ class RefusedError(ParameterNotDeclaredException):
         Exception.__init__(self, reason)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spec:
-    """One parameter: its default gives the type; `choices` or `low`..`high` bound its value."""
-
-    name: str
-    default: bool | int | float | str | tuple[str, ...]
-    description: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    least: float = 0.0
-    """Smallest value that is not zero."""
-    read_only: bool = False
-    fixed: bool = False
-    """Whether it only tells what the model says, so that its default is its one value."""
-
-    @property
-    def kind(self) -> str:
-        """Name of its type."""
-        return _KINDS[type(self.default)][0]
-
-    def descriptor(self) -> ParameterDescriptor:
-        """Return the descriptor that parameter tools show."""
-        descriptor = ParameterDescriptor(
-            name=self.name, description=self.description, read_only=self.read_only or self.fixed
-        )
-        if self.choices:
-            descriptor.additional_constraints = f"one of: {', '.join(self.choices)}"
-        if self.low is not None and self.high is not None:
-            if isinstance(self.default, float):
-                descriptor.floating_point_range = [
-                    FloatingPointRange(from_value=self.low, to_value=self.high)
-                ]
-            else:
-                descriptor.integer_range = [
-                    IntegerRange(from_value=int(self.low), to_value=int(self.high))
-                ]
-        return descriptor
-
-    def converted(self, value: Any) -> Any:
-        """Return `value`, if it is a number written otherwise, as a float where one is wanted."""
-        if isinstance(self.default, float) and (
-            type(value) is int or (type(value) is str and _EXPONENT.fullmatch(value))
-        ):
-            return float(value)
-        return tuple(value) if isinstance(value, list) else value
-
-    def problem(self, value: Any) -> str:
-        """Return why a converted value is wrong; empty if it is not."""
-        if type(value) is type(self.default) and self._is_within(value):
-            return ""
-        return f"parameter '{self.name}' cannot be {_plain(value)!r}: {self._wanted()}"
-
-    def _is_within(self, value: Any) -> bool:
-        if self.fixed:
-            return bool(value == self.default)
-        if self.low is not None and self.high is not None:
-            # NaN compares with nothing.
-            return bool(self.low <= value <= self.high and not 0 < value < self.least)
-        return not self.choices or value in self.choices
-
-    def _wanted(self) -> str:
-        if self.fixed:
-            return f"the model makes it {_plain(self.default)!r}"
-        if self.choices:
-            return f"it is one of {', '.join(self.choices)}"
-        kind = _KINDS[type(self.default)][1]
-        if self.low is None:
-            return f"it is {kind}"
-        zero = f", {self.low:g} or" if self.least else ""
-        return f"it is {kind}{zero} from {self.least or self.low:.10g} to {self.high:.10g}"
-
-
-PARAMETERS = (
-    Spec(
-        name="scene",
-        default="humanoid",
-        description="What is simulated: name of a shipped scene, or path of a scene YAML, MJCF, "
-        "URDF or MJB file",
-        read_only=True,
-    ),
-    Spec(
-        name="real_time_factor",
-        default=1.0,
-        description="Simulated seconds per wall second; 0 is as fast as possible",
-        low=0.0,
-        high=1000.0,
-    ),
-    Spec(
-        name="catch_up_limit",
-        default=0.05,
-        description="Largest lag behind the wall clock that is made up for, in seconds; "
-        "what lies further back is dropped and counted",
-        low=0.0,
-        high=10.0,
-    ),
-    Spec(
-        name="realtime_priority",
-        default=20,
-        description="SCHED_FIFO priority of the physics thread where the system permits it, so that"
-        " steps are not late while other programs are busy; given up when the machine is too slow, "
-        "not taken for a run as fast as possible; 0 is none",
-        low=0,
-        high=99,
-        read_only=True,
-    ),
-    Spec(
-        name="on_divergence",
-        default="reset",
-        description="What happens when the simulation diverges",
-        choices=("reset", "pause", "shutdown"),
-        read_only=True,
-    ),
-    Spec(
-        name="wrench_sign",
-        default="child_on_parent",
-        description="What a wrench says: the load that the child side of a sensor puts on its "
-        "parent (a stance foot reads up, the weight carried), or the reverse",
-        choices=("child_on_parent", "parent_on_child"),
-        read_only=True,
-    ),
-    Spec(
-        name="tf",
-        default="base",
-        description="Frames to publish: bases, free objects and sensors; all links as well "
-        "(without robot_state_publisher); or none",
-        choices=("base", "all", "none"),
-        read_only=True,
-    ),
-    Spec(
-        name="sensor_noise",
-        default=False,
-        description="Whether sensors have Gaussian noise of the deviation their model declares",
-        read_only=True,
-    ),
-    Spec(
-        name="seed",
-        default=0,
-        description="Seed of the sensor noise",
-        low=0,
-        high=2**31 - 1,
-        read_only=True,
-    ),
-    Spec(
-        name="ros2_control",
-        default=False,
-        description="Leave the controllers to ros2_control: robot_description carries "
-        "<ros2_control> blocks, and only joint_commands is offered",
-        read_only=True,
-    ),
-    *(
-        Spec(
-            name=f"publish_rate.{topic}",
-            default=rate,
-            description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is off",
-            low=0.0,
-            high=FASTEST_HZ,
-            least=SLOWEST_HZ,
-        )
-        for topic, rate in RATES.items()
-    ),
-)
-
-
 class Parameters:
     """The parameters of a node: declared from specs, refused with a reason, logged when changed.
 
@@ -214,6 +38,8 @@ class Parameters:
         expand: Returns what a set of parameters sets beside those that are named in it, and may
             refuse the set with a ModelError. What the client itself names in the same request wins.
         apply: Called with what was accepted, before the client is told.
+        guards: Called with all that a set of parameters sets; may refuse it with a ModelError.
+        offered: Parameters that come into being when they are set: there may be thousands.
     """
 
     def __init__(self, node: Node) -> None:
@@ -221,6 +47,8 @@ class Parameters:
         self.values: dict[str, Any] = {}
         self.expand: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _values: {}
         self.apply: Callable[[Mapping[str, Any]], None] = lambda _values: None
+        self.guards: list[Callable[[Mapping[str, Any]], None]] = []
+        self.offered: Mapping[str, Spec] = {}
         self._node = node
         self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
         self._specs: dict[str, Spec] = {}
@@ -234,27 +62,67 @@ class Parameters:
         node.add_pre_set_parameters_callback(self._prepare)
         node.add_post_set_parameters_callback(self._accept)
 
-    def declare(self, specs: Iterable[Spec]) -> dict[str, Any]:
-        """Declare parameters and return their values: the user's, or else the defaults.
+    @property
+    def names(self) -> set[str]:
+        """Return the names of all parameters that are declared here."""
+        return set(self._specs)
+
+    def initial(self, specs: Iterable[Spec], *, strict: bool = True) -> dict[str, Any]:
+        """Return the values that parameters begin with: the user's, or else the defaults.
+
+        Args:
+            specs: The parameters, which need not be declared yet.
+            strict: Whether a value of the user's that one cannot take is an error; else it is
+                logged, and the default taken.
+
+        Raises:
+            ModelError: The user gave a value that a parameter cannot take.
+        """
+        values = {}
+        for spec in specs:
+            override = self._overrides.get(spec.name)
+            value = spec.default if override is None else spec.converted(override.value)
+            problem = spec.problem(value)
+            if problem and strict:
+                raise ModelError(problem)
+            if problem:
+                self._node.get_logger().warning(f"{problem}; it begins as {shown(spec.default)}")
+                value = spec.default
+            values[spec.name] = value
+        return values
+
+    def declare(
+        self, specs: Iterable[Spec], values: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Declare parameters and return their values.
+
+        Args:
+            specs: The parameters.
+            values: From `initial`, which is asked if they are left out.
 
         Raises:
             ModelError: The user gave a value that one cannot take, or a name is declared twice.
         """
-        values = {}
+        specs = list(specs)
+        values = self.initial(specs) if values is None else values
         for spec in specs:
             if self._node.has_parameter(spec.name):
                 raise ModelError(f"two parameters would be named '{spec.name}'; rename a joint")
-            override = self._overrides.get(spec.name)
-            value = spec.default if override is None else spec.converted(override.value)
-            problem = spec.problem(value)
-            if problem:
-                raise ModelError(problem)
             self._specs[spec.name] = spec
-            self.values[spec.name] = values[spec.name] = value
+            self.values[spec.name] = values[spec.name]
             self._node.declare_parameter(
-                spec.name, _plain(value), spec.descriptor(), ignore_override=True
+                spec.name, plain(values[spec.name]), spec.descriptor(), ignore_override=True
             )
-        return values
+        return {spec.name: values[spec.name] for spec in specs}
+
+    def withdraw(self, names: Iterable[str]) -> None:
+        """Undeclare parameters of something that is gone."""
+        for name in names:
+            # rclpy would keep what is read-only.
+            self._node.describe_parameter(name).read_only = False
+            self._node.undeclare_parameter(name)
+            del self._specs[name], self.values[name]
+            self._changed.pop(name, None)
 
     def refuse_unknown(self) -> None:
         """Refuse what the user gave at start and nothing declared.
@@ -263,7 +131,7 @@ class Parameters:
             ModelError: There is such a parameter.
         """
         for name in self._overrides:
-            if name not in self._specs and not name.startswith(_FOREIGN):
+            if not self._find(name) and not name.startswith(_FOREIGN):
                 raise ModelError(self._unknown(name))
 
     def set(self, values: Mapping[str, Any]) -> None:
@@ -272,7 +140,7 @@ class Parameters:
         Raises:
             RefusedError: A value is wrong.
         """
-        parameters = [Parameter(name, value=_plain(value)) for name, value in values.items()]
+        parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
         result = self._node.set_parameters_atomically(parameters)
         if not result.successful:
             raise RefusedError(result.reason)
@@ -283,7 +151,7 @@ class Parameters:
         prepared = []
         for parameter in parameters:
             name, value = parameter.name, parameter.value
-            spec = self._specs.get(name)
+            spec = self._find(name)
             if spec is None and not self._node.has_parameter(name):
                 raise RefusedError(self._unknown(name))
             if spec is not None:
@@ -291,12 +159,16 @@ class Parameters:
                 problem = "" if spec.read_only or spec.fixed else spec.problem(value)
                 if problem:
                     raise RefusedError(problem)
-                if type(value) is float and type(parameter.value) is not float:
-                    parameter = Parameter(name, value=value)
+                if type(value) is not type(parameter.value) and (
+                    type(value) is float or spec.length
+                ):
+                    parameter = Parameter(name, value=plain(value))
                 given[name] = value
             prepared.append(parameter)
         try:
             implied = self.expand(given)
+            for guard in self.guards:
+                guard({**implied, **given})
         except ModelError as error:
             raise RefusedError(str(error)) from error
         named = self._asked | given.keys()
@@ -309,13 +181,17 @@ class Parameters:
         name = parameter.name
         if not self._node.describe_parameter(name).read_only:
             return False
-        return bool(_plain(parameter.value) == _plain(self._node.get_parameter(name).value))
+        return bool(plain(parameter.value) == plain(self._node.get_parameter(name).value))
 
     def _accept(self, parameters: Iterable[Parameter]) -> None:
         """Take over what was set at run time; what is being declared is there already."""
         if not self._asking:
             return
-        accepted = {p.name: p.value for p in parameters if p.name in self._specs}
+        accepted = {
+            p.name: self._specs[p.name].converted(p.value)
+            for p in parameters
+            if p.name in self._specs
+        }
         self._changed |= {n: v for n, v in accepted.items() if v != self.values[n]}
         self.values |= accepted
         self._asked |= self._asking
@@ -323,19 +199,16 @@ class Parameters:
         self.apply(accepted)
         if self._settling:
             return
-        executor = self._node.executor
-        if executor is None:
+        self._settling = later(self._node, self._settle)
+        if not self._settling:
             self._settle()
-        else:
-            self._settling = True
-            executor.create_task(self._settle)
 
     def _settle(self) -> None:
         """Log in one line what the request changed, and forget it."""
         if self._changed:
-            shown = [f"{name} = {_shown(self._changed[name])}" for name in self._changed]
-            rest = len(shown) - _SHOWN
-            listing = ", ".join(shown[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+            listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
+            rest = len(listed) - _SHOWN
+            listing = ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
             log, now = self._node.get_logger(), time.monotonic()
             # Who schedules gains, or drags a slider, would flood the log.
             often = len(self._told) == _BURST and now - self._told[0] < 1.0
@@ -344,30 +217,24 @@ class Parameters:
         self._asked, self._changed = set(), {}
         self._settling = False
 
+    def _find(self, name: str) -> Spec | None:
+        """Return a parameter's spec, and declare it first if it is only offered."""
+        if name not in self._specs and name in self.offered:
+            self._asking = set()  # what is declared is not set by a client
+            self.declare([self.offered[name]])
+        return self._specs.get(name)
+
     def _unknown(self, name: str) -> str:
         """Say that there is no such parameter, and what there is where it was looked for."""
-        parts = name.split(".")
+        parts, specs = name.split("."), {**self._specs, **self.offered}
         for depth in reversed(range(len(parts))):
             prefix = "".join(f"{part}." for part in parts[:depth])
-            below = [
-                known.removeprefix(prefix) for known in self._specs if known.startswith(prefix)
-            ]
+            below = [known.removeprefix(prefix) for known in specs if known.startswith(prefix)]
             if below:
                 break
         heads = [
             prefix + head + ("." * bool(dot)) for head, dot, _ in (n.partition(".") for n in below)
         ]
-        close = get_close_matches(name, self._specs, n=1)
+        close = get_close_matches(name, specs, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         return f"parameter '{name}' not found{hint}; there are: {', '.join(dict.fromkeys(heads))}"
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as rclpy takes it."""
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,85 +1,144 @@
 """Everything the simulation publishes at its own pace."""
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
-from rclpy.node import Node
+from rclpy.publisher import Publisher
 
-from mujoco_ros.control.modes import POSITION
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import RatesConfig
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.follower import Follower
 from mujoco_ros.ros.frames import FramePlan
-from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
-from mujoco_ros.ros.topics import WrenchSign, clock_topic, robot_topics, transform_topic
-from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
+from mujoco_ros.ros.outbox import Batch, Content, Outlet, split
+from mujoco_ros.ros.programme import Programme
+from mujoco_ros.ros.topics import WrenchSign, clock_topic
+from mujoco_ros.sim.lockstep import Lockstep
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.tracking import Tracking
 
-# DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
-_LONGEST_NAME = 200
+_NEVER = 0
+"""Instead of a number of steps: not by itself."""
 
 
-class Publishers:
-    """Publishes the samples of a simulation: every topic at its own rate, /clock with them."""
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    """How often is what published."""
+
+    rates: dict[str, float] = field(default_factory=dict)
+    locked: frozenset[str] = frozenset()
+    timestep: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Batched:
+    """Topics that are published at the same steps.
+
+    Attributes:
+        every: Steps from one message to the next.
+        robot: Whose ticks they are published at as well.
+        updates: What must be computed before.
+        batch: Their messages.
+    """
+
+    every: int
+    robot: str
+    updates: list[Callable[[], None]]
+    batch: Batch
+
+
+@dataclass(eq=False)
+class _Stage:
+    """What is published of one plant, each content by its outlet, and how that is batched."""
+
+    programme: Programme
+    outlets: dict[Outlet, Content]
+    settings: _Settings
+    batches: list[_Batched] = field(default_factory=list)
+
+    def arrange(self, settings: _Settings) -> None:
+        """Put into one batch what is published at the same steps."""
+        self.settings = settings
+        groups: dict[tuple[int, bool, str], dict[Outlet, Content]] = {}
+        for outlet, content in self.outlets.items():
+            topic = content.topic
+            rate = self.programme.rate(topic, settings.rates) if settings.rates else 0.0
+            if rate:
+                # Large, costly and seldom wanted: by itself it can be left out.
+                apart = topic.rate == "controller_state"
+                robot = self.programme.robot(topic)
+                robot = robot if robot in settings.locked else ""
+                at_ticks = robot and topic.rate == "joint_states"
+                every = _NEVER if at_ticks else max(1, round(1 / (rate * settings.timestep)))
+                groups.setdefault((every, apart, robot), {})[outlet] = content
+        arrays = self.programme.arrays
+        self.batches = [
+            _Batched(
+                every=every,
+                robot=robot,
+                updates=self.programme.updates(outlets.values()),
+                batch=Batch(outlets, arrays),
+            )
+            for (every, _, robot), outlets in sorted(groups.items(), key=lambda group: group[0])
+        ]
+
+
+class Publishers(Follower):
+    """Publishes the samples of a simulation: every topic at its own rate, /clock with them.
+
+    A topic that the next model has as well keeps its publisher when the model changes.
+
+    Attributes:
+        is_last: Whether the simulation stands still after the present step, so that everything is
+            to be published with it.
+    """
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
         simulation: Simulation,
-        frames: FramePlan,
+        frames: Callable[[Plant], FramePlan],
         wrench_sign: WrenchSign,
         *,
         controllers: bool = True,
+        lockstep: Lockstep | None = None,
     ) -> None:
         """Create the publishers of every topic; `set_rates` decides when they are used.
 
         Args:
-            node: The node.
+            endpoints: Opens the publishers.
             simulation: What is published.
-            frames: The frames on /tf.
+            frames: Returns the frames on /tf.
             wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
             controllers: Whether to publish the state of the robots' trajectory controllers.
+            lockstep: Where the clock waits for those who command a robot, all that it senses is
+                published at every tick, and its joint states at ticks only.
         """
+        self.is_last: Callable[[], bool] = lambda: False
+        self._lockstep = lockstep or Lockstep(simulation)
+        self._endpoints = endpoints
         self._simulation = simulation
-        self._rates = [robot.publish_rate for robot in simulation.assembly.config.robots]
-        layout, sample = simulation.layout, simulation.sample
-        bases = [base for robot in layout.robots for base in robot.bases]
-        self._base_motion = BaseMotion(bases, sample)
-        parents = simulation.model.body_parentid[frames.linked_bodies].tolist()
-        self._relative_poses = RelativePoses(frames.linked_bodies, parents, sample)
-        references, self._tracking = simulation.references, Tracking(simulation)
-        self._arrays = {
-            "qpos": sample.qpos,
-            "qvel": sample.qvel,
-            "qacc": sample.qacc,
-            "qfrc_actuator": sample.qfrc_actuator,
-            "sensordata": sample.sensordata,
-            "base_motion": self._base_motion.values,
-            "relative_poses": self._relative_poses.values,
-            "reference_position": references.q,
-            "reference_velocity": references.dq,
-            "reference_effort": references.tau,
-            "reference_acceleration": self._tracking.acceleration,
-            "position_error": self._tracking.error[0],
-            "velocity_error": self._tracking.error[1],
-            "elapsed": self._tracking.elapsed,
-        }
-        topics: list[Topic] = []
-        first_base = first_joint = 0
-        for index, robot in enumerate(layout.robots):
-            joints = simulation.controls[index].joints.taking(POSITION) if controllers else ()
-            controlled = [(joint, first_joint + joint) for joint in joints]
-            topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
-            first_base += len(robot.bases)
-            first_joint += len(robot.joints.names)
-        if frames.moving:
-            topics.append(transform_topic(frames.moving))
-        check_names(topics)
-        self._clock = _open(node, clock_topic())
-        self._outlets = [_open(node, topic) for topic in topics]
-        self._batches: list[tuple[int, list[Callable[[], None]], Batch]] = []
-        self._clock_batch = Batch([self._clock], self._arrays)
-        self._step = 0
+        self._frames = frames
+        self._wrench_sign: WrenchSign = wrench_sign
+        self._controllers = controllers
+        self._ticking: frozenset[str] = frozenset()
+        self._arrived: deque[Outlet] = deque(maxlen=1000)  # somebody began to listen to these
+        self._publishers: dict[str, Publisher] = {}
+        self._open: dict[str, Outlet] = {}
+        self._rates: dict[str, float] = {}
+        self._settings = _Settings()
+        self._drafted: Programme | None = None
+        self._next: _Stage | None = None
+        clock = Content(clock_topic())
+        self._clock = self._outlet(clock)
+        self._clock_batch = Batch({self._clock: clock}, {})
+        self.draft(simulation.plant)
+        self.prepare(simulation.plant)
+        self.switch()
+
+    @property
+    def _outlets(self) -> list[Outlet]:
+        """What is published beside /clock."""
+        return list(self._stage.outlets)
 
     @property
     def names(self) -> list[str]:
@@ -90,77 +149,119 @@ class Publishers:
         """Return how many messages the middleware did not take, for each topic with any."""
         return {o.topic.name: o.lost for o in (self._clock, *self._outlets) if o.lost}
 
+    def draft(self, plant: Plant) -> None:
+        """Plan what is published of the next plant.
+
+        Raises:
+            ModelError: Elements of the model would have the same, or no valid, topic name.
+        """
+        self._drafted = Programme(
+            plant,
+            lambda: self._simulation.time,
+            self._frames(plant),
+            self._wrench_sign,
+            controllers=self._controllers,
+        )
+
+    def prepare(self, plant: Plant) -> None:
+        """Open what is published of the next plant only."""
+        programme = self._drafted
+        assert programme is not None
+        outlets = {self._outlet(content): content for content in programme.contents}
+        self._next = _Stage(programme, outlets, self._settings)
+        self._next.arrange(self._settings)
+
+    def switch(self) -> None:
+        """Publish what was prepared."""
+        stage, self._next, self._drafted = self._next, None, None
+        assert stage is not None
+        for outlet, content in stage.outlets.items():
+            outlet.content = content
+        settings = self._present_settings()
+        if stage.settings != settings:  # changed since it was prepared
+            stage.arrange(settings)
+        self._stage, self._settings = stage, settings
+
+    def finish(self) -> None:
+        """Close what is not published any more."""
+        self._close_others(self._stage)
+
+    def abort(self) -> None:
+        """Close what was opened for the next plant."""
+        self._next = self._drafted = None
+        self._close_others(self._stage)
+
     def set_rates(self, rates: dict[str, float]) -> None:
         """Set the publish rates [Hz of simulated time], 0 for off; a robot's own go before."""
-        timestep = self._simulation.model.opt.timestep
-        groups: dict[tuple[int, bool], list[Outlet]] = {}
-        for outlet in self._outlets:
-            rate = self._rate(outlet.topic, rates)
-            if rate:
-                # Large, costly and seldom wanted: by itself it can be left out.
-                apart = outlet.topic.rate == "controller_state"
-                every = max(1, round(1 / (rate * timestep)))
-                groups.setdefault((every, apart), []).append(outlet)
-        self._batches = [
-            (every, self._updates(outlets), Batch(outlets, self._arrays))
-            for (every, _), outlets in sorted(groups.items())
-        ]
-        self._step = 0
+        self._rates = dict(rates)
+        self._settings = self._present_settings()
+        self._stage.arrange(self._settings)
 
     def publish(self) -> None:
         """Publish what is due at the present sample; called once per step."""
-        step, self._step = self._step, self._step + 1
+        # By the time, not counted: what is published after a reset is the same each time.
+        step = self._simulation.step_number
         stamp = None
-        for every, updates, batch in self._batches:
-            if step % every:
+        ticking = self._ticking = self._lockstep.begin()
+        last = self.is_last()
+        if ticking:
+            self._arrived.clear()  # they hear of it now
+            stamp = split(self._simulation.time)
+            self._clock_batch.publish(*stamp)
+        for due in self._stage.batches:
+            late = not due.every or (step % due.every and not last)
+            if late and due.robot not in ticking:
                 continue
             if stamp is None:
                 stamp = split(self._simulation.time)
                 self._clock_batch.publish(*stamp)
-            if batch.heard:
-                for update in updates:
+            if due.batch.heard:
+                for update in due.updates:
                     update()
-                batch.publish(*stamp)
+                due.batch.publish(*stamp)
 
-    def _rate(self, topic: Topic, rates: dict[str, float]) -> float:
-        own: RatesConfig | None = None if topic.robot is None else self._rates[topic.robot]
-        rate = getattr(own, topic.rate, None)
-        return rates[topic.rate] if rate is None else rate
+    def repeat(self) -> None:
+        """Publish the sample of the last tick once more for those who came after it."""
+        if not self._arrived:
+            return
+        outlets = [self._arrived.popleft() for _ in range(len(self._arrived))]
+        stamp = split(self._simulation.time)
+        self._clock_batch.repeat(*stamp, outlets)
+        for due in self._stage.batches:
+            if due.robot in self._ticking:
+                for update in due.updates:
+                    update()
+                due.batch.repeat(*stamp, outlets)
 
-    def _updates(self, outlets: list[Outlet]) -> list[Callable[[], None]]:
-        """Return what must be computed before the numbers of `outlets` are gathered."""
-        used = {number.array for o in outlets for number in o.topic.numbers.values()}
-        derived = {
-            "base_motion": self._base_motion.update,
-            "relative_poses": self._relative_poses.update,
-            "position_error": self._tracking.update,
-        }
-        return [update for name, update in derived.items() if name in used]
+    def _present_settings(self) -> _Settings:
+        timestep = float(self._simulation.model.opt.timestep)
+        return _Settings(rates=self._rates, locked=self._lockstep.robots, timestep=timestep)
 
+    def _outlet(self, content: Content) -> Outlet:
+        """Return the way out for a topic, which is told how many listen; open it if need be."""
+        name = content.topic.name
+        if name not in self._open:
+            self._open[name] = self._open_outlet(content)
+        return self._open[name]
 
-def check_names(topics: list[Topic]) -> None:
-    """Refuse elements of a model whose names become the same, or no valid, topic name."""
-    for index, topic in enumerate(topics):
-        if topic.name in (other.name for other in topics[:index]):
-            raise ModelError(
-                f"two elements of the model would publish on '{topic.name}': letters, digits and "
-                "underscores must tell their names apart"
-            )
-        if len(topic.name) > _LONGEST_NAME:
-            raise ModelError(f"the topic name '{topic.name}' is longer than {_LONGEST_NAME}")
+    def _open_outlet(self, content: Content) -> Outlet:
+        topic, outlet = content.topic, Outlet(content)
 
+        def heard(count: int) -> None:
+            more = count > outlet.listeners
+            outlet.listeners = count  # first: whoever is noted below gets a sample or a copy
+            if more:
+                self._arrived.append(outlet)
 
-def _open(node: Node, topic: Topic) -> Outlet:
-    """Create the publisher of a topic; the middleware reports how many subscriptions match it."""
-    outlet = Outlet(topic)
+        publisher = self._endpoints.publisher(type(topic.message), topic.name, topic.qos, heard)
+        # What Publisher.publish ends in for bytes; its checks would double the cost of a message.
+        outlet.publish = publisher.handle.publish_raw
+        self._publishers[topic.name] = publisher
+        return outlet
 
-    def matched(info: QoSPublisherMatchedInfo) -> None:
-        outlet.listeners = info.current_count
-
-    events = PublisherEventCallbacks(matched=matched)
-    publisher = node.create_publisher(
-        type(topic.message), topic.name, topic.qos, event_callbacks=events
-    )
-    # What Publisher.publish ends in for bytes; its checks would double the cost of a message.
-    outlet.publish = publisher.handle.publish_raw
-    return outlet
+    def _close_others(self, stage: _Stage) -> None:
+        """Close what is open beside /clock and the topics of `stage`."""
+        kept = {self._clock.topic.name} | {outlet.topic.name for outlet in stage.outlets}
+        for name in self._open.keys() - kept:
+            del self._open[name]
+            self._endpoints.close(self._publishers.pop(name))

@@ -30,13 +30,16 @@ class Refusals:
         if clamped.count:
             self.report(topic, "positions clamped", clamped.text, count=clamped.count)
 
-    def report(self, topic: str, kind: str, message: str, *, count: int = 1) -> None:
+    def report(
+        self, topic: str, kind: str, message: str, *, detail: str = "", count: int = 1
+    ) -> None:
         """Count a problem, and log it unless the same, or too much, was logged just before.
 
         Args:
             topic: The topic or action.
             kind: What kind of problem, as /diagnostics shows it.
             message: What exactly.
+            detail: What to log behind it that makes it no other message, as a time does not.
             count: How often it occurred.
         """
         key = f"{kind} on {topic}"
@@ -51,4 +54,4 @@ class Refusals:
         said[message] = now
         before = self._unsaid.pop(where, 0)
         more = f" ({before} more before this)" if before else ""
-        self._log(f"{topic}: {message}{more}")
+        self._log(f"{topic}: {message}{detail}{more}")

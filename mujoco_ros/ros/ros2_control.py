@@ -9,11 +9,12 @@ from mujoco_ros.control.modes import taken_by
 from mujoco_ros.model.description import RobotDescription
 from mujoco_ros.model.layout import Robot
 from mujoco_ros.model.ros2_control import HardwareJoint, write_ros2_control
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.ros.names import within
+from mujoco_ros.sim.plant import Plant
 
 
 def with_hardware(
-    node: Node, simulation: Simulation, described: list[RobotDescription]
+    node: Node, plant: Plant, described: list[RobotDescription]
 ) -> list[RobotDescription]:
     """Return the descriptions of all robots with ``<ros2_control>`` blocks for their joints.
 
@@ -22,11 +23,11 @@ def with_hardware(
     """
     found = []
     first = 0
-    for robot, description in zip(simulation.layout.robots, described, strict=True):
+    for robot, description in zip(plant.layout.robots, described, strict=True):
         tree = ElementTree.fromstring(description.urdf)
         write_ros2_control(
             tree,
-            _joints(simulation, robot, first),
+            _joints(plant, robot, first),
             commands_topic=_resolved(node, robot, "joint_commands"),
             states_topic=_resolved(node, robot, "joint_states"),
         )
@@ -35,13 +36,13 @@ def with_hardware(
     return found
 
 
-def _joints(simulation: Simulation, robot: Robot, first: int) -> list[HardwareJoint]:
+def _joints(plant: Plant, robot: Robot, first: int) -> list[HardwareJoint]:
     """Return a robot's joints where they are now; `first` is the index of its first joint."""
-    positions = simulation.sample.qpos[robot.joints.qpos]
+    positions = plant.data.qpos[robot.joints.qpos]
     return [
         HardwareJoint(
             name=name,
-            takes=taken_by(simulation.drives.modes(first + index)),
+            takes=taken_by(plant.drives.modes(first + index)),
             position=float(positions[index]),
         )
         for index, name in enumerate(robot.joints.names)
@@ -50,4 +51,4 @@ def _joints(simulation: Simulation, robot: Robot, first: int) -> list[HardwareJo
 
 def _resolved(node: Node, robot: Robot, topic: str) -> str:
     """Return the name a topic of the robot has for others, remappings included."""
-    return str(node.resolve_topic_name("/".join(p for p in (robot.namespace, topic) if p)))
+    return str(node.resolve_topic_name(within(robot.namespace, topic)))

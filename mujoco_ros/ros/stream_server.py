@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -11,6 +11,9 @@ from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import Source
 from mujoco_ros.control.joint_command import JointCommand, forward_command, joint_command
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.names import within
+from mujoco_ros.ros.outbox import nanoseconds
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
 from mujoco_ros.ros.topics import LATCHED, RELIABLE
@@ -21,7 +24,7 @@ class StreamServer:
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
         namespace: str,
         control: RobotControl,
         submit: Submit,
@@ -32,23 +35,22 @@ class StreamServer:
         """Create ``joint_commands`` and, with `controllers`, those of forward controllers.
 
         Args:
-            node: The node.
+            endpoints: Opens the topics.
             namespace: The robot's namespace.
             control: What commands the robot.
             submit: Hands commands to the physics thread.
             refusals: Where to report what is wrong.
             controllers: Whether to offer the forward command controllers.
         """
-        self._node = node
+        self._endpoints = endpoints
         self._control = control
         self._submit = submit
         self._refusals = refusals
-        self._prefix = f"{namespace}/" if namespace else ""
-        topic = f"{self._prefix}{Source.JOINT_COMMANDS}"
-        self._subscriptions = [
-            node.create_subscription(JointState, topic, lambda m: self._by_name(topic, m), RELIABLE)
+        self._namespace = namespace
+        topic = within(namespace, Source.JOINT_COMMANDS)
+        self._open: list[Publisher | Subscription] = [
+            endpoints.subscription(JointState, topic, lambda m: self._by_name(topic, m), RELIABLE)
         ]
-        self._orders: list[Publisher] = []
         if controllers:
             for source in FORWARDED:
                 self._serve(source)
@@ -59,15 +61,26 @@ class StreamServer:
         chosen = joints.taking(FORWARDED[source])
         if not chosen:
             return
-        topic = f"{self._prefix}{source}/commands"
-        self._subscriptions.append(
-            self._node.create_subscription(
+        topic = within(self._namespace, source, "commands")
+        self._open.append(
+            self._endpoints.subscription(
                 Float64MultiArray, topic, lambda m: self._in_order(topic, source, m), RELIABLE
             )
         )
-        order = self._node.create_publisher(JointState, f"{self._prefix}{source}/joints", LATCHED)
+        order = self._endpoints.publisher(
+            JointState, within(self._namespace, source, "joints"), LATCHED
+        )
         order.publish(JointState(name=[joints.names[i] for i in chosen]))
-        self._orders.append(order)
+        self._open.append(order)
+
+    def close(self, _reason: str) -> None:
+        """Take no more commands."""
+        for endpoint in self._open:
+            self._endpoints.close(endpoint)
+        self._open.clear()
+
+    def destroy(self) -> None:
+        """Do nothing more than `close` did."""
 
     def _by_name(self, topic: str, message: JointState) -> None:
         fields = (message.position, message.velocity, message.effort)
@@ -78,6 +91,7 @@ class StreamServer:
             lambda: joint_command(
                 control.joints, control.stream.out_of_limits, message.name, fields
             ),
+            nanoseconds(message.header.stamp),
         )
 
     def _in_order(self, topic: str, source: Source, message: Float64MultiArray) -> None:
@@ -90,12 +104,18 @@ class StreamServer:
             ),
         )
 
-    def _take(self, topic: str, source: Source, read: Callable[[], JointCommand]) -> None:
+    def _take(
+        self, topic: str, source: Source, read: Callable[[], JointCommand], stamp: int = 0
+    ) -> None:
         try:
             command = read()
         except CommandError as error:
             self._refusals.report(topic, "refused", str(error))
+            self._submit(topic, _nothing, stamp=stamp)
             return
         self._refusals.tell_clamped(topic, command.clamped)
-        if len(command.joints):
-            self._submit(topic, lambda time: self._control.command(source, command, time))
+        self._submit(topic, lambda time: self._control.command(source, command, time), stamp=stamp)
+
+
+def _nothing(_time: float) -> None:
+    """Answer in lockstep, but change nothing."""

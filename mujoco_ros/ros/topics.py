@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
-from mujoco_ros.ros.names import topic_token
+from mujoco_ros.ros.names import topic_token, within
 from mujoco_ros.ros.outbox import Number, Topic
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
@@ -124,7 +124,7 @@ def _topic(
     """Return the topic ``<namespace>/<kind>/<element>``, published at the rate of its kind."""
     parts = (robot.namespace, kind, topic_token(element) if element else "")
     return Topic(
-        name="/".join(part for part in parts if part),
+        name=within(*parts),
         rate=kind,
         message=message,
         numbers=numbers,
@@ -184,7 +184,7 @@ def _controller_state(index: int, robot: Robot, controlled: Sequence[tuple[int, 
         # One for each: where messages check their fields, they keep the array and not a copy.
         setattr(getattr(message, point), name, zeros[:])
     return Topic(
-        name="/".join(p for p in (robot.namespace, CONTROLLER_STATE) if p),
+        name=within(robot.namespace, CONTROLLER_STATE),
         rate="controller_state",
         message=message,
         numbers=numbers,

@@ -4,20 +4,22 @@ from collections.abc import Callable
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import GoalEnded, Progress, Source
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.trajectory import Tolerances, Trajectory, tolerances
 from mujoco_ros.ros.conversions import joints_to_hold, to_tolerances, to_trajectory
+from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.goals import Goal, GoalServer
-from mujoco_ros.ros.outbox import stamp
+from mujoco_ros.ros.names import within
+from mujoco_ros.ros.outbox import nanoseconds, stamp
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
 from mujoco_ros.ros.topics import RELIABLE
+from mujoco_ros.sim.eras import NANOSECOND
 
 _FAR_AHEAD_S = 60.0
 Checked = tuple[Trajectory, Tolerances] | np.ndarray
@@ -29,38 +31,41 @@ class TrajectoryServer:
 
     def __init__(
         self,
-        node: Node,
+        endpoints: Endpoints,
         namespace: str,
         control: RobotControl,
         now: Callable[[], float],
+        past: Callable[[float], str],
         submit: Submit,
         refusals: Refusals,
     ) -> None:
         """Create the topic and the action.
 
         Args:
-            node: The node.
+            endpoints: Opens the topic and the action.
             namespace: The robot's namespace.
             control: What commands the robot.
             now: Returns the simulated time.
+            past: Returns why a start [s] is one from before a reset; empty if it is not.
             submit: Hands commands to the physics thread.
             refusals: Where to report what is wrong.
         """
         self._control = control
         self._now = now
+        self._past = past
         self._submit = submit
         self._refusals = refusals
-        controller = "/".join(part for part in (namespace, Source.TRAJECTORY) if part)
-        self._topic = f"{controller}/joint_trajectory"
-        self._action = f"{controller}/follow_joint_trajectory"
+        self._topic = within(namespace, Source.TRAJECTORY, "joint_trajectory")
+        self._action = within(namespace, Source.TRAJECTORY, "follow_joint_trajectory")
         self._checked: Checked | None = None
         self._columns = np.array(control.joints.taking(POSITION), dtype=np.intp)
         self._names = [control.joints.names[i] for i in self._columns]
-        self._subscription = node.create_subscription(
+        self._endpoints = endpoints
+        self._subscription = endpoints.subscription(
             JointTrajectory, self._topic, self._received, RELIABLE
         )
         self.goals = GoalServer(
-            node,
+            endpoints,
             FollowJointTrajectory,
             self._action,
             check=self._check,
@@ -69,6 +74,15 @@ class TrajectoryServer:
             result=_result,
             feedback=self._feedback,
         )
+
+    def close(self, reason: str) -> None:
+        """Take no more trajectories, and end all goals."""
+        self._endpoints.close(self._subscription)
+        self.goals.close(reason)
+
+    def destroy(self) -> None:
+        """Withdraw the action, after `close`."""
+        self.goals.destroy()
 
     def _feedback(self, event: Progress) -> FollowJointTrajectory.Feedback:
         message = FollowJointTrajectory.Feedback(joint_names=self._names)
@@ -120,7 +134,12 @@ class TrajectoryServer:
     def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None) -> None:
         control = self._control
         if isinstance(checked, tuple):
-            self._submit(came_by, lambda time: control.follow(*checked, goal, time), goal)
+            self._submit(
+                came_by,
+                lambda time: control.follow(*checked, goal, time),
+                goal,
+                start=checked[0].start,
+            )
         else:
             self._submit(came_by, lambda _time: control.hold(checked, goal), goal)
 
@@ -132,6 +151,9 @@ class TrajectoryServer:
         """
         control = self._control
         joints, settings = control.joints, control.trajectory.settings
+        begin = nanoseconds(message.header.stamp) * NANOSECOND
+        if begin and (problem := self._past(begin)):
+            raise LateError(problem)
         if not message.points:
             return joints_to_hold(message, joints)
         checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)

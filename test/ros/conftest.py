@@ -17,15 +17,15 @@ def start(tmp_path: Path) -> Iterator[Starter]:
     starter.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    """Simulators and listeners that tests share."""
+    """Simulators and listeners that the tests of a module share; more would slow each other."""
     starter = Starter(tmp_path_factory.mktemp("simulators"))
     yield starter
     starter.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def zoo(start_shared: Starter) -> Zoo:
     """The shipped zoo, running and recorded; do not change its parameters."""
     return record_zoo(start_shared)

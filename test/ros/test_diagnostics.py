@@ -1,6 +1,9 @@
 """What /diagnostics says of time and of the engine, and when."""
 
+import re
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,19 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from simulators import DATA, Recording, Starter, stamps_of
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import DeleteEntity, SpawnEntity
+from simulators import DATA, ROOT, Recording, Starter, stamps_of
 from zoo import ROBOTS, Zoo
 
+from benchmark.caller import Caller
+from mujoco_ros.ros.diagnostic_report import Report
 from mujoco_ros.ros.diagnostics import Diagnostics
+from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.sim.loop import PhysicsThread
 from mujoco_ros.sim.pacer import Pacer
 
+_LIMITS = {spec.name: spec.default for spec in PARAMETERS}
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {
     "simulated time [s]",
@@ -33,7 +42,13 @@ _TIME = {
         for percent in ("50", "99", "99.9")
     ),
 }
-_ENGINE = {"divergences", "contacts", "constraints"}
+_ENGINE = {
+    "divergences",
+    "contacts",
+    "constraints",
+    "solver iterations",
+    "solver iterations at most",
+}
 
 
 def _values(status: Any) -> dict[str, str]:
@@ -43,13 +58,14 @@ def _values(status: Any) -> dict[str, str]:
 def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     message = zoo.recordings["/diagnostics"].messages[-1]
     names = [status.name for status in message.status]
-    assert names == [
+    assert names[:5] == [
         "mujoco: real time",
         "mujoco: engine",
         "mujoco: control",
         "mujoco: middleware",
+        "mujoco: commands",
     ]
-    pace, engine, control, middleware = message.status
+    pace, engine, control, middleware, commands = message.status[:5]
     assert {status.hardware_id for status in message.status} == {"MuJoCo"}
     assert set(_values(pace)) == _TIME
     assert float(_values(pace)["real-time factor asked"]) == 0.1
@@ -60,6 +76,8 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert _values(engine)["divergences"] == "0"
     assert (middleware.level, middleware.message) == (DiagnosticStatus.OK, "takes every message")
     assert int(_values(engine)["contacts"]) > 8  # two feet, four feet, two boxes
+    assert int(_values(engine)["solver iterations"]) > 0
+    assert (commands.level, commands.message) == (DiagnosticStatus.OK, "none yet")
     assert (control.level, control.message) == (DiagnosticStatus.OK, "as commanded")
     assert set(_values(control)) == {f"{robot}: held by nobody" for robot in ROBOTS}
     joints = zoo.recordings["/left_arm/joint_states"].messages[0].name
@@ -103,7 +121,7 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     control = _control(diagnostics)
     assert (control.level, control.message) == (
         DiagnosticStatus.WARN,
-        "not all as commanded since the last report",
+        "at the torque limit: wrist_1_joint",
     )
     assert int(_values(control)[saturated]) > 100
     assert _values(control)["held by joint_commands"] == "wrist_1_joint, wrist_2_joint"
@@ -124,8 +142,26 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     assert _values(_control(diagnostics))[lost] == "1"
 
 
+@pytest.fixture
+def diagnostics(bench: Bench) -> Iterator[Diagnostics]:
+    """The reports on a simulation that no thread steps."""
+    physics = PhysicsThread(bench.simulation, Pacer(0.001), lambda: None)
+    diagnostics = Diagnostics(bench.node, bench.simulation, physics, dict, {}, _LIMITS)
+    yield diagnostics
+    bench.node.destroy_timer(diagnostics._timer)
+    bench.node.destroy_publisher(diagnostics._publisher)
+
+
+@pytest.fixture
+def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list[DiagnosticArray]:
+    """What they say."""
+    published: list[DiagnosticArray] = []
+    monkeypatch.setattr(diagnostics._publisher, "publish", published.append)
+    return published
+
+
 def test_a_report_that_the_middleware_does_not_take_is_let_go(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: list[DiagnosticArray] = []
 
@@ -133,13 +169,79 @@ def test_a_report_that_the_middleware_does_not_take_is_let_go(
         refused.append(message)
         raise rclpy_implementation.RCLError("cannot publish data")
 
-    physics = PhysicsThread(bench.simulation, Pacer(0.001), lambda: None)
-    diagnostics = Diagnostics(bench.node, bench.simulation, physics, dict, {})
     monkeypatch.setattr(diagnostics._publisher, "publish", refuse)
     bench.diverge()
     diagnostics.finish()
-    bench.node.destroy_timer(diagnostics._timer)
     assert len(refused) == 1
+
+
+def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
+    bench: Bench, diagnostics: Diagnostics, published: list[DiagnosticArray]
+) -> None:
+    def fail() -> Report:
+        raise LookupError("no such thing")
+
+    diagnostics.add("broken", fail)
+    diagnostics.add("mine", lambda: Report("all right", {"answer": "42"}))
+    with pytest.raises(ValueError, match="has a row 'mine' already"):
+        diagnostics.add("mine", fail)
+    with pytest.raises(ValueError, match="has a row 'engine' already"):
+        diagnostics.add("engine", fail)
+    bench.diverge()
+    diagnostics.finish()
+    broken, mine = published[0].status[-2:]
+    assert (broken.level, broken.message) == (
+        DiagnosticStatus.ERROR,
+        "no figures: LookupError('no such thing')",
+    )
+    assert (mine.level, mine.message) == (DiagnosticStatus.OK, "all right")
+    assert _values(mine) == {"answer": "42"}
+
+
+def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
+    bench: Bench,
+    diagnostics: Diagnostics,
+    published: list[DiagnosticArray],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(diagnostics._errors, "_log", told.append)
+    begin = time.monotonic()
+    for _ in range(40):
+        diagnostics._look()
+    assert time.monotonic() - begin < 0.1
+    assert told == ["physics thread: it has not answered for 0.5 s"]
+    assert not published
+    bench.step()
+    diagnostics._look()
+    assert len(published) == 1
+
+
+def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
+    bench: Bench,
+    diagnostics: Diagnostics,
+    published: list[DiagnosticArray],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warned: list[str] = []
+    failed: list[str] = []
+    monkeypatch.setattr(diagnostics._warnings, "_log", warned.append)
+    monkeypatch.setattr(diagnostics._errors, "_log", failed.append)
+    for _ in range(5):
+        bench.diverge()
+        diagnostics._look()  # asks
+        bench.step()
+        diagnostics._look()  # hears
+    assert len(published) == 5
+    assert len(failed) == 1
+    assert [re.sub(r"Q(VEL|ACC) .*Time = \d.*", r"Q\1", said) for said in warned] == [
+        "MuJoCo: Nan, Inf or huge value in QVEL",
+        "MuJoCo: Nan, Inf or huge value in QACC",
+    ]
+    assert re.fullmatch(
+        r"engine: the simulation diverged; on_divergence: reset \(before .* s\)", failed[0]
+    )
+    assert [status.message for status in (m.status[1] for m in published)] == ["diverged"] * 5
 
 
 def _errors(recording: Any) -> list[Any]:
@@ -198,15 +300,48 @@ def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: St
     )
 
 
-def test_time_that_cannot_be_made_up_is_counted_and_warned_of(start: Starter) -> None:
+def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) -> None:
     simulator = start.simulator(scene="zoo", real_time_factor=1000.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     assert listener.spin_until(lambda: len(diagnostics) >= 2)
     pace = diagnostics.messages[-1].status[0]
-    assert pace.level == DiagnosticStatus.WARN
+    assert pace.level == DiagnosticStatus.ERROR  # more than half of it
     assert "too slow" in pace.message
     values = _values(pace)
     assert float(values["time dropped in total [s]"]) > 0.5
     assert int(values["deadline misses in total"]) > 100
     assert 0 < float(values["real-time factor achieved"]) < 1000
+
+
+def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
+    simulator = start.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.get_parameter("diagnostics.dropped_time.warn") == -1.0
+    (result,) = listener.set_parameters({"diagnostics.lag.error": 20.0})
+    assert not result.successful
+    assert "it is a number from -1 to 10" in result.reason
+    (result,) = listener.set_parameters({"diagnostics.lag.error": 0.0})
+    assert result.successful
+    assert listener.spin_until(
+        lambda: any(m.status[0].level == DiagnosticStatus.ERROR for m in diagnostics.messages)
+    )
+    assert any(m.status[0].message.startswith("lags ") for m in diagnostics.messages)
+
+
+def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
+    simulator = start.simulator(scene="arm")
+    robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
+    with closing(Caller(simulator.domain)) as caller:
+        caller.until(lambda: "held by nobody" in caller.report.get("control", {}))
+        spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
+        spawn.entity_resource.uri = robot
+        assert caller.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
+        caller.until(lambda: "dog: held by nobody" in caller.report["control"])
+        assert "FL_hip_joint" in caller.report["control"]["dog: held by nobody"]
+        assert caller.report["world"]["changes"] == "1"
+        assert float(caller.report["world"]["longest hold of the physics [ms]"]) < 150
+        delete = DeleteEntity.Request(entity="dog")
+        assert caller.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
+        caller.until(lambda: "held by nobody" in caller.report["control"])

@@ -5,14 +5,19 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
+from action_msgs.srv import CancelGoal
+from builtin_interfaces.msg import Time
 from commanders import Commander, Sent, follow, point
 from control_msgs.action import FollowJointTrajectory
+from rclpy.action import get_action_names_and_types, get_action_server_names_and_types_by_node
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from simulators import Domain, Listener
+from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
+from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.goals import Goal, GoalServer
 
 _ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -25,6 +30,7 @@ class Served:
     """A server of which the test decides everything, and a client of it."""
 
     accepts = True
+    count = 0
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
@@ -35,7 +41,7 @@ class Served:
         self.on_accept: Callable[[Goal], None] = lambda _goal: None
         self.on_cancel: Callable[[Goal], None] = self.canceled.append
         self.server = GoalServer(
-            self.node,
+            Endpoints(self.node),
             FollowJointTrajectory,
             _ACTION,
             check=lambda _message: self.accepts,
@@ -163,7 +169,7 @@ def test_a_goal_may_end_before_it_began(served: Served, outcome: Outcome, status
     sent, goal = served.send()
     goal.end(_ended(goal, outcome))
     assert sent.result().status == status
-    assert served.statuses(sent, status) == [ACCEPTED, EXECUTING, status]
+    assert served.statuses(sent, status) == [ACCEPTED, status]
 
 
 def test_a_goal_may_end_while_it_is_being_accepted(served: Served) -> None:
@@ -300,11 +306,11 @@ def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
 def test_a_middleware_that_takes_no_status_keeps_no_client_from_its_result(
     served: Served, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    def refuse(_server: object) -> None:
+    def refuse(_message: object) -> None:
         raise rclpy_implementation.RCLError("cannot publish data")
 
     def break_down() -> None:  # as Fast DDS does for a while when another client was killed
-        monkeypatch.setattr(type(served.server._handle), "publish_status", refuse)
+        monkeypatch.setattr(served.server._statuses, "publish", refuse)
 
     if when == "from the start":
         break_down()
@@ -328,3 +334,141 @@ def test_goals_that_are_over_are_forgotten(served: Served) -> None:
         goal.end(_ended(goal, Outcome.SUCCESSFUL))
         sent.result()
     assert served.server._pursued == {}
+
+
+# --- what rclpy's own client does not ask for
+
+
+@pytest.fixture
+def cancel(served: Served) -> Iterator[Callable[..., CancelGoal.Response]]:
+    """Ask for goals to be canceled, as a request says."""
+    client = served.listener.node.create_client(CancelGoal, f"/{_ACTION}/_action/cancel_goal")
+    assert served.listener.spin_until(client.service_is_ready)
+
+    def ask(goal: Goal | None = None, until: Time | None = None) -> CancelGoal.Response:
+        request = CancelGoal.Request()
+        if goal is not None:
+            request.goal_info.goal_id = goal.id
+        if until is not None:
+            request.goal_info.stamp = until
+        return served.listener.result(client.call_async(request))
+
+    yield ask
+    served.listener.node.destroy_client(client)
+
+
+def _ids(response: CancelGoal.Response) -> set[bytes]:
+    return {bytes(info.goal_id.uuid) for info in response.goals_canceling}
+
+
+def test_without_a_goal_or_a_time_all_are_canceled(
+    served: Served, cancel: Callable[..., CancelGoal.Response]
+) -> None:
+    goals = [served.send()[1] for _ in range(3)]
+    goals[0].end(_ended(goals[0], Outcome.SUCCESSFUL))
+    response = cancel()
+    assert response.return_code == CancelGoal.Response.ERROR_NONE
+    assert _ids(response) == {goal.key for goal in goals[1:]}
+    assert served.canceled == goals[1:]
+
+
+def test_goals_accepted_until_a_time_are_canceled_and_the_one_that_is_named(
+    served: Served, cancel: Callable[..., CancelGoal.Response]
+) -> None:
+    goals = [served.send()[1] for _ in range(4)]
+    assert _ids(cancel(until=goals[1].stamp)) == {goals[0].key, goals[1].key}
+    assert _ids(cancel(goals[3], until=goals[0].stamp)) == {goals[0].key, goals[3].key}
+    assert served.canceled == [goals[0], goals[1], goals[3]]  # each once
+
+
+def test_one_that_is_over_or_unknown_is_told_apart(
+    served: Served, cancel: Callable[..., CancelGoal.Response]
+) -> None:
+    _, goal = served.send()
+    goal.end(_ended(goal, Outcome.SUCCESSFUL))
+    assert cancel(goal).return_code == CancelGoal.Response.ERROR_GOAL_TERMINATED
+    stranger = Goal(served.server, UUID(uuid=np.arange(16, dtype=np.uint8)), Time())
+    assert cancel(stranger).return_code == CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID
+
+
+def test_a_cancel_that_cannot_be_is_rejected(
+    served: Served, cancel: Callable[..., CancelGoal.Response]
+) -> None:
+    _, goal = served.send()
+    served.on_cancel = _fail
+    response = cancel(goal)
+    assert response.return_code == CancelGoal.Response.ERROR_REJECTED
+    assert _ids(response) == set()
+
+
+def _result_of(served: Served, identifier: UUID) -> int:
+    """Ask for the result of a goal, and return its status."""
+    kind = FollowJointTrajectory.Impl.GetResultService
+    client = served.listener.node.create_client(kind, f"/{_ACTION}/_action/get_result")
+    assert served.listener.spin_until(client.service_is_ready)
+    answer = served.listener.result(client.call_async(kind.Request(goal_id=identifier)))
+    served.listener.node.destroy_client(client)
+    return int(answer.status)
+
+
+def test_of_a_goal_there_never_was_the_status_is_unknown(served: Served) -> None:
+    unknown = UUID(uuid=np.arange(16, dtype=np.uint8))
+    assert _result_of(served, unknown) == GoalStatus.STATUS_UNKNOWN
+
+
+def test_after_a_while_a_result_is_forgotten(served: Served) -> None:
+    _, goal = served.send()
+    goal.end(_ended(goal, Outcome.SUCCESSFUL))
+    assert _result_of(served, goal.id) == SUCCEEDED
+    goal.ended_at -= 11.0
+    assert _result_of(served, goal.id) == GoalStatus.STATUS_UNKNOWN
+
+
+def test_an_identifier_cannot_be_used_twice(served: Served) -> None:
+    _, goal = served.send()
+    kind = FollowJointTrajectory.Impl.SendGoalService
+    client = served.listener.node.create_client(kind, f"/{_ACTION}/_action/send_goal")
+    assert served.listener.spin_until(client.service_is_ready)
+    again = kind.Request(goal_id=goal.id, goal=follow(point(1.0, [0.0]), joints=["a"]))
+    assert not served.listener.result(client.call_async(again)).accepted
+    goal.end(_ended(goal, Outcome.SUCCESSFUL))
+    assert not served.listener.result(client.call_async(again)).accepted
+    assert served.goals == [goal]
+    served.listener.node.destroy_client(client)
+
+
+def test_many_goals_make_one_status_and_not_all_that_ended_are_in_it(served: Served) -> None:
+    for _ in range(1500):
+        served.server.finish(*_new(served))
+    before = len(served._statuses)
+    _, goal = served.send()
+    for _ in range(20):
+        goal.change(EXECUTING)
+    assert served.listener.spin_until(lambda: len(served._statuses) > before)
+    served.listener.spin_for(0.2)
+    assert len(served._statuses) - before <= 3
+    assert len(served._statuses.messages[-1].status_list) <= 100
+    assert len(served.server._ended) == 1000
+
+
+def _new(served: Served) -> tuple[Goal, GoalEnded]:
+    """Return a goal that nobody waits for, and its end."""
+    served.count += 1
+    identifier = UUID(uuid=np.frombuffer(served.count.to_bytes(16, "little"), dtype=np.uint8))
+    goal = Goal(served.server, identifier, Time())
+    return goal, _ended(goal, Outcome.SUCCESSFUL)
+
+
+def test_a_server_that_closes_ends_its_goals_and_accepts_no_more(served: Served) -> None:
+    sent, _ = served.send()
+    served.server.close("the robot is gone")
+    answer = sent.result()
+    assert (answer.status, answer.result.error_string) == (ABORTED, "the robot is gone")
+    assert not served.commander.send(follow(point(1.0, [0.0]), joints=["a"])).accepted
+
+
+def test_an_action_is_one_to_those_who_list_actions(served: Served) -> None:
+    found = dict(get_action_names_and_types(served.listener.node))
+    assert found[f"/{_ACTION}"] == ["control_msgs/action/FollowJointTrajectory"]
+    servers = dict(get_action_server_names_and_types_by_node(served.listener.node, "server", "/"))
+    assert f"/{_ACTION}" in servers

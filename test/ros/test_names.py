@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.validate_topic_name import validate_topic_name
 
-from mujoco_ros.ros.names import topic_token
+from mujoco_ros.ros.names import topic_token, within
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,9 @@ def test_what_a_topic_cannot_have_becomes_an_underscore(name: str, token: str) -
 def test_any_name_becomes_a_valid_topic(name: str) -> None:
     # Two underscores in a row are allowed between tokens, but a token of the private kind is not.
     assert validate_topic_name(f"imu/{topic_token(name)}")
+
+
+def test_what_is_in_no_namespace_has_nothing_before_its_name() -> None:
+    assert within("", "joint_states") == "joint_states"
+    assert within("left_arm", "joint_states") == "left_arm/joint_states"
+    assert within("cell/arm", "controller", "commands") == "cell/arm/controller/commands"

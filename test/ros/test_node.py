@@ -3,6 +3,7 @@
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,10 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from simulators import Simulator, Starter
 from zoo import PERIODIC, Zoo
+
+from mujoco_ros.control.events import WasReset
+from mujoco_ros.ros.node import MujocoNode
+from mujoco_ros.ros.parameters import RefusedError
 
 _IN_TIME_S = 2.0
 
@@ -43,11 +48,14 @@ def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sid
     )
 
     def told() -> bool:
-        return "incompatible QoS" in zoo.simulator.log
+        return "asks for more of '/humanoid/imu" in zoo.simulator.log
 
     assert listener.spin_until(told)
-    (line,) = [line for line in zoo.simulator.log.splitlines() if "incompatible QoS" in line]
-    assert "imu/pelvis_imu" in line
+    (line,) = [line for line in zoo.simulator.log.splitlines() if "asks for more" in line]
+    assert line.endswith(
+        "node 'listener' asks for more of '/humanoid/imu/pelvis_imu' than it can have: "
+        "Best effort publisher and reliable subscription"
+    )
     assert not len(imu)
 
 
@@ -122,3 +130,19 @@ def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> 
     assert simulator.process.wait(60) == 1
     assert simulator.log.count("\n") == 1
     assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
+
+
+def test_a_reset_is_told_of_even_if_parameters_cannot_follow() -> None:
+    told: list[WasReset] = []
+
+    def refuse(*_args: object) -> None:
+        raise RefusedError("no")
+
+    node: Any = SimpleNamespace(
+        run_control=SimpleNamespace(resetting=SimpleNamespace(tell=told.append)),
+        _control=SimpleNamespace(restore_gains=refuse),
+    )
+    event = WasReset(time=0.0, before=1.0, gain_changes=0)
+    with pytest.raises(RefusedError):
+        MujocoNode._was_reset(node, event)
+    assert told == [event]

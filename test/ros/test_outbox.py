@@ -19,7 +19,7 @@ from trajectory_msgs.msg import _joint_trajectory_point as point_module
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
-from mujoco_ros.ros.outbox import Batch, Outlet, Topic, split
+from mujoco_ros.ros.outbox import Batch, Content, Outlet, Topic, split
 from mujoco_ros.ros.template import write, write_times
 from mujoco_ros.ros.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.sim.simulation import Simulation
@@ -74,11 +74,11 @@ def _batch(
     published: dict[str, list[bytes]] = {topic.name: [] for topic in topics}
     outlets = []
     for topic in topics:
-        outlet = Outlet(topic)
+        outlet = Outlet(Content(topic))
         outlet.publish = published[topic.name].append
         outlet.listeners = 1
         outlets.append(outlet)
-    return Batch(outlets, arrays), outlets, published
+    return Batch({o: o.content for o in outlets}, arrays), outlets, published
 
 
 def _by_hand(topic: Topic, arrays: dict[str, np.ndarray], sec: int, nanosec: int) -> Any:

@@ -16,11 +16,13 @@ from rosgraph_msgs.msg import Clock
 from simulators import DATA, Listener, Simulator, Starter, steps_of
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.ros.parameters import PARAMETERS, Parameters, RefusedError, Spec
+from mujoco_ros.ros.node_parameters import PARAMETERS
+from mujoco_ros.ros.parameter_spec import Spec
+from mujoco_ros.ros.parameters import Parameters, RefusedError
 
 _NAMES = [spec.name for spec in PARAMETERS]
 _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "seed"}
-_READ_ONLY |= {"realtime_priority", "ros2_control"}
+_READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
 
 
 @pytest.fixture(scope="module")

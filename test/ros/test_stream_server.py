@@ -74,7 +74,7 @@ def test_nan_leaves_a_value_as_it_is(bench: Bench, home: np.ndarray) -> None:
 
 def test_a_joint_of_which_everything_is_nan_is_not_taken(bench: Bench) -> None:
     before = bench.references
-    bench.commander.publish_joints(ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
+    _command(bench, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
     _command(bench, ARM[1:3], position=[_NAN, 1.3])
     assert bench.control.holders()["joint_commands"] == (ARM[2],)
     before[0, 2] = 1.3

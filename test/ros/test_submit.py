@@ -1,8 +1,9 @@
 """Commands run between two steps; those that cannot are told of, and end their goal."""
 
+import numpy as np
 import pytest
 from benches import Bench
-from commanders import point
+from commanders import ARM, point, trajectory
 
 from mujoco_ros.control.events import Outcome
 from mujoco_ros.ros.submit import Submit
@@ -81,4 +82,64 @@ def test_a_goal_that_finds_the_queue_full_is_aborted_with_the_reason(
     assert answer.error_code == Outcome.INVALID_GOAL
     assert answer.error_string == "1024 commands are waiting for the physics thread"
     bench.step()
+    assert not bench.control.active
+
+
+# --- what comes from before a reset
+
+_BEFORE = "before the simulation was reset"
+
+
+def _reset(bench: Bench, time: float) -> None:
+    """Reset after two seconds, to a time."""
+    bench.simulation.set_time(2.0)
+    bench.simulation.reset(time=time)
+    bench.pass_on()
+
+
+@pytest.mark.parametrize("time", [2.0, 0.0])
+def test_a_joint_command_stamped_before_a_reset_is_dropped(bench: Bench, time: float) -> None:
+    _reset(bench, time)
+    before = bench.references
+    for stamped in (1.995, 1.9):
+        bench.deliver(bench.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
+        bench.run(0.002)
+    assert np.array_equal(bench.references, before)
+    assert bench.warnings[0].startswith(f"joint_commands: stamped 1.995000 s, {_BEFORE}")
+    assert bench.refusals.counts == {"dropped on joint_commands": 2}
+
+
+@pytest.mark.parametrize("stamped", [0.0, 2.001, 1.7e9])
+def test_a_joint_command_without_a_stamp_or_stamped_later_is_not(
+    bench: Bench, stamped: float
+) -> None:
+    _reset(bench, 2.0)
+    bench.deliver(bench.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
+    bench.run(0.002)
+    assert bench.references[0, 0] == 0.5
+    assert bench.warnings == []
+
+
+@pytest.mark.parametrize("time", [2.0, 0.0])
+def test_a_trajectory_stamped_before_a_reset_is_refused(bench: Bench, time: float) -> None:
+    _reset(bench, time)
+    message = trajectory(point(1.0, [0.1] * 6), start=1.99)
+    bench.deliver(bench.commander.publish_trajectory, message)
+    bench.run(0.002)
+    (warning,) = bench.warnings
+    assert _BEFORE in warning
+    assert not bench.control.active
+    assert not bench.commander.follow(point(1.0, [0.1] * 6), start=1.99).accepted
+
+
+def test_a_goal_that_is_accepted_but_overtaken_by_a_reset_ends_with_the_reason(
+    bench: Bench,
+) -> None:
+    bench.simulation.set_time(2.0)
+    bench.step()
+    sent = bench.commander.follow(point(1.0, [0.1] * 6), start=2.005)
+    assert sent.accepted
+    bench.simulation.reset(time=2.5)
+    bench.step()
+    assert _BEFORE in sent.result().result.error_string
     assert not bench.control.active

@@ -4,8 +4,9 @@ import pytest
 from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.parts import Part
 from mujoco_ros.model.scene import RobotConfig, SceneConfig
-from mujoco_ros.ros.publishers import check_names
+from mujoco_ros.ros.programme import check_names
 from mujoco_ros.ros.topics import robot_topics
 
 SENSORS = {
@@ -22,8 +23,10 @@ def topics_of(kind, *names):
         f"<mujoco><worldbody><body><joint/><geom size='0.1'/>{sites}</body></worldbody>"
         f"<sensor>{sensors}</sensor></mujoco>"
     )
-    config = SceneConfig(robots=(RobotConfig(name="bare", model="bare.xml"),), merged=False)
-    layout = lay_out(Assembly(config=config, model=model, spec=None, notes=()))
+    robot = RobotConfig(name="bare", model="bare.xml")
+    config = SceneConfig(robots=(robot,), merged=False)
+    parts = (Part(config=robot, spec=None, prefix=""),)
+    layout = lay_out(Assembly(config=config, model=model, base=None, parts=parts))
     return list(robot_topics(0, layout.robots[0], 0, "child_on_parent"))
 
 

@@ -24,6 +24,7 @@ from zoo import (
     LATCHED,
     OCCASIONAL,
     PERIODIC,
+    RARE,
     ROBOTS,
     Zoo,
     subscription_qos,
@@ -60,7 +61,7 @@ def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
         for name, _ in zoo.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
         if name not in ("/rosout", "/parameter_events") and "/_action/" not in name
     }
-    assert names == {*PERIODIC, *OCCASIONAL}
+    assert names == {*PERIODIC, *OCCASIONAL, *RARE}
 
 
 @pytest.mark.parametrize("topic", COMMANDS)
@@ -83,7 +84,8 @@ def test_nothing_is_listened_to_that_the_contract_does_not_know(zoo: Zoo) -> Non
 def test_actions_are_those_of_the_contract(zoo: Zoo) -> None:
     found = get_action_server_names_and_types_by_node(zoo.listener.node, "mujoco", "/")
     assert dict(found) == {
-        name: [f"control_msgs/action/{kind.__name__}"] for name, kind in ACTIONS.items()
+        name: [f"{kind.__module__.partition('.')[0]}/action/{kind.__name__}"]
+        for name, kind in ACTIONS.items()
     }
 
 

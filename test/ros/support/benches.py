@@ -13,17 +13,25 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import Domain, Listener
 
-from mujoco_ros.control.events import GoalEnded
+from mujoco_ros.control.events import GoalEnded, WasReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.controllers import Controllers
-from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.frames import FramePlan, plan_frames
 from mujoco_ros.ros.publishers import Publishers
-from mujoco_ros.ros.stream_server import StreamServer
 from mujoco_ros.ros.topics import RATES
+from mujoco_ros.sim.eras import Eras
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
+
+
+def planned(plant: Plant) -> FramePlan:
+    """Return the frames of a plant as they are by default."""
+    described = descriptions(plant.assembly, plant.layout)
+    return plan_frames(plant.model, plant.layout, "base", described)
 
 
 class Bench:
@@ -48,6 +56,7 @@ class Bench:
         self.listener = Listener(self._domain.id)
         self.node = Node("mujoco", context=self.listener.node.context)
         self.listener.add(self.node)
+        self.endpoints = Endpoints(self.node)
         self.simulation = Simulation(load_scene(scene), on_divergence=on_divergence)
         self.control: RobotControl = self.simulation.controls[0]
         self.commander = Commander(self.listener, self.simulation.layout.robots[0].namespace)
@@ -56,7 +65,7 @@ class Bench:
         self._submitted = self._ended = self._fetched = 0
         self._count_commands()
         self.controllers = Controllers(
-            self.node, self.simulation, controllers=controllers, on_reset=self._count_reset
+            self.endpoints, self.simulation, controllers=controllers, on_reset=self._count_reset
         )
         self.refusals = self.controllers.refusals
         self.refusals._log = self.warnings.append
@@ -64,10 +73,9 @@ class Bench:
         self._publishers = self._publish(controllers)
 
     def close(self) -> None:
-        # Nodes do not destroy actions, which others in this domain would then find.
-        for server in self.controllers._servers:
-            if not isinstance(server, StreamServer):
-                server.goals.destroy()
+        for served in self.controllers._served.values():
+            for server in served.servers:
+                server.destroy()
         self.commander.close()
         self.listener.close()
         self.node.destroy_node()
@@ -149,6 +157,7 @@ class Bench:
         simulation.commands.drain()
         simulation.paused = False
         simulation.reset()
+        simulation.eras = Eras()
         self.pass_on()
         nothing = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.control.configure(StreamSettings(), nothing, GripperSettings())
@@ -170,10 +179,8 @@ class Bench:
     def _publish(self, controllers: bool) -> Publishers:
         """Create the publishers, which hand to the test what they would to the middleware."""
         simulation = self.simulation
-        described = descriptions(simulation.assembly, simulation.layout)
-        frames = plan_frames(simulation.model, simulation.layout, "base", described)
         publishers = Publishers(
-            self.node, simulation, frames, "child_on_parent", controllers=controllers
+            self.endpoints, simulation, planned, "child_on_parent", controllers=controllers
         )
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
         for outlet in publishers._outlets:
@@ -185,14 +192,14 @@ class Bench:
     def _count_commands(self) -> None:
         submit = self.simulation.commands.submit
 
-        def counting(command: Callable[[], Any]) -> "Future[Any]":
+        def counting(command: Callable[[], Any], **options: Any) -> "Future[Any]":
             self._submitted += 1
-            return submit(command)
+            return submit(command, **options)
 
         self.simulation.commands.submit = counting  # type: ignore[method-assign]
 
     def _heard(self) -> int:
         return self._submitted + sum(self.refusals.counts.values())
 
-    def _count_reset(self, _gain_changes: int) -> None:
+    def _count_reset(self, _event: WasReset) -> None:
         self.resets += 1

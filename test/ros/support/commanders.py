@@ -166,12 +166,14 @@ class Commander:
             message
         )
 
-    def publish_joints(self, names: Sequence[str], **fields: Sequence[float]) -> None:
-        """Publish on ``joint_commands``: ``position``, ``velocity`` and ``effort`` as given."""
+    def publish_joints(
+        self, names: Sequence[str], *, at: float = 0.0, **fields: Sequence[float]
+    ) -> None:
+        """Publish on ``joint_commands``, stamped `at`: the fields of a JointState as given."""
         values = {what: [float(number) for number in given] for what, given in fields.items()}
-        self._publisher(JointState, "joint_commands").publish(
-            JointState(name=list(names), **values)
-        )
+        message = JointState(name=list(names), **values)
+        message.header.stamp = stamp(at)
+        self._publisher(JointState, "joint_commands").publish(message)
 
     def publish_forward(self, interface: str, data: Sequence[float]) -> None:
         """Publish on the topic of a forward command controller."""

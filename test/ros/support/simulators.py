@@ -1,12 +1,9 @@
 """Running simulators, each in a ROS domain of its own, and listeners that record what they say."""
 
-import fcntl
 import os
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +19,8 @@ from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from benchmark.domains import Domain
+
 ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(__file__).parents[1] / "data"
 PATIENCE_S = 60.0
@@ -30,38 +29,6 @@ PATIENCE_S = 60.0
 DEEP = 5000
 
 Stamp = tuple[int, int]
-
-
-class Domain:
-    """A ROS domain in which nobody else is on this machine, held until it is closed."""
-
-    def __init__(self) -> None:
-        first = int(os.environ["ROS_DOMAIN_ID"])
-        for offset in range(100):
-            self.id = 1 + (first + offset) % 101
-            path = Path(tempfile.gettempdir(), f"ros_domain_{self.id}.lock")
-            self._lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
-            try:
-                # Other tests hold the lock from before their first node is there to be seen.
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not self._is_used():
-                    return
-            except OSError:
-                pass
-            os.close(self._lock)
-        raise RuntimeError("every ROS domain is in use")
-
-    def close(self) -> None:
-        os.close(self._lock)
-
-    def _is_used(self) -> bool:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                # The port of the first participant's discovery (DDSI-RTPS 2.5, 9.6.2.3).
-                probe.bind(("", 7400 + 250 * self.id + 10))
-            except OSError:
-                return True
-        return False
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
@@ -105,6 +72,7 @@ class Listener:
     """A node in the domain of a simulator; it spins only while it waits for something."""
 
     def __init__(self, domain: int) -> None:
+        self.domain = domain
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain)
         self.node = Node("listener", context=self._context)

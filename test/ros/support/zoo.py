@@ -11,6 +11,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from replay import Instant, replay
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
+from simulation_interfaces.action import SimulateSteps
 from simulators import DEEP, Listener, Recording, Simulator, Starter, steps_of
 from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
@@ -64,8 +65,12 @@ OCCASIONAL: dict[str, tuple[type, str]] = {
 }
 """Topics with a message now and then."""
 
+RARE = {"/mujoco/reset_event"}
+"""Topics with a message when something happens that does not by itself."""
+
 COMMANDS: dict[str, type] = {
     **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
+    **{f"{robot}/external_wrench": WrenchStamped for robot in ("", *(f"/{r}" for r in ROBOTS))},
     **{
         f"/{robot}/{interface}_controller/commands": Float64MultiArray
         for robot in ROBOTS
@@ -87,6 +92,7 @@ ACTIONS: dict[str, type] = {
         f"/{robot}/gripper_controller/gripper_cmd": ParallelGripperCommand
         for robot in ("left_arm", "right_arm")
     },
+    "/mujoco/simulate_steps": SimulateSteps,
 }
 
 

@@ -1,0 +1,1 @@
+"""Acting on a running simulation over ROS: topics and parameters."""

@@ -1,0 +1,124 @@
+"""The topics that move mocap bodies."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.subscription import Subscription
+
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.places import MocapBody, mocap_bodies
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.follower import Follower
+from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.outbox import nanoseconds
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.submit import Submit
+from mujoco_ros.ros.topics import RELIABLE, WORLD
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+
+_FARTHEST_M = 1e6
+
+
+@dataclass
+class _Moved:
+    """A mocap body and its topic; `row` belongs to the physics thread."""
+
+    row: int
+    subscription: Subscription | None = None
+
+
+class MocapServer(Follower):
+    """Takes ``mocap/<body>/pose`` for every mocap body."""
+
+    def __init__(
+        self, endpoints: Endpoints, simulation: Simulation, submit: Submit, refusals: Refusals
+    ) -> None:
+        """Open the topics.
+
+        Raises:
+            ModelError: Two bodies would have the same topic.
+        """
+        self._endpoints = endpoints
+        self._simulation = simulation
+        self._submit = submit
+        self._refusals = refusals
+        self._bodies: dict[str, _Moved] = {}
+        self._next: dict[str, MocapBody] = {}
+        self.prepare(simulation.plant)
+        self.switch()
+        self.finish()
+
+    def prepare(self, plant: Plant) -> None:
+        """Find the mocap bodies of the next model.
+
+        Raises:
+            ModelError: Two would have the same topic.
+        """
+        self._next = {}
+        for body in mocap_bodies(plant.model, plant.layout):
+            topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
+            if topic in self._next:
+                raise ModelError(
+                    f"two mocap bodies would be moved by '{topic}': letters, digits and "
+                    "underscores must tell their names apart"
+                )
+            self._next[topic] = body
+
+    def switch(self) -> None:
+        """Go over to the rows of the next model."""
+        for topic, moved in self._bodies.items():
+            moved.row = self._next[topic].mocap if topic in self._next else -1
+
+    def finish(self) -> None:
+        """Take poses for what there is now."""
+        for topic in self._bodies.keys() - self._next.keys():
+            moved = self._bodies.pop(topic)
+            if moved.subscription is not None:
+                self._endpoints.close(moved.subscription)
+        for topic in self._next.keys() - self._bodies.keys():
+            moved = self._bodies[topic] = _Moved(self._next[topic].mocap)
+            moved.subscription = self._endpoints.subscription(
+                PoseStamped,
+                topic,
+                partial(self._take, topic, moved),
+                RELIABLE,
+            )
+
+    def _take(self, topic: str, moved: _Moved, message: PoseStamped) -> None:
+        try:
+            position, quat = _pose(message)
+        except ModelError as error:
+            self._refusals.report(topic, "refused", str(error))
+            return
+        simulation = self._simulation
+
+        def command(_time: float) -> None:
+            if moved.row >= 0:
+                simulation.data.mocap_pos[moved.row] = position
+                simulation.data.mocap_quat[moved.row] = quat
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+
+def _pose(message: PoseStamped) -> tuple[np.ndarray, np.ndarray]:
+    """Return the position and the unit quaternion wxyz of a message.
+
+    Raises:
+        ModelError: It is in another frame than the world, or no pose.
+    """
+    frame, pose = message.header.frame_id, message.pose
+    if frame not in ("", WORLD):
+        raise ModelError(f"the pose is in frame '{frame}'; a mocap body moves in '{WORLD}'")
+    position = np.array([pose.position.x, pose.position.y, pose.position.z])
+    if not np.all(np.abs(position) <= _FARTHEST_M):  # so is NaN
+        shown = ", ".join(f"{number:g}" for number in position)
+        raise ModelError(f"position ({shown}) has a number that is none, or is too far away")
+    turn = pose.orientation
+    length = math.hypot(turn.w, turn.x, turn.y, turn.z)
+    if not 0.5 < length < 2.0:
+        raise ModelError(f"the quaternion of the orientation must have length 1, got {length:g}")
+    return position, np.array([turn.w, turn.x, turn.y, turn.z]) / length

@@ -1,0 +1,133 @@
+"""The topics by which forces and torques reach bodies."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+import mujoco
+from geometry_msgs.msg import Vector3, WrenchStamped
+from rclpy.subscription import Subscription
+
+from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.layout import Layout
+from mujoco_ros.model.places import Place, can_move, places
+from mujoco_ros.ros.diagnostic_report import Report
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.follower import Follower
+from mujoco_ros.ros.names import within
+from mujoco_ros.ros.outbox import nanoseconds
+from mujoco_ros.ros.parameters import Parameters
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.submit import Submit
+from mujoco_ros.ros.topics import RELIABLE
+from mujoco_ros.sim.acting.wrenches import Wrench
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+
+EXTERNAL_WRENCH = "external_wrench"
+_LARGEST = 1e9
+"""Beyond, the engine's numbers would be no use: it resets at accelerations of 1e10."""
+
+
+class WrenchServer(Follower):
+    """Takes ``external_wrench`` of the scene and of every robot, and lets it act."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        simulation: Simulation,
+        parameters: Parameters,
+        submit: Submit,
+        refusals: Refusals,
+    ) -> None:
+        """Open the topics."""
+        self._endpoints = endpoints
+        self._simulation = simulation
+        self._parameters = parameters
+        self._submit = submit
+        self._refusals = refusals
+        self._open: dict[str, Subscription] = {}
+        self._layout: Layout = simulation.layout
+        self._model: mujoco.MjModel = simulation.model
+        self._places: Mapping[str, Place] = {}
+        self._next: tuple[mujoco.MjModel, Layout, Mapping[str, Place]]
+        self.draft(simulation.plant)
+        self.finish()
+
+    def draft(self, plant: Plant) -> None:
+        """Find the frames of the next model."""
+        self._next = (plant.model, plant.layout, places(plant.model, plant.layout))
+
+    def finish(self) -> None:
+        """Take wrenches for what there is now."""
+        self._model, self._layout, self._places = self._next
+        namespaces = {"", *(robot.namespace for robot in self._layout.robots)}
+        for namespace in self._open.keys() - namespaces:
+            self._endpoints.close(self._open.pop(namespace))
+        for namespace in sorted(namespaces - self._open.keys()):
+            self._open[namespace] = self._endpoints.subscription(
+                WrenchStamped,
+                within(namespace, EXTERNAL_WRENCH),
+                partial(self._take, namespace),
+                RELIABLE,
+            )
+
+    def report(self) -> Report:
+        """Tell what acts."""
+        wrenches = self._simulation.wrenches.listing
+        text = f"wrenches act at {', '.join(wrenches)}" if wrenches else "nothing acts from outside"
+        return Report(
+            text,
+            {
+                f"wrench at {frame} [N, Nm]": " ".join(
+                    f"{number:g}" for number in (*wrench.force, *wrench.torque)
+                )
+                + (" in world axes" if wrench.in_world else "")
+                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
+                for frame, wrench in wrenches.items()
+            },
+        )
+
+    def _take(self, namespace: str, message: WrenchStamped) -> None:
+        topic = within(namespace, EXTERNAL_WRENCH)
+        try:
+            place = self._place(namespace, message.header.frame_id)
+            force = _numbers("force", message.wrench.force)
+            torque = _numbers("torque", message.wrench.torque)
+        except ModelError as error:
+            self._refusals.report(topic, "refused", str(error))
+            return
+        values = self._parameters.values
+        timeout = values["external_wrench_timeout"] or math.inf
+        in_world = values["external_wrench_axes"] == "world"
+        wrenches = self._simulation.wrenches
+
+        def command(time: float) -> None:
+            wrench = Wrench(force=force, torque=torque, in_world=in_world, until=time + timeout)
+            wrenches.put(place, wrench)
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+    def _place(self, namespace: str, frame: str) -> Place:
+        """Return where a frame is; a robot's topic takes the names of its own bodies as well.
+
+        Raises:
+            ModelError: There is no such frame, or nothing that could move.
+        """
+        own = (robot for robot in self._layout.robots if robot.namespace == namespace)
+        names = [*(robot.frame_prefix + frame for robot in own), frame]
+        place = next((self._places[name] for name in names if name in self._places), None)
+        if place is None:
+            movable = [n for n, p in self._places.items() if can_move(self._model, p.body)]
+            raise unknown("frame", frame, movable)
+        if not can_move(self._model, place.body):
+            raise ModelError(f"frame '{frame}' has no joint that a force could move")
+        return place
+
+
+def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
+    numbers = (float(vector.x), float(vector.y), float(vector.z))
+    if not all(abs(number) <= _LARGEST for number in numbers):  # so is NaN
+        shown = ", ".join(f"{number:g}" for number in numbers)
+        raise ModelError(f"{name} ({shown}) has a number that is none, or beyond {_LARGEST:g}")
+    return numbers

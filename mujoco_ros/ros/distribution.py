@@ -1,0 +1,15 @@
+"""Which ROS distribution this is."""
+
+import os
+from importlib.metadata import distributions
+
+
+def ros_distribution() -> str:
+    """Return the name of the ROS 2 distribution: a sourced one, or that of the installed wheels."""
+    if "ROS_DISTRO" in os.environ:
+        return os.environ["ROS_DISTRO"]
+    for distribution in distributions():
+        name = distribution.metadata["Name"].replace("_", "-")
+        if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
+            return name.split("-")[1]
+    return "unknown"

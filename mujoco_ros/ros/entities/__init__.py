@@ -1,0 +1,1 @@
+"""Entities and worlds, as simulation_interfaces speaks of them."""

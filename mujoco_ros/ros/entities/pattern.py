@@ -1,0 +1,57 @@
+"""Regular expressions from clients, matched in bounded time whatever they are."""
+
+import math
+import time
+
+import regex
+
+LONGEST = 500  # characters
+MOST_REPEATS = 1000
+BUDGET_S = 0.05
+_COUNT = regex.compile(r"\{(?:\d*,)?(\d+)")
+
+
+class PatternError(ValueError):
+    """An expression is malformed, too large, or takes too long to match; the message says which."""
+
+
+class Pattern:
+    """A compiled expression: POSIX extended, as simulation_interfaces wants it.
+
+    Whoever can call a service can send one, and some need exponential time; so all searches of a
+    pattern share one budget. They do without the GIL.
+    """
+
+    def __init__(self, expression: str) -> None:
+        """Compile an expression.
+
+        Raises:
+            PatternError: It is malformed or too large.
+        """
+        if len(expression) > LONGEST:
+            raise PatternError(f"{len(expression)} characters; {LONGEST} are possible")
+        if "(?" in expression:  # the library's own groups, some of which undo what is checked here
+            raise PatternError(f"'{expression}' is malformed: nothing before '?'")
+        # The library writes counted repeats out, and those within each other multiply.
+        repeats = math.prod(max(1, int(count)) for count in _COUNT.findall(expression))
+        if repeats > MOST_REPEATS:
+            raise PatternError(f"{repeats} repeats; {MOST_REPEATS} are possible")
+        try:
+            self._compiled = regex.compile(expression, regex.POSIX)
+        except (regex.error, OverflowError, RecursionError) as error:
+            raise PatternError(f"'{expression}' is malformed: {error}") from error
+        self._left_s = BUDGET_S
+
+    def search(self, text: str) -> bool:
+        """Return whether the expression matches somewhere in `text`.
+
+        Raises:
+            PatternError: The budget is used up.
+        """
+        began = time.perf_counter()
+        try:
+            found = self._compiled.search(text, concurrent=True, timeout=max(self._left_s, 1e-6))
+        except TimeoutError as error:
+            raise PatternError(f"'{self._compiled.pattern}' takes too long to match") from error
+        self._left_s -= time.perf_counter() - began
+        return found is not None

@@ -1,0 +1,41 @@
+"""Calls in the executor's thread that cannot end the process."""
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+
+_LOG = logging.getLogger(__name__)
+
+
+def later(node: Node, call: Callable[..., object], *args: object) -> bool:
+    """Have the executor of `node` call something soon; any thread may ask for that.
+
+    What it raises is logged.
+
+    Returns:
+        Whether the node has an executor.
+    """
+    executor = node.executor
+    if executor is None:
+        return False
+    executor.create_task(guarded(call), *args)
+    return True
+
+
+def guarded(call: Callable[..., object]) -> Callable[..., None]:
+    """Return what does the same as `call`, but logs what that raises.
+
+    rclpy's EventsExecutor cannot pass exceptions on: one in a callback or a task ends the process.
+    """
+
+    @functools.wraps(call)
+    def guarded_call(*args: Any) -> None:
+        try:
+            call(*args)
+        except Exception:
+            _LOG.exception("%s failed", getattr(call, "__qualname__", call))
+
+    return guarded_call

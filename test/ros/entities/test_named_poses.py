@@ -1,0 +1,51 @@
+"""Sites as named poses."""
+
+import pytest
+from remote import Remote
+from simulation_interfaces.msg import Bounds, EntityState, Result, TagsFilter
+
+OK = Result.RESULT_OK
+
+
+def poses(yard: Remote, **tags) -> dict:
+    response = yard.call("GetNamedPoses", tags=TagsFilter(**tags))
+    assert response.result.result == OK
+    return {pose.name: pose for pose in response.poses}
+
+
+def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: Remote):
+    found = poses(yard)
+    assert set(found) == {"parking", "tip", "arm/wrist_ft", "arm/grasp", "table/table_top"}
+    assert list(found["parking"].tags) == ["world", "fixed"]
+    assert list(found["arm/grasp"].tags) == ["arm", "moving"]
+    assert found["parking"].pose.position.x == -3.0
+    assert found["table/table_top"].pose.position.z == pytest.approx(0.315)
+
+
+def test_named_poses_are_filtered_by_tags(yard: Remote):
+    assert set(poses(yard, tags=["fixed"])) == {"parking", "table/table_top"}
+    assert set(poses(yard, tags=["moving", "arm"], filter_mode=1)) == {
+        "arm/wrist_ft",
+        "arm/grasp",
+    }
+
+
+def test_a_named_pose_goes_where_its_body_goes(yard: Remote):
+    state = EntityState()
+    state.pose.position.x = 9.0
+    answer = yard.call("SetEntityState", entity="pointer", state=state, set_pose=True)
+    assert answer.result.result == OK
+    tip = poses(yard)["tip"].pose.position
+    assert (tip.x, tip.y, tip.z) == pytest.approx((9.0, 0.0, 0.1))
+
+
+def test_the_bounds_of_a_named_pose_are_the_shape_of_its_site(yard: Remote):
+    box = yard.call("GetNamedPoseBounds", name="parking").bounds
+    assert box.type == Bounds.TYPE_BOX
+    assert [(p.x, p.y, p.z) for p in box.points] == [(1.0, 0.5, 0.1), (-1.0, -0.5, -0.1)]
+    sphere = yard.call("GetNamedPoseBounds", name="tip").bounds
+    assert sphere.type == Bounds.TYPE_SPHERE
+    assert sphere.points[1].x == pytest.approx(0.005)
+    result = yard.call("GetNamedPoseBounds", name="park").result
+    assert result.result == Result.RESULT_NOT_FOUND
+    assert "did you mean 'parking'?" in result.error_message

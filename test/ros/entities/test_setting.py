@@ -1,0 +1,147 @@
+"""SetEntityState over the middleware."""
+
+import math
+
+import pytest
+from remote import PAUSED, Remote
+from simulation_interfaces.msg import EntityState, Result
+from simulation_interfaces.srv import SetEntityState
+from spawned import BALL, at, spawn
+
+OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
+INVALID_POSE = SetEntityState.Response.INVALID_POSE
+
+
+def wanted(x: float = 1.0, *, frame: str = "", vx: float = 0.0, w: float = 1.0) -> EntityState:
+    state = EntityState()
+    state.header.frame_id = frame
+    state.pose.position.x, state.pose.position.z, state.pose.orientation.w = x, 2.0, w
+    state.twist.linear.x, state.twist.angular.z = vx, 3.0
+    return state
+
+
+def set_state(yard: Remote, entity: str, state: EntityState, *flags: str) -> Result:
+    fields = {f"set_{flag}": True for flag in flags}
+    return yard.call("SetEntityState", entity=entity, state=state, **fields).result
+
+
+def state_of(yard: Remote, entity: str) -> EntityState:
+    return yard.call("GetEntityState", entity=entity).state
+
+
+def numbers(state: EntityState) -> list[float]:
+    return [
+        state.pose.position.x,
+        state.pose.position.z,
+        state.twist.linear.x,
+        state.twist.angular.z,
+    ]
+
+
+def test_what_is_set_is_there_at_once_even_while_paused(yard: Remote):
+    yard.put(PAUSED)
+    assert set_state(yard, "box", wanted(vx=0.5), "pose", "twist").result == OK
+    assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
+    assert yard.step(10).result == OK
+    moved = state_of(yard, "box")
+    assert moved.pose.position.x == pytest.approx(1.005)
+    assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
+
+
+def test_only_what_its_flag_names_is_set(yard: Remote):
+    yard.put(PAUSED)
+    before = state_of(yard, "box")
+    assert set_state(yard, "box", wanted(vx=0.5), "twist").result == OK
+    after = state_of(yard, "box")
+    assert after.pose == before.pose
+    assert after.twist.linear.x == 0.5
+    assert set_state(yard, "box", wanted(x=7.0), "pose").result == OK
+    assert numbers(state_of(yard, "box")) == pytest.approx([7.0, 2.0, 0.5, 3.0])
+
+
+def test_without_a_flag_nothing_is_set_and_that_is_said(yard: Remote):
+    result = set_state(yard, "box", wanted())
+    assert result.result == FAILED
+    assert "set set_pose, set_twist or both to true" in result.error_message
+
+
+def test_a_mocap_body_takes_poses(yard: Remote):
+    assert set_state(yard, "pointer", wanted(x=-5.0), "pose").result == OK
+    assert state_of(yard, "pointer").pose.position.x == -5.0
+    result = set_state(yard, "pointer", wanted(x=-6.0, vx=1.0), "pose", "twist")
+    assert result.result == FAILED
+    assert state_of(yard, "pointer").pose.position.x == -5.0
+
+
+def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
+    quadruped = "package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml"
+    assert spawn(yard, uri=quadruped, name="dog", initial_pose=at(6.0, 6.0)).result.result == OK
+    yard.put(PAUSED)
+    assert set_state(yard, "dog", wanted(x=8.0), "pose").result == OK
+    assert state_of(yard, "dog").pose.position.x == 8.0
+
+
+@pytest.mark.parametrize(
+    ("entity", "reason"),
+    [
+        ("arm", "robot 'arm' cannot be moved: it is fixed to the world"),
+        ("table", "entity 'table' cannot be moved: it is fixed to the world"),
+        ("gate", "entity 'gate' cannot be moved: its joints connect it to the world"),
+    ],
+)
+def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, reason: str):
+    result = set_state(yard, entity, wanted(), "pose")
+    assert result.result == FAILED
+    assert reason in result.error_message
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "complaint"),
+    [
+        (wanted(x=math.nan), INVALID_POSE, "x of the position"),
+        (wanted(w=0.0), INVALID_POSE, "no unit quaternion"),
+        (wanted(frame="nowhere"), INVALID_POSE, "frame 'nowhere' not found; there are: world, arm"),
+        (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
+    ],
+)
+def test_what_is_no_state_is_refused_and_nothing_changes(yard: Remote, state, code, complaint):
+    yard.put(PAUSED)
+    before = state_of(yard, "box")
+    result = set_state(yard, "box", state, "pose", "twist")
+    assert result.result == code
+    assert complaint in result.error_message
+    assert state_of(yard, "box") == before
+
+
+def test_an_acceleration_cannot_be_set(yard: Remote):
+    state = wanted()
+    assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # none is asked for
+    state.acceleration.linear.x = 1.0
+    result = set_state(yard, "box", state, "pose", "acceleration")
+    assert result.result == Result.RESULT_FEATURE_UNSUPPORTED
+
+
+def test_a_state_may_be_seen_from_something_that_moves(yard: Remote):
+    yard.put(PAUSED)
+    assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
+    platform = wanted(x=10.0, vx=2.0)  # turns about z as well, by 3 rad/s
+    assert set_state(yard, "ball", platform, "pose", "twist").result == OK
+    seen = EntityState()
+    seen.header.frame_id = "ball"
+    seen.pose.position.x = 1.0
+    assert set_state(yard, "box", seen, "pose", "twist").result == OK
+    state = state_of(yard, "box")
+    assert state.pose.position.x == pytest.approx(11.0)
+    assert state.twist.linear.x == pytest.approx(2.0)
+    assert state.twist.linear.y == pytest.approx(3.0)
+    assert state.twist.angular.z == pytest.approx(3.0)
+
+
+def test_a_frame_of_tf_will_do(yard: Remote):
+    seen = EntityState()
+    seen.header.frame_id = "base_link"
+    seen.pose.position.z = 3.0
+    yard.put(PAUSED)
+    result = set_state(yard, "box", seen, "pose")
+    assert result.result == OK, result.error_message
+    assert state_of(yard, "box").pose.position.z == pytest.approx(3.0)

@@ -1,0 +1,169 @@
+import pytest
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from remote import PAUSED, PLAYING, Remote
+from simulation_interfaces.msg import Result, SimulatorFeatures
+from simulation_interfaces.srv import ResetSimulation
+from simulators import Starter, steps_of
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+OK, UNSUPPORTED = Result.RESULT_OK, Result.RESULT_FEATURE_UNSUPPORTED
+TIME = ResetSimulation.Request.SCOPE_TIME
+STATE = ResetSimulation.Request.SCOPE_STATE
+ALL = ResetSimulation.Request.SCOPE_ALL
+JOINTS = [
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+]
+
+
+def reset(remote: Remote, scope: int = 0) -> Result:
+    return remote.call("ResetSimulation", scope=scope).result
+
+
+def run(remote: Remote, steps: int = 100) -> None:
+    """Let some simulated time pass, and pause."""
+    assert remote.listener.spin_until(lambda: len(remote.clock) > steps)
+    remote.put(PAUSED)
+    remote.settle()
+
+
+def positions(remote: Remote) -> list[float]:
+    return list(remote.joint_states.messages[-1].position)
+
+
+def move(remote: Remote) -> tuple[ActionClient, object]:
+    """Send the arm on a way that takes long; return the client and the goal's handle."""
+    client = ActionClient(
+        remote.listener.node,
+        FollowJointTrajectory,
+        "/joint_trajectory_controller/follow_joint_trajectory",
+    )
+    assert remote.listener.spin_until(client.server_is_ready)
+    assert remote.listener.spin_until(lambda: len(remote.joint_states) > 0)
+    state = remote.joint_states.messages[-1]
+    start = [state.position[state.name.index(joint)] for joint in JOINTS]
+    far = [start[0] + 0.5, *start[1:]]
+    point = JointTrajectoryPoint(positions=far, time_from_start=Duration(seconds=20).to_msg())
+    way = JointTrajectory(joint_names=JOINTS, points=[point])
+    goal = FollowJointTrajectory.Goal(trajectory=way)
+    handle = remote.listener.result(client.send_goal_async(goal))
+    assert handle.accepted
+    return client, handle
+
+
+@pytest.mark.parametrize("scope", [0, ALL])
+def test_a_full_reset_rewinds_the_clock_and_the_state(remote: Remote, scope: int):
+    run(remote)
+    assert reset(remote, scope).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    (event,) = remote.resets.messages
+    assert event.frame_id == "time state"
+    assert (event.stamp.sec, event.stamp.nanosec) == (0, 0)
+    remote.quiet()
+    remote.put(PLAYING)
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
+    assert steps_of(remote.clock.messages)[0] == 0
+
+
+def test_a_reset_does_not_pause(remote: Remote):
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
+    assert reset(remote).result == OK
+    assert remote.state == PLAYING
+    remote.forget()
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
+
+
+def test_a_reset_of_the_state_lets_the_clock_go_on(remote: Remote):
+    run(remote)
+    before = remote.time()
+    assert reset(remote, STATE).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    assert remote.resets.messages[0].frame_id == "state"
+    assert remote.step().result == OK
+    assert remote.listener.spin_until(lambda: remote.time() > before)
+    assert remote.time() <= before + 2.001e-3, "it published every other step"
+
+
+def test_a_reset_of_the_time_keeps_the_state(remote: Remote):
+    client, handle = move(remote)
+    run(remote, 2000)
+    moved = positions(remote)
+    assert reset(remote, TIME).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    assert remote.resets.messages[0].frame_id == "time"
+    remote.listener.result(handle.get_result_async())
+    assert remote.step().result == OK
+    assert remote.listener.spin_until(lambda: remote.time() == 0.0)
+    remote.listener.spin_for(0.2)
+    assert positions(remote) == pytest.approx(moved, abs=1e-2)
+    reset(remote)
+    client.destroy()
+
+
+def test_scopes_combine(remote: Remote):
+    run(remote)
+    assert reset(remote, TIME | STATE).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    assert remote.resets.messages[0].frame_id == "time state"
+
+
+def test_a_scope_that_means_nothing_is_refused(remote: Remote):
+    run(remote)
+    result = reset(remote, STATE | 64)
+    assert result.result == UNSUPPORTED
+    assert "64" in result.error_message
+    remote.listener.spin_for(0.2)
+    assert len(remote.resets) == 0, "nothing of it was done"
+
+
+def test_a_goal_ends_once_when_the_simulation_is_reset(remote: Remote):
+    client, handle = move(remote)
+    remote.listener.spin_for(0.3)
+    assert reset(remote).result == OK
+    result = remote.listener.result(handle.get_result_async()).result
+    assert result.error_code == FollowJointTrajectory.Result.INVALID_GOAL
+    assert "reset" in result.error_string
+    client.destroy()
+
+
+def test_gains_return_to_what_was_configured_and_read_so(remote: Remote):
+    name = "gains.shoulder_pan_joint.kp"
+    configured = remote.listener.get_parameter(name)
+    (result,) = remote.listener.set_parameters({name: configured * 0.5})
+    assert result.successful, result.reason
+    assert reset(remote).result == OK
+    assert remote.listener.spin_until(
+        lambda: remote.listener.get_parameter(name) == configured, 10.0
+    )
+
+
+def test_the_clock_goes_on_if_told_to_continue(start: Starter):
+    remote = Remote(start, reset_time="continue")
+    run(remote)
+    before = remote.time()
+    assert reset(remote).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    assert remote.resets.messages[0].frame_id == "state"
+    assert remote.step().result == OK
+    assert remote.listener.spin_until(lambda: remote.time() > before)
+    assert remote.time() <= before + 2.001e-3, "it published every other step"
+    for scope in (TIME, TIME | STATE):
+        refused = reset(remote, scope)
+        assert refused.result == UNSUPPORTED
+        assert "reset_time" in refused.error_message
+    features = remote.call("GetSimulatorFeatures").features.features
+    assert SimulatorFeatures.SIMULATION_RESET_TIME not in features
+    (result,) = remote.listener.set_parameters({"reset_time": "rewind"})
+    assert result.successful
+    assert reset(remote, TIME).result == OK
+    assert (
+        SimulatorFeatures.SIMULATION_RESET_TIME
+        in remote.call("GetSimulatorFeatures").features.features
+    )
+    remote.close()

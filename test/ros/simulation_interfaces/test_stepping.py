@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from remote import PAUSED, PLAYING, STOPPED, Remote
+from simulation_interfaces.msg import Result
+from simulators import steps_of
+
+FAILED = Result.RESULT_OPERATION_FAILED
+
+
+@pytest.fixture
+def paused(remote: Remote) -> Remote:
+    remote.put(PAUSED)
+    remote.quiet()
+    return remote
+
+
+@pytest.mark.parametrize("count", [1, 7, 500])
+def test_so_many_steps_are_taken(paused: Remote, count: int):
+    assert paused.step().result == Result.RESULT_OK
+    assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
+    before = steps_of(paused.clock.messages)[-1]
+    assert paused.step(count).result == Result.RESULT_OK
+    assert paused.state == PAUSED
+    assert paused.listener.spin_until(lambda: steps_of(paused.clock.messages)[-1] == before + count)
+    paused.listener.spin_for(0.2)
+    assert steps_of(paused.clock.messages)[-1] == before + count
+
+
+def test_what_steps_lead_to_is_published_whatever_the_rates(paused: Remote):
+    for _ in range(20):
+        assert paused.step().result == Result.RESULT_OK
+    for heard in (paused.clock, paused.joint_states):
+        assert paused.listener.spin_until(lambda heard=heard: len(heard) >= 20)
+        steps = steps_of(heard.messages)
+        assert len(steps) == 20
+        assert (np.diff(steps) == 1).all()
+
+
+def test_amid_many_steps_topics_keep_their_rates(paused: Remote):
+    assert paused.step(100).result == Result.RESULT_OK
+    assert paused.step(1).result == Result.RESULT_OK
+    paused.settle()
+    steps = steps_of(paused.clock.messages)
+    assert len(steps) <= 52, "500 Hz of 1000, and the last of each"
+    assert all(step % 2 == 0 for step in steps[:-2])
+
+
+def test_no_steps_are_a_success(paused: Remote):
+    assert paused.step(0).result == Result.RESULT_OK
+
+
+@pytest.mark.parametrize("state", [PLAYING, STOPPED])
+def test_only_a_paused_simulation_takes_steps(remote: Remote, state: int):
+    remote.put(state)
+    result = remote.step()
+    assert result.result == FAILED
+    assert "only a paused simulation takes steps" in result.error_message
+    assert remote.state == state
+
+
+def test_steps_while_others_are_taken_are_refused(paused: Remote):
+    first = paused.request("StepSimulation", steps=10**12)
+    paused.listener.spin_until(lambda: len(paused.clock) > 0)
+    assert paused.state == PLAYING
+    second = paused.step()
+    assert second.result == FAILED
+    assert "takes steps already" in second.error_message
+    assert not first.done()
+    assert paused.set_state(PAUSED).result == Result.RESULT_OK
+    result = paused.listener.result(first).result
+    assert result.result == FAILED
+    assert result.error_message.startswith("the simulation was paused after ")
+
+
+def test_the_action_takes_steps_and_tells_of_each(paused: Remote):
+    handle = paused.simulate_steps(8)
+    assert handle.accepted
+    response = paused.listener.result(handle.get_result_async())
+    assert response.status == GoalStatus.STATUS_SUCCEEDED
+    assert response.result.result.result == Result.RESULT_OK
+    assert paused.listener.spin_until(lambda: len(paused.feedback(handle)) == 8)
+    assert paused.feedback(handle) == [(done, 8 - done) for done in range(1, 9)]
+    assert paused.state == PAUSED
+
+
+def test_the_feedback_of_many_steps_keeps_up(paused: Remote):
+    handle = paused.simulate_steps(2000)
+    response = paused.listener.result(handle.get_result_async())
+    assert response.status == GoalStatus.STATUS_SUCCEEDED
+    assert paused.listener.spin_until(lambda: (2000, 0) in paused.feedback(handle))
+    completed = [done for done, _ in paused.feedback(handle)]
+    assert completed == sorted(set(completed))
+    assert len(completed) < 1000, "no client can listen that quickly"
+
+
+def test_the_action_is_aborted_unless_the_simulation_is_paused(remote: Remote):
+    handle = remote.simulate_steps(3)
+    response = remote.listener.result(handle.get_result_async())
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert response.result.result.result == FAILED
+    assert "only a paused simulation" in response.result.result.error_message
+
+
+def test_a_canceled_action_stops_amid_its_steps(paused: Remote):
+    handle = paused.simulate_steps(10**12)
+    assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
+    paused.listener.result(handle.cancel_goal_async())
+    response = paused.listener.result(handle.get_result_async())
+    assert response.status == GoalStatus.STATUS_CANCELED
+    assert response.result.result.result == FAILED
+    assert response.result.result.error_message.startswith("canceled after ")
+    assert paused.state == PAUSED
+    assert paused.step().result == Result.RESULT_OK
+
+
+def test_a_service_cannot_step_while_the_action_does(paused: Remote):
+    handle = paused.simulate_steps(10**12)
+    assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
+    assert paused.step().result == FAILED
+    paused.listener.result(handle.cancel_goal_async())
+    paused.listener.result(handle.get_result_async())
+
+
+def test_steps_end_with_a_reset(paused: Remote):
+    handle = paused.simulate_steps(10**12)
+    assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
+    assert paused.call("ResetSimulation").result.result == Result.RESULT_OK
+    response = paused.listener.result(handle.get_result_async())
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert response.result.result.error_message.startswith("the simulation was reset after ")
+    assert paused.state == PAUSED

@@ -1,0 +1,166 @@
+"""A simulation that messages and parameters act on at once: no middleware, and no thread."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.acting.actuator_server import ActuatorServer
+from mujoco_ros.ros.acting.mocap_server import MocapServer
+from mujoco_ros.ros.acting.parameters import ActingParameters
+from mujoco_ros.ros.acting.wrench_server import WrenchServer
+from mujoco_ros.ros.node_parameters import PARAMETERS
+from mujoco_ros.ros.parameters import Parameters, RefusedError
+from mujoco_ros.ros.refusals import Refusals
+from mujoco_ros.ros.submit import Submit
+from mujoco_ros.sim.simulation import Simulation
+
+
+class Wires:
+    """Stands for the endpoints of a node: what is published is handed over at once."""
+
+    def __init__(self) -> None:
+        self.callbacks: dict[str, Callable[[Any], None]] = {}
+        self.published: dict[str, list[Any]] = {}
+
+    def subscription(
+        self, _kind: Any, topic: str, callback: Callable[[Any], None], _qos: Any
+    ) -> str:
+        assert topic not in self.callbacks
+        self.callbacks[topic] = callback
+        return topic
+
+    def publisher(self, _kind: Any, topic: str, _qos: Any) -> Any:
+        sent: list[Any] = []
+        assert topic not in self.published
+        self.published[topic] = sent
+        return SimpleNamespace(topic=topic, publish=sent.append)
+
+    def close(self, endpoint: Any) -> None:
+        if isinstance(endpoint, str):
+            del self.callbacks[endpoint]
+        else:
+            del self.published[endpoint.topic]
+
+
+class Acted:
+    """A simulation, everything that acts on it, and short ways to do so."""
+
+    def __init__(self, node: Node, scene: Path) -> None:
+        self.node = node
+        self.said: list[str] = []
+        self.wires = Wires()
+        self.parameters = Parameters(node)
+        self.parameters.declare(PARAMETERS)
+        self.simulation = Simulation(load_scene(str(scene)))
+        self.acting = ActingParameters(
+            self.parameters, self.simulation, lambda call, *args: call(*args)
+        )
+        self.parameters.refuse_unknown()
+        self.acting.start()
+        self.parameters.apply = self._apply
+        refusals = Refusals(self.said.append)
+        self.counts = refusals.counts
+        submit = Submit(self.simulation, refusals)
+        endpoints: Any = self.wires
+        self.wrenches = WrenchServer(endpoints, self.simulation, self.parameters, submit, refusals)
+        self.mocap = MocapServer(endpoints, self.simulation, submit, refusals)
+        self.actuators = ActuatorServer(
+            endpoints, self.simulation, submit, refusals, controllers=True
+        )
+        self.followers = (
+            *self.acting.followers,
+            self.wrenches,
+            self.mocap,
+            self.actuators,
+        )
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a parameter as clients see it."""
+        value = self.node.get_parameter(name).value
+        return tuple(value) if not isinstance(value, bool | int | float | str) else value
+
+    @property
+    def topics(self) -> set[str]:
+        return set(self.wires.callbacks)
+
+    def set(self, values: Mapping[str, Any]) -> str:
+        """Set parameters atomically; return the reason of a refusal, empty for none."""
+        parameters = [Parameter(name, value=value) for name, value in values.items()]
+        try:
+            reason = str(self.node.set_parameters_atomically(parameters).reason)
+        except RefusedError as refusal:
+            reason = str(refusal)
+        self.simulation.commands.drain()
+        return reason
+
+    def push(
+        self,
+        frame: str,
+        force: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        torque: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        topic: str = "external_wrench",
+    ) -> None:
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        at = message.wrench
+        at.force.x, at.force.y, at.force.z = force
+        at.torque.x, at.torque.y, at.torque.z = torque
+        self.wires.callbacks[topic](message)
+        self.simulation.commands.drain()
+
+    def move(
+        self,
+        topic: str,
+        position: tuple[float, float, float],
+        quat_xyzw: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0),
+        frame: str = "world",
+    ) -> None:
+        message = PoseStamped()
+        message.header.frame_id = frame
+        pose = message.pose
+        pose.position.x, pose.position.y, pose.position.z = position
+        turn = pose.orientation
+        turn.x, turn.y, turn.z, turn.w = quat_xyzw
+        self.wires.callbacks[topic](message)
+        self.simulation.commands.drain()
+
+    def step(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.simulation.commands.drain()
+            self.simulation.step()
+
+    def reset(self) -> None:
+        """Reset the simulation, and tell so."""
+        self.simulation.reset()
+        self.acting.restore()
+        self.simulation.commands.drain()
+
+    def applied(self, body: str) -> np.ndarray:
+        """Return what acts on a body: force and torque at its centre of mass.  # (6,)"""
+        return np.array(self.simulation.data.body(body).xfrc_applied)
+
+    def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
+        """Change the model, with all steps of that in this thread."""
+        plant = self.simulation.plan(build(self.simulation.assembly))
+        plant.fresh = fresh
+        for follower in self.followers:
+            follower.draft(plant)
+        for follower in self.followers:
+            follower.prepare(plant)
+        self.simulation.succeed(plant, fresh=fresh)
+        for follower in self.followers:
+            follower.switch()
+        for follower in self.followers:
+            follower.finish()
+        self.simulation.commands.drain()
+
+    def _apply(self, values: Mapping[str, Any]) -> None:
+        self.simulation.commands.submit(self.acting.change(values), urgent=True)

@@ -1,0 +1,139 @@
+"""Saving the state of a simulator that runs, and returning to it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from commanders import Commander
+from remote import PAUSED, PLAYING, STOPPED, Remote
+from simulators import Starter
+from std_srvs.srv import Trigger
+
+GAIN = "gains.elbow_joint.kp"
+
+
+class Keeper:
+    """Saves and loads keyframes of a simulator."""
+
+    def __init__(self, remote: Remote) -> None:
+        self.remote = remote
+        self._clients = {
+            name: remote.listener.node.create_client(Trigger, f"/mujoco/{name}_keyframe")
+            for name in ("save", "load")
+        }
+        for client in self._clients.values():
+            assert remote.listener.spin_until(client.service_is_ready)
+
+    def call(self, what: str, name: str) -> Trigger.Response:
+        """Save or load a keyframe by name."""
+        (result,) = self.remote.listener.set_parameters({"active_keyframe": name})
+        assert result.successful, result.reason
+        return self.remote.listener.result(self._clients[what].call_async(Trigger.Request()))
+
+    def positions(self) -> np.ndarray:
+        """Return the joints' positions in the next step, which is taken."""
+        remote = self.remote
+        remote.quiet()
+        assert remote.step(2).result == remote.step(0).result
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) > 0)
+        return np.array(remote.joint_states.messages[0].position)
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    starter = Starter(tmp_path_factory.mktemp("keyframes"))
+    # Every step, but no more than can be heard on a busy machine.
+    remote = Remote(starter, publish_rate__joint_states=1000.0, real_time_factor=0.3)
+    yield remote
+    remote.close()
+    starter.close()
+
+
+@pytest.fixture
+def keeper(remote: Remote) -> Keeper:
+    remote.put(PAUSED)
+    return Keeper(remote)
+
+
+def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: Remote) -> None:
+    saved = keeper.call("save", "here")
+    assert saved.success
+    assert saved.message.startswith("saved 'here' at ")
+    before = keeper.positions()
+    commander = Commander(remote.listener)
+    commander.publish_joints(["elbow_joint"], position=[1.0])
+    remote.put(PLAYING)
+    remote.listener.spin_for(1.0)
+    remote.put(PAUSED)
+    assert abs(keeper.positions()[2] - before[2]) > 0.1
+    loaded = keeper.call("load", "here")
+    assert loaded.success, loaded.message
+    assert loaded.message.split()[-2] == saved.message.split()[-2], "the time"
+    assert (keeper.positions() == before).all()
+    commander.close()
+
+
+def test_gains_read_back_what_was_restored(keeper: Keeper, remote: Remote) -> None:
+    before = remote.listener.get_parameter(GAIN)
+    assert keeper.call("save", "gains").success
+    remote.listener.set_parameters({GAIN: before / 2})
+    assert keeper.call("load", "gains").success
+    assert remote.listener.spin_until(lambda: remote.listener.get_parameter(GAIN) == before)
+
+
+def test_loading_is_told_as_a_reset_is(keeper: Keeper, remote: Remote) -> None:
+    assert keeper.call("save", "told").success
+    remote.step(10)
+    remote.quiet()
+    assert keeper.call("load", "told").success
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    assert remote.resets.messages[0].frame_id == "time state"
+
+
+def test_a_keyframe_of_the_model_can_be_loaded(keeper: Keeper) -> None:
+    response = keeper.call("load", "home")
+    assert (response.success, response.message) == (True, "loaded 'home'; it is 0.000000 s")
+    assert keeper.positions()[2] == pytest.approx(1.35)
+
+
+def test_an_unknown_one_is_refused_with_those_there_are(keeper: Keeper) -> None:
+    keeper.call("save", "mine")
+    response = keeper.call("load", "yours")
+    assert not response.success
+    assert response.message.startswith("keyframe 'yours' not found; there are: arm/home, ")
+    assert "mine" in response.message
+
+
+def test_an_empty_name_is_refused(keeper: Keeper) -> None:
+    response = keeper.call("save", "")
+    assert not response.success
+    assert "active_keyframe" in response.message
+
+
+def test_what_stood_at_the_start_is_only_paused_after_a_load(
+    keeper: Keeper, remote: Remote
+) -> None:
+    keeper.call("save", "mine")
+    remote.put(STOPPED)
+    assert keeper.call("load", "mine").success
+    assert remote.state == PAUSED
+
+
+def test_the_clock_goes_on_where_it_must_not_rewind(keeper: Keeper, remote: Remote) -> None:
+    remote.listener.set_parameters({"reset_time": "continue"})
+    keeper.call("save", "mine")
+    remote.step(50)
+    time = float(keeper.call("save", "later").message.split()[-2])
+    loaded = keeper.call("load", "mine")
+    assert float(loaded.message.split()[-2]) == time
+    remote.listener.set_parameters({"reset_time": "rewind"})
+
+
+def test_a_simulation_that_plays_can_be_saved_and_loaded_at_any_time(
+    keeper: Keeper, remote: Remote
+) -> None:
+    remote.put(PLAYING)
+    for _ in range(20):
+        assert keeper.call("save", "here").success
+        assert keeper.call("load", "here").success
+    assert remote.simulator.process.poll() is None
