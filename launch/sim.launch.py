@@ -91,6 +91,12 @@ ARGUMENTS = [
         description="Folder to record every topic to, cameras included, as an MCAP bag; "
         "it must not exist yet. Nothing is recorded without it.",
     ),
+    DeclareLaunchArgument(
+        "state_log",
+        default_value="",
+        description="File to log the full state to at every step; it must not exist yet. Nothing "
+        "is logged without it.",
+    ),
 ]
 
 
@@ -132,6 +138,8 @@ def _simulator(arguments: dict[str, str]) -> Node:
         chosen["real_time_factor"] = ParameterValue(
             _number(arguments, "real_time_factor"), value_type=float
         )
+    if arguments["state_log"]:
+        chosen["state_log"] = ParameterValue(arguments["state_log"], value_type=str)
     tf = _tf(arguments)
     if tf is not None:
         chosen["tf"] = ParameterValue(tf, value_type=str)
@@ -223,14 +231,16 @@ def _rviz(arguments: dict[str, str]) -> IncludeLaunchDescription:
 
 
 def _recorder(record: str, use_sim_time: str) -> ExecuteProcess:
+    """Return `ros2 bag record`, or where that is not installed, the recorder of this package."""
     folder = Path(record).expanduser()
     if folder.exists():
         raise ValueError(f"record:={folder} already exists; name a folder to be created")
-    _require("ros2bag", "record")
-    _require("rosbag2_storage_mcap", "record")
     ros2 = shutil.which("ros2")
-    if ros2 is None:
-        raise ValueError("record needs the command 'ros2', which is not on PATH")
+    if ros2 is None or not all(_is_installed(p) for p in ("ros2bag", "rosbag2_storage_mcap")):
+        arguments = ["--output", str(folder)]
+        if use_sim_time == "true":
+            arguments.append("--use-sim-time")
+        return Node(package="mujoco_ros", executable="record", arguments=arguments, output="screen")
     # The keyboard control would read the terminal that belongs to `ros2 launch`.
     command = [ros2, "bag", "record", "--all", "--storage", "mcap", "--disable-keyboard-controls"]
     if use_sim_time == "true":
@@ -255,9 +265,13 @@ def _file(arguments: dict[str, str], name: str) -> Path:
 
 
 def _require(package: str, argument: str) -> None:
+    if not _is_installed(package):
+        raise ValueError(f"{argument} needs the ROS package '{package}', which is not installed")
+
+
+def _is_installed(package: str) -> bool:
     try:
         get_package_prefix(package)
     except PackageNotFoundError:
-        raise ValueError(
-            f"{argument} needs the ROS package '{package}', which is not installed"
-        ) from None
+        return False
+    return True

@@ -44,6 +44,7 @@ def test_sim_declares_its_arguments_with_defaults_and_choices():
         "rviz": ("false", boolean),
         "rviz_config": (config, None),
         "record": ("", None),
+        "state_log": ("", None),
     }
 
 
@@ -195,6 +196,25 @@ def test_record_starts_a_bag_of_all_topics(ros2_launch, stand_ins, tmp_path, use
     assert launch.processes() == []
 
 
+@pytest.mark.parametrize("missing", ["ros2bag", "rosbag2_storage_mcap"])
+def test_record_records_by_itself_without_ros2_bag(
+    ros2_launch, stand_ins_without, tmp_path, missing
+):
+    bag = tmp_path / "bag"
+    launch = ros2_launch(SIM, f"record:={bag}", environment=stand_ins_without(missing))
+    (record,) = launch.started(2)["record"]
+    assert record.argv[:3] == ["--output", str(bag), "--use-sim-time"]
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
+
+
+def test_the_state_log_is_a_parameter_of_the_simulator(ros2_launch, stand_ins, tmp_path):
+    launch = ros2_launch(SIM, f"state_log:={tmp_path}/run.mjlog", environment=stand_ins)
+    (sim,) = launch.started(1)["sim"]
+    assert sim.parameters["state_log"] == f"{tmp_path}/run.mjlog"
+    assert launch.interrupt() == 0
+
+
 def ends(code: int) -> dict[str, str]:
     """Return what makes the simulator end with `code` once it and RViz have started."""
     return {"sim_ends_with": str(code), "once_started": "2"}
@@ -240,7 +260,6 @@ def test_a_wrong_argument_is_one_clear_error(ros2_launch, stand_ins, arguments, 
     [
         ("rviz:=true", "rviz2"),
         ("robot_state_publisher:=true", "robot_state_publisher"),
-        ("record:=/nowhere/bag", "ros2bag"),
     ],
 )
 def test_a_package_that_is_not_installed_is_one_clear_error(

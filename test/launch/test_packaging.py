@@ -22,18 +22,31 @@ ROSDEP_KEYS = {
     "catkin_pkg": "python3-catkin-pkg-modules",
     "cv2": "python3-opencv",
     "hypothesis": "python3-hypothesis",
+    "lz4": "mcap-ros2-support",
+    "mcap": "mcap-ros2-support",
     "mujoco": "python3-mujoco-pip",
     "numpy": "python3-numpy",
     "matplotlib": "python3-matplotlib",
     "pytest": "python3-pytest",
+    "regex": "python3-regex",
+    "rosbags": "python3-rosbags-pip",
     "scipy": "python3-scipy",
     "setuptools": "python3-setuptools",
     "tf2_ros": "tf2_ros_py",
     "trimesh": "python3-trimesh-pip",
     "yaml": "python3-yaml",
+    "zstandard": "mcap-ros2-support",
 }
 # What pip calls those of them that every user of the package needs.
-DISTRIBUTIONS = {"mujoco": "mujoco", "numpy": "numpy", "trimesh": "trimesh", "yaml": "PyYAML"}
+DISTRIBUTIONS = {
+    "lz4": "lz4",
+    "mcap": "mcap",
+    "mujoco": "mujoco",
+    "numpy": "numpy",
+    "trimesh": "trimesh",
+    "yaml": "PyYAML",
+    "zstandard": "zstandard",
+}
 
 
 def imports_of(folder: str) -> dict[str, Path]:
@@ -170,7 +183,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     scripts = dict(
         script.split(" = ") for script in setup_arguments["entry_points"]["console_scripts"]
     )
-    assert set(scripts) == {"sim", "export_urdf"}
+    assert set(scripts) == {"sim", "export_urdf", "record", "replay"}
     for target in scripts.values():
         module, function = target.split(":")
         assert callable(getattr(importlib.import_module(module), function))

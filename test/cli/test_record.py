@@ -1,0 +1,193 @@
+"""The executable `record`, as a user runs it: ended by Ctrl-C, and without warning."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
+
+from rosbags.rosbag2 import Reader
+
+from benchmark.domains import Domain
+from mujoco_ros.cli.record import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 60.0
+TOPICS, RATE_HZ = 12, 500
+# Publishes so many topics of joint states at this rate; each message says when it was sent.
+PUBLISHER = f"""
+import time
+import rclpy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+rclpy.init()
+node = rclpy.create_node("publisher")
+publishers = [node.create_publisher(JointState, f"/topic{{i}}", 10) for i in range({TOPICS})]
+message = JointState(position=[0.0] * 30, velocity=[0.0] * 30)
+begin, count = time.monotonic(), 0
+while True:
+    data = serialize_message(message)
+    for publisher in publishers:
+        publisher.publish(data)
+    count += 1
+    time.sleep(max(0.0, begin + count / {RATE_HZ} - time.monotonic()))
+"""
+
+
+@pytest.fixture
+def environment() -> Iterator[dict[str, str]]:
+    """The environment of a ROS domain of its own."""
+    domain = Domain()
+    yield os.environ | {"ROS_DOMAIN_ID": str(domain.id)}
+    domain.close()
+
+
+@pytest.fixture
+def start(environment, tmp_path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Start Python with arguments; it is gone after the test."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        with (tmp_path / f"log{len(processes)}").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # A shell that runs the tests in the background has SIGINT ignored.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+            )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def record(start, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return start("-m", "mujoco_ros.cli.record", "--output", str(folder), *arguments)
+
+
+def recorded(folder: Path) -> int:
+    """Return how many messages metadata.yaml tells of."""
+    try:
+        content = yaml.safe_load((folder / "metadata.yaml").read_text())
+    except FileNotFoundError:
+        return 0
+    return content["rosbag2_bagfile_information"]["message_count"]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def contents(folder: Path) -> dict[str, list[int]]:
+    """Return the times of the messages of each topic, by another reader."""
+    with Reader(folder) as reader:
+        found: dict[str, list[int]] = {connection.topic: [] for connection in reader.connections}
+        for connection, time_ns, _ in reader.messages():
+            found[connection.topic].append(time_ns)
+    return found
+
+
+def test_ctrl_c_ends_a_recording_with_everything_in_it(start, tmp_path):
+    bag = tmp_path / "bag"
+    start("-c", PUBLISHER)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(PATIENCE_S) == 0
+    found = contents(bag)
+    assert len(found) == TOPICS
+    assert sum(map(len, found.values())) == recorded(bag)
+    assert sorted(path.name for path in bag.iterdir()) == ["bag_0.mcap", "metadata.yaml"]
+    assert f"{TOPICS} topics, {recorded(bag)} messages" in (tmp_path / "log1").read_text()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kill_loses_at_most_the_last_second(start, tmp_path, seed):
+    bag = tmp_path / "bag"
+    start("-c", PUBLISHER)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    time.sleep(random.Random(seed).uniform(0.0, 1.0))  # amid whatever it does
+    killed = time.time_ns()
+    recorder.kill()
+    recorder.wait()
+    assert main(["--repair", str(bag)]) == 0
+    found = contents(bag)
+    assert len(found) == TOPICS
+    assert all(killed - times[-1] < 1_000_000_000 for times in found.values())
+    counts = [len(times) for times in found.values()]
+    assert sum(counts) == recorded(bag) > TOPICS * RATE_HZ
+
+
+def test_a_bag_that_was_killed_is_read_without_a_repair(start, tmp_path):
+    bag = tmp_path / "bag"
+    start("-c", PUBLISHER)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    recorder.kill()
+    recorder.wait()
+    assert min(map(len, contents(bag).values())) > RATE_HZ / 2
+
+
+def test_a_recording_is_split_by_duration(start, tmp_path):
+    bag = tmp_path / "bag"
+    start("-c", PUBLISHER)
+    recorder = record(start, bag, "--topics", "topic0", "--max-bag-duration", "1")
+    wait_for(lambda: len(list(bag.glob("*.mcap"))) == 3)
+    recorder.send_signal(signal.SIGTERM)
+    assert recorder.wait(PATIENCE_S) == 0
+    assert list(contents(bag)) == ["/topic0"]
+    assert sum(map(len, contents(bag).values())) == recorded(bag)
+
+
+def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
+    bag = tmp_path / "bag"
+    recorder = record(start, bag, "--use-sim-time")
+    wait_for(lambda: "waiting for /clock" in (tmp_path / "log0").read_text())
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(PATIENCE_S) == 0
+    assert contents(bag) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--regex", "("], "'(' is no regular expression"),
+        (["--max-bag-size", "0"], "'0' is no whole number above 0"),
+        (["--max-bag-duration", "soon"], "'soon' is no whole number above 0"),
+        (["--compression", "zip"], "invalid choice: 'zip'"),
+        (["--topic", "x"], "unrecognized arguments"),
+    ],
+)
+def test_a_wrong_argument_is_told(capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_an_existing_folder_is_refused(start, tmp_path):
+    recorder = record(start, tmp_path)
+    assert recorder.wait(PATIENCE_S) == 1
+    assert "exists; name a folder to be created" in (tmp_path / "log0").read_text()
+
+
+def test_a_folder_that_is_no_bag_cannot_be_repaired(capsys, tmp_path):
+    assert main(["--repair", str(tmp_path)]) == 1
+    assert "is no bag" in capsys.readouterr().err
