@@ -30,8 +30,9 @@ setup: ## install everything into a virtual environment
 sim: setup ## run the simulator
 	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all $(ARGS)
 
-test: setup ## run the tests
-	@$(RUN) $(BIN)/python -m pytest $(TESTS) $(ARGS)
+# A file's tests share what they start, so they stay together and in order.
+test: setup ## run the tests, several files at a time
+	@$(RUN) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 
 lint: setup ## check style, types, XML and YAML
 	@$(RUN) $(BIN)/ruff check --output-format concise .

@@ -6,13 +6,16 @@ import time
 from datetime import date
 
 from benchmark.commanding import COMMANDING
-from benchmark.machine import describe, load, ros_distribution
+from benchmark.machine import describe, load
 from benchmark.measurements import SENSING
 from benchmark.plan import FULL, QUICK
 from benchmark.processes import ROOT
+from benchmark.recording import RECORDING
+from benchmark.reliability import reliability
 from benchmark.report import Row, save, table
+from mujoco_ros.ros.distribution import ros_distribution
 
-MEASUREMENTS = {**SENSING, **COMMANDING}
+MEASUREMENTS = {**SENSING, **COMMANDING, **RECORDING, "reliability": reliability}
 """What ``--only`` chooses from; (c) is measured together with (b)."""
 
 
@@ -55,13 +58,14 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     keys = "\n".join(
-        f"  {key:8} {(function.__doc__ or '').partition(chr(10))[0]}"
+        f"  {key:12} {(function.__doc__ or '').partition(chr(10))[0]}"
         for key, function in MEASUREMENTS.items()
     )
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator as it runs, in processes of its own, and compare the "
-        "figures with their limits.\nThe whole takes about 18 minutes, most of it for (f).",
+        "figures with their limits.\nThe whole takes about 35 minutes, most of it for (f) and "
+        "reliability.",
         epilog=f"measurements:\n{keys}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

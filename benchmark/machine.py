@@ -2,7 +2,7 @@
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,16 +11,7 @@ import numpy
 import rclpy
 from ament_index_python.packages import get_package_share_directory
 
-
-def ros_distribution() -> str:
-    """Return the name of the ROS 2 distribution: a sourced one, or that of the installed wheels."""
-    if "ROS_DISTRO" in os.environ:
-        return os.environ["ROS_DISTRO"]
-    for distribution in distributions():
-        name = distribution.metadata["Name"].replace("_", "-")
-        if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
-            return name.split("-")[1]
-    return "unknown"
+from mujoco_ros.ros.distribution import ros_distribution
 
 
 def describe() -> dict[str, str]:

@@ -20,6 +20,15 @@ class Plan:
     latency: float = 30.0
     alternating: float = 48.0
     gains: float = 30.0
+    recording: float = 20.0
+    flood: float = 10.0
+    deaths: int = 10  # clients
+    cycles_before: int = 20  # cycles of spawning and deleting
+    cycles: int = 200
+    resets: int = 100  # resets
+    pause: float = 10.0
+    soak_from: float = 60.0
+    soak_to: float = 660.0
 
 
 FULL = Plan()
@@ -37,4 +46,13 @@ QUICK = Plan(
     latency=8.0,
     alternating=16.0,
     gains=8.0,
+    recording=6.0,
+    flood=3.0,
+    deaths=3,
+    cycles_before=5,
+    cycles=15,
+    resets=15,
+    pause=3.0,
+    soak_from=15.0,
+    soak_to=45.0,
 )

@@ -21,8 +21,7 @@ from benchmark.commander import NUMBER_NM
 from benchmark.naive import NaivePublishers
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.ros import publishers
-from mujoco_ros.ros.outbox import Batch, Outlet
+from mujoco_ros.ros.outbox import Batch, Content, Outlet
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
@@ -157,14 +156,14 @@ class Profile:
         self.wrap(Tracking, "update", "Tracking.update")
         self.wrap(Batch, "publish", "Batch.publish")
         self.wrap(Publishers, "publish", "Publishers.publish")
-        opened = publishers._open
+        opened = Publishers._open_outlet
 
-        def timed_open(*arguments: Any) -> Outlet:
-            outlet = opened(*arguments)
+        def timed_open(topics: Publishers, content: Content) -> Outlet:
+            outlet = opened(topics, content)
             outlet.publish = self._timed(outlet.publish, "publisher.publish")
             return outlet
 
-        _replace(publishers, "_open", timed_open)
+        _replace(Publishers, "_open_outlet", timed_open)
 
     def result(self) -> np.ndarray:
         """Return rows of label, nanoseconds in total and number of calls."""

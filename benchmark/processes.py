@@ -7,7 +7,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+
+from benchmark.domains import Domain
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -23,10 +26,15 @@ def environment() -> dict[str, str]:
     # A process that inherits the first one starts quicker than what a user starts.
     for name in ("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"):
         result.pop(name, None)
-    # Up to domain 101 no DDS port lies in Linux' ephemeral range.
-    result["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 101)
+    result["ROS_DOMAIN_ID"] = str(_domain().id)
     result["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     return result
+
+
+@cache
+def _domain() -> Domain:
+    """Return a ROS domain that is held as long as this process lives."""
+    return Domain()
 
 
 class Process:
@@ -143,7 +151,7 @@ def subscriber(
     arguments = [scene, str(folder / "arrivals.npz"), *(["--record"] if record else [])]
     variables = dict.fromkeys(_PROFILE_VARIABLES, str(_ANNOUNCE_OFTEN)) if announce_often else {}
     log = folder / "subscriber.log"
-    with _running(Process("benchmark.subscriber", arguments, log, variables)) as process:
+    with running(Process("benchmark.subscriber", arguments, log, variables)) as process:
         process.wait_for("ready")
         yield process
 
@@ -161,7 +169,7 @@ def simulator(
     else:
         arguments = [str(folder / "steps.npy"), *probe, *arguments]
         process = Process("benchmark.probe", arguments, folder / "simulator.log")
-    with _running(process):
+    with running(process):
         yield process
 
 
@@ -176,7 +184,8 @@ def play(part: str, seconds: float, folder: Path) -> None:
 
 
 @contextmanager
-def _running(process: Process) -> Iterator[Process]:
+def running(process: Process) -> Iterator[Process]:
+    """Run a process until the block is left, and see that it ends well."""
     try:
         yield process
         process.end()

@@ -1,4 +1,4 @@
-"""What all tests share: a private ROS domain, and a node to test with."""
+"""What all tests share: processes to run in, a private ROS domain, and a node to test with."""
 
 import os
 import time
@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-# Set before anything imports rclpy.  Up to 101 no DDS port lies in Linux' ephemeral range.
-os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 101)
+from benchmark.domains import Domain
+
+# Held as long as this process lives, and set before anything imports rclpy.
+_DOMAIN = Domain()
+os.environ["ROS_DOMAIN_ID"] = str(_DOMAIN.id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 for _variable in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "RMW_IMPLEMENTATION"):
     os.environ.pop(_variable, None)
@@ -23,6 +26,12 @@ else:
     MISSING = ""
 
 SpinUntil = Callable[..., bool]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes the tests run in: they often wait, for a simulator or a clock."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""A process that makes one trial: ``python -m benchmark.trial TRIAL FILE ARGUMENT...``."""
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.caller import Caller
+from benchmark.trials import calls, flood, load_broken, pause, resets, spawn_and_delete
+
+_SWITCH_INTERVAL_S = 1e-4
+"""So that answers are noted when they come, not when the thread that calls lets go of the GIL."""
+
+
+def _calling(caller: Caller, seconds: str, rate: str) -> dict[str, Any]:
+    """Call without end, so as to be killed amid it."""
+    functions = calls(caller)
+    sys.stdout.write("calling\n")
+    sys.stdout.flush()
+    end, number = time.monotonic() + float(seconds), 0
+    while time.monotonic() < end:
+        functions[number % len(functions)]()
+        number += 1
+        time.sleep(1.0 / float(rate))
+    return {}
+
+
+def _cycles(caller: Caller, count: str, robot: str) -> dict[str, Any]:
+    cycle = spawn_and_delete(caller, int(count), robot)
+    return {"cycle": cycle, "longest": caller.figure("world", "longest hold of the physics [ms]")}
+
+
+def _figures(caller: Caller) -> dict[str, Any]:
+    dropped = caller.figure("real time", "time dropped in total [s]")
+    return {"dropped": dropped, "lost": sum(map(int, caller.report["middleware"].values()))}
+
+
+TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
+    "flood": lambda caller, seconds, rate: asdict(flood(caller, float(seconds), float(rate))),
+    "calling": _calling,
+    "cycles": _cycles,
+    "resets": lambda caller, count: asdict(resets(caller, int(count))),
+    "pause": lambda caller, seconds: asdict(pause(caller, float(seconds))),
+    "broken": lambda caller, file: {"reason": load_broken(caller, Path(file))},
+    "figures": _figures,
+}
+
+
+def main() -> int:
+    """Make the trial and save what was noted."""
+    trial, file, *arguments = sys.argv[1:]
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    with closing(Caller()) as caller:
+        notes = TRIALS[trial](caller, *arguments)
+    np.savez(file, **notes)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
