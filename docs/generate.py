@@ -12,6 +12,10 @@ from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.scene import load_scene, shipped_scenes
+from mujoco_ros.ros.acting.equality_parameters import EQUALITY
+from mujoco_ros.ros.acting.look_parameters import LOOKS
+from mujoco_ros.ros.acting.physics_parameters import PHYSICS_PARAMETERS
+from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.ros.control_specs import (
     FORWARD,
     GAINS,
@@ -24,8 +28,10 @@ from mujoco_ros.ros.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.ros.frames import FramePlan, TfMode, plan_frames
+from mujoco_ros.ros.names import within
+from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.ros.outbox import Topic
-from mujoco_ros.ros.parameters import PARAMETERS, Spec
+from mujoco_ros.ros.parameter_spec import Spec
 from mujoco_ros.ros.topics import (
     LATCHED,
     RATES,
@@ -69,6 +75,15 @@ physics step, all of it at the same one, and is logged. Those "by the model" onl
 `make sim` sets `tf` to `all`, because nothing else publishes the links there.
 
 ## Of the simulator
+
+"""
+
+WORLD_HEAD = """
+## Of the world
+
+[Acting on the world](acting.md) shows what they do. They start as the scene has them, or as they
+are given at start. A reset restores equality constraints, and leaves the others as they are. Those
+of colours and sizes come into being when they are first set.
 
 """
 
@@ -136,9 +151,14 @@ there.
 def parameters_page() -> str:
     """Return the page about all parameters."""
     return (
-        NOTICE.format(source="mujoco_ros/ros/parameters.py and control_specs.py")
+        NOTICE.format(source="the tables of them in mujoco_ros/ros/")
         + PARAMETERS_HEAD
         + _parameter_table(PARAMETERS)
+        + WORLD_HEAD
+        + _parameter_table(
+            (*PHYSICS_PARAMETERS, EQUALITY, *LOOKS),
+            {spec.name: "the scene's" for spec in (*PHYSICS_PARAMETERS, EQUALITY, *LOOKS)},
+        )
         + ROBOTS_HEAD
         + _parameter_table((*GAINS, GAINS_FILE), {spec.name: "the scene's" for spec in GAINS})
         + COMMANDS_HEAD
@@ -197,6 +217,15 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
     reliable = _quality(QoSProfile(depth=10))
     rows.append(("`/diagnostics`", "diagnostic_msgs/DiagnosticArray", "1", reliable, ""))
     inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
+    inputs += [
+        (
+            _absolute(within(namespace, EXTERNAL_WRENCH)),
+            f"topic, {_quality(RELIABLE)}",
+            "geometry_msgs/WrenchStamped",
+            "any frame",
+        )
+        for namespace in sorted({"", *(robot.namespace for robot, _ in robots)})
+    ]
     return (
         f"## {scene}\n\n"
         + _table(("Topic", "Type", "Rate [Hz]", "QoS", "Frame"), rows)

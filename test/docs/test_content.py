@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -193,7 +194,7 @@ def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(pag
 @pytest.mark.parametrize("page", PAGES)
 def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
     for name, value in re.findall(r"ros2 param set /mujoco ([\w.]+) ([\w./-]+)", PAGES[page]):
-        templates = [t for t in ROBOT_ROWS if re.fullmatch(t.replace("<joint>", r"\w+"), name)]
+        templates = [t for t in ROBOT_ROWS if re.fullmatch(re.sub(r"<\w+>", r"\\w+", t), name)]
         row = PARAMETER_ROWS.get(name) or ROBOT_ROWS[templates[0]]
         assert row["Set"] == "at run time", name
         if row["Type"] == "float":
@@ -224,6 +225,15 @@ def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent
                 assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
 
 
+def flat(parameters: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of parameters, given one within the other."""
+    for name, value in parameters.items():
+        if isinstance(value, dict):
+            yield from (f"{name}.{rest}" for rest in flat(value))
+        else:
+            yield name
+
+
 @pytest.mark.parametrize("block", code_blocks("yaml"))
 def test_every_yaml_example_is_accepted(block, tmp_path):
     path = tmp_path / "example.yaml"
@@ -238,9 +248,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
             assert Simulation(scene).step()
         return
     if "mujoco" in content:
-        given = content["mujoco"]["ros__parameters"]
-        rates = {f"publish_rate.{name}" for name in given.pop("publish_rate", {})}
-        assert rates | set(given) <= set(PARAMETER_ROWS)
+        assert set(flat(content["mujoco"]["ros__parameters"])) <= set(PARAMETER_ROWS)
         return
     gains = load_gains(path, tuple(content), tuple(content))
     assert (gains.kp > 0).all()

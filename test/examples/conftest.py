@@ -27,19 +27,19 @@ robots:
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def starter(folder: Path) -> Iterator[Starter]:
     starter = Starter(folder)
     yield starter
     starter.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_arm(starter: Starter, folder: Path) -> Commanded:
     simulator = starter.simulator(scene="arm", real_time_factor=0.6)
     return Commanded(folder, simulator, starter.listener(simulator))

@@ -27,7 +27,7 @@ def test_without_a_robot_each_says_how_to_start_one(folder: Path) -> None:
 def test_each_says_what_a_robot_has_instead_of_what_it_wants(pair: Commanded) -> None:
     namespace = (*ROS_ARGUMENTS, "__ns:=/quadruped")
     arguments = {"03_send_trajectory.py": ("--joints", "elbow_joint")}
-    running = [pair.start(s, *arguments.get(s, ()), *namespace) for s in COMMANDING[:-1]]
+    running = [pair.start(s, *arguments.get(s, ()), *namespace) for s in COMMANDING[:4]]
     sine, trajectory, gains, impedance = (example.outcome() for example in running)
     for done in (sine, trajectory, gains, impedance):
         assert (done.code, done.says) == (1, "")
@@ -46,6 +46,8 @@ def test_a_namespace_reaches_one_robot_among_several(pair: Commanded, script: st
         "04_tune_gains.py": ("--scale", "0.5", "--settle", "0.2"),
         "05_impedance_control.py": ("--seconds", "1"),
         "06_open_and_close_gripper.py": (),
+        "07_spawn_boxes.py": ("--count", "1", "--watch", "0.2"),
+        "08_lockstep.py": ("--seconds", "1"),
     }
     done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
     assert done.code == 0, done.complains

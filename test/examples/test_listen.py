@@ -5,21 +5,30 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from benchmark.domains import Domain
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30.0
-# Not the domain of the other tests, some of which share a simulator that keeps running.
-DOMAIN = str(1 + (int(os.environ["ROS_DOMAIN_ID"]) + 50) % 101)
+Listen = Callable[[], "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def simulator(tmp_path: Path) -> Iterator[None]:
+def domain() -> Iterator[str]:
+    """A domain in which there is nobody but who is started here."""
+    domain = Domain()
+    yield str(domain.id)
+    domain.close()
+
+
+@pytest.fixture
+def simulator(tmp_path: Path, domain: str) -> Iterator[None]:
     """The humanoid, every link in TF, as `make sim` runs it; slowly, for busy machines."""
     log = tmp_path / "simulator.log"
     parameters = ["-p", "scene:=humanoid", "-p", "tf:=all", "-p", "real_time_factor:=0.3"]
@@ -27,7 +36,7 @@ def simulator(tmp_path: Path) -> Iterator[None]:
         process = subprocess.Popen(
             [sys.executable, "-m", "mujoco_ros", "--ros-args", *parameters],
             cwd=ROOT,
-            env={**os.environ, "ROS_DOMAIN_ID": DOMAIN, "ROS_LOG_DIR": str(tmp_path)},
+            env={**os.environ, "ROS_DOMAIN_ID": domain, "ROS_LOG_DIR": str(tmp_path)},
             stdout=file,
             stderr=subprocess.STDOUT,
         )
@@ -41,17 +50,19 @@ def simulator(tmp_path: Path) -> Iterator[None]:
     assert process.wait(timeout=10) == 0, log.read_text()
 
 
-def listen() -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+@pytest.fixture
+def listen(domain: str) -> Listen:
+    """Runs the example and returns what became of it."""
+    return lambda: subprocess.run(
         [sys.executable, ROOT / "examples" / "01_listen.py"],
-        env={**os.environ, "ROS_DOMAIN_ID": DOMAIN},
+        env={**os.environ, "ROS_DOMAIN_ID": domain},
         capture_output=True,
         text=True,
         timeout=90,
     )
 
 
-def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simulator):
+def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simulator, listen):
     done = listen()
     assert done.returncode == 0, done.stderr
     rates = {
@@ -81,7 +92,7 @@ def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simula
     assert float(felt.group(3)) == pytest.approx(9.81, abs=0.1)
 
 
-def test_without_a_simulator_it_says_how_to_start_one():
+def test_without_a_simulator_it_says_how_to_start_one(listen):
     done = listen()
     assert done.returncode == 1
     assert done.stderr.strip() == (

@@ -1,0 +1,43 @@
+"""The page on /diagnostics has every row and every limit."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
+
+from mujoco_ros.ros.diagnostic_limits import LIMITS
+from mujoco_ros.ros.diagnostic_rows import ROWS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+ADDED = set(
+    re.findall(
+        r'diagnostics\.add\(\s*"([^"]+)"', (ROOT / "mujoco_ros" / "ros" / "node.py").read_text()
+    )
+)
+
+
+def _shown(limit: float) -> str:
+    return "never" if limit < 0 else f"{limit:g}"
+
+
+def _first_cells(heading: str) -> set[str]:
+    table = PAGE[PAGE.index(heading) :].partition("\n\n")[0]
+    return set(re.findall(r"^\| `([^`]+)`", table, re.M))
+
+
+def test_every_row_is_explained() -> None:
+    assert ADDED
+    assert _first_cells("| Row |") == {*ROWS, *ADDED}
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
+def test_every_limit_is_listed_with_its_defaults(limit) -> None:
+    cells = (f"`{limit.name}`", limit.description, _shown(limit.warn), _shown(limit.error))
+    assert f"| {' | '.join(cells)} |" in PAGE
+
+
+def test_no_limit_is_listed_that_there_is_not() -> None:
+    assert _first_cells("| Figure |") == {limit.name for limit in LIMITS}

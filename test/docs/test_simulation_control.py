@@ -1,0 +1,44 @@
+"""The page on simulation control knows every service, and the codes it names exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("simulation_interfaces", reason="ROS 2 is not installed here")
+
+import simulation_interfaces.msg
+import simulation_interfaces.srv
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "simulation_control.md").read_text()
+ROWS = {
+    name: row
+    for row in re.findall(r"^\| .*`.* \|$", PAGE, flags=re.M)
+    for name in re.findall(r"`(\w+)`", row.split("|")[1])
+}
+SERVICES = [name for name in dir(simulation_interfaces.srv) if re.fullmatch(r"[A-Z]\w+[a-z]", name)]
+CODE = re.compile(r"`([A-Z]+(?:_[A-Z]+)+)`")
+
+
+def requested(name: str) -> type:
+    return getattr(simulation_interfaces.srv, name)
+
+
+@pytest.mark.parametrize(
+    "service", [name for name in SERVICES if hasattr(requested(name), "Request")]
+)
+def test_every_service_of_the_standard_has_a_row(service: str) -> None:
+    assert service in ROWS
+
+
+@pytest.mark.parametrize("service", sorted(set(ROWS) & set(SERVICES)))
+def test_the_codes_in_a_row_are_those_of_the_service_or_of_all(service: str) -> None:
+    for code in CODE.findall(ROWS[service]):
+        of_service = hasattr(requested(service).Response, code)
+        assert of_service or hasattr(simulation_interfaces.msg.Result, code), code
+
+
+def test_every_code_that_a_service_of_spawning_has_is_named_or_never_used() -> None:
+    response = simulation_interfaces.srv.SpawnEntity.Response
+    codes = {name for name in dir(response) if isinstance(getattr(response, name), int)}
+    assert codes - set(CODE.findall(ROWS["SpawnEntity"])) == {"UNSUPPORTED_ASSETS"}

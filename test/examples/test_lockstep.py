@@ -1,0 +1,64 @@
+"""An arm, driven in lockstep."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from example_runs import Commanded, Example
+from simulators import Starter
+
+from mujoco_ros.sim.state_log.reader import StateLog
+
+SCRIPT = "08_lockstep.py"
+SECONDS = 10
+
+
+def since_reset(path: Path) -> dict[str, bytes]:
+    """Return all that a log says of the ten seconds from the last reset on, field by field."""
+    with_pauses = StateLog.open(path)
+    time = with_pauses.time
+    first = int(np.flatnonzero(time == 0.0)[-1])
+    last = first + round(SECONDS / 0.001) + 1
+    assert time[last - 1] == pytest.approx(SECONDS)
+    fields = ("time", "qpos", "qvel", "act", "ctrl", "eq_active", "sensordata", "references")
+    return {name: getattr(with_pauses, name)[first:last].tobytes() for name in fields}
+
+
+def test_two_simulators_are_alike_to_the_last_bit(starter: Starter, tmp_path: Path) -> None:
+    logs = [tmp_path / "one.log", tmp_path / "other.log"]
+    fingerprints = []
+    for log in logs:
+        simulator = starter.simulator(scene="arm", state_log=log)
+        example = Example(tmp_path, simulator.domain, SCRIPT, "--seconds", str(SECONDS))
+        done = example.outcome()
+        assert (done.code, done.complains) == (0, "")
+        assert simulator.stop() == 0
+        assert simulator.complaints() == []
+        fingerprints += re.findall(
+            r"^fingerprint of what was felt: ([0-9a-f]{16})$", done.says, re.M
+        )
+        assert "each of 2000 ticks answered" in done.says
+    assert len(fingerprints) == 2
+    assert fingerprints[0] == fingerprints[1]
+    one, other = map(since_reset, logs)
+    assert one == other
+
+
+def test_it_is_left_as_it_was(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--seconds", "0.5")
+    assert (done.code, done.complains) == (0, "")
+    assert arm.listener.get_parameter("mode") == "realtime"
+    assert arm.listener.get_parameter("real_time_factor") == 0.6
+
+
+def test_a_rate_that_cannot_be_is_refused(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--rate", "-5")
+    assert done.code == 1
+    assert "joint_commands@-5" in done.complains
+
+
+def test_a_joint_that_there_is_not_is_refused_with_those_there_are(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--joint", "knee")
+    assert done.code == 1
+    assert "no joint 'knee' here; --joint is one of: shoulder_pan_joint, " in done.complains

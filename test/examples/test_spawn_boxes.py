@@ -1,0 +1,54 @@
+"""Boxes, spawned and deleted."""
+
+import signal
+
+import pytest
+from example_runs import Commanded
+from simulation_interfaces.srv import DeleteEntity, GetEntities
+
+SCRIPT = "07_spawn_boxes.py"
+
+
+def entities(arm: Commanded) -> list[str]:
+    client = arm.listener.node.create_client(GetEntities, "/mujoco/get_entities")
+    assert arm.listener.spin_until(client.service_is_ready)
+    names = arm.listener.result(client.call_async(GetEntities.Request())).entities
+    arm.listener.node.destroy_client(client)
+    return list(names)
+
+
+def test_boxes_come_to_lie_on_top_of_each_other_and_are_deleted(arm: Commanded) -> None:
+    before = entities(arm)
+    done = arm.run(SCRIPT, "--count", "2", "--watch", "2", "--at", "0", "0.6", "0.05")
+    assert done.code == 0, done.complains
+    rows = [line.split() for line in done.says.splitlines()[1:3]]
+    assert [row[0] for row in rows] == ["spawned_box", "spawned_box_1"]
+    heights = [float(row[3]) for row in rows]
+    assert heights == pytest.approx([0.03, 0.09], abs=0.005)
+    assert done.says.splitlines()[-1] == "2 spawned, 2 deleted"
+    assert entities(arm) == before
+
+
+def test_boxes_are_deleted_after_ctrl_c_too(arm: Commanded) -> None:
+    before = entities(arm)
+    example = arm.start(SCRIPT, "--watch", "60")
+    assert arm.listener.spin_until(lambda: len(entities(arm)) > len(before))
+    example.process.send_signal(signal.SIGINT)
+    assert arm.listener.spin_until(example.is_over)
+    assert example.outcome().code == 130
+    assert entities(arm) == before
+
+
+def test_boxes_stay_if_asked_to(arm: Commanded) -> None:
+    assert arm.run(SCRIPT, "--count", "1", "--watch", "0", "--keep").code == 0
+    assert "spawned_box" in entities(arm)
+    client = arm.listener.node.create_client(DeleteEntity, "/mujoco/delete_entity")
+    assert arm.listener.spin_until(client.service_is_ready)
+    arm.listener.result(client.call_async(DeleteEntity.Request(entity="spawned_box")))
+    arm.listener.node.destroy_client(client)
+
+
+def test_what_cannot_be_spawned_is_told_with_the_reason(arm: Commanded) -> None:
+    done = arm.run(SCRIPT, "--count", "1", "--model", "/nowhere/box.xml")
+    assert (done.code, done.says) == (1, "0 spawned, 0 deleted\n")
+    assert done.complains == "there is no file '/nowhere/box.xml'"
