@@ -103,7 +103,7 @@ def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplo
     log(arm, ring, 50)
     wait_for(lambda: writer.problem)
     assert "No space left on device" in writer.problem
-    assert "the state log ends" in caplog.text
+    wait_for(lambda: "the state log ends" in caplog.text)
     assert ring.closed
     writer.close()
     assert len(StateLog.open(path)) == 50
