@@ -15,12 +15,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from rclpy.node import Node
 
 from benchmark.commander import NUMBER_NM
 from benchmark.naive import NaivePublishers
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.outbox import Batch, Content, Outlet
 from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.sim.drives import Drives
@@ -105,10 +105,10 @@ def alternate_with_naive() -> None:
     naive: list[NaivePublishers] = []
     count = 0
 
-    def prepared(topics: Publishers, node: Node, *arguments: Any, **options: Any) -> None:
-        initialize(topics, node, *arguments, **options)
+    def prepared(topics: Publishers, endpoints: Endpoints, *arguments: Any, **options: Any) -> None:
+        initialize(topics, endpoints, *arguments, **options)
         outlets = [topics._clock, *topics._outlets]
-        naive.append(NaivePublishers(node, topics._simulation, outlets))
+        naive.append(NaivePublishers(endpoints.node, topics._simulation, outlets))
 
     def alternating(topics: Publishers) -> None:
         nonlocal count
