@@ -64,19 +64,24 @@ class NaivePublishers:
             if outlet.listeners:
                 publish(build(stamp))
 
+    @property
+    def heard(self) -> bool:
+        """Whether somebody listens to each topic."""
+        return all(outlet.listeners for outlet in self._outlets)
+
     def check(self, publish: Callable[[], None]) -> None:
-        """Require that the messages equal those which `publish` sends by the outlets.
+        """Require that the messages equal those which `publish` sends by the outlets, all heard.
 
         Raises:
             RuntimeError: They differ, so that their costs could not be compared.
         """
-        kept = [(outlet.publish, outlet.listeners) for outlet in self._outlets]
+        kept = [outlet.publish for outlet in self._outlets]
         sent: list[list[bytes]] = [[] for _ in self._outlets]
         for outlet, messages in zip(self._outlets, sent, strict=True):
-            outlet.publish, outlet.listeners = messages.append, 1
+            outlet.publish = messages.append
         publish()
-        for outlet, (function, listeners) in zip(self._outlets, kept, strict=True):
-            outlet.publish, outlet.listeners = function, listeners
+        for outlet, function in zip(self._outlets, kept, strict=True):
+            outlet.publish = function
         stamp = self._stamp()
         for build, outlet, (data,) in zip(self._builds, self._outlets, sent, strict=True):
             message = build(stamp)
