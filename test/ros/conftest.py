@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from benches import Bench
-from simulators import Starter
+from simulators import Domain, Listener, Starter
 from zoo import Zoo, record_zoo
 
 
@@ -23,6 +23,16 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
     starter = Starter(tmp_path_factory.mktemp("simulators"))
     yield starter
     starter.close()
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[Listener]:
+    """A node in a domain of its own, for tests that bring what it listens to themselves."""
+    domain = Domain()
+    listener = Listener(domain.id)
+    yield listener
+    listener.close()
+    domain.close()
 
 
 @pytest.fixture(scope="module")

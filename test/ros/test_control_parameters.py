@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from acted import set_atomically
 from changing import adding, arm, removing
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
@@ -23,7 +24,7 @@ from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.control_parameters import ControlParameters, Settings
 from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.ros.parameter_spec import Spec
-from mujoco_ros.ros.parameters import Parameters, RefusedError
+from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,13 +56,7 @@ class Tuned:
         return self.set_all({_dotted(name): value for name, value in values.items()})
 
     def set_all(self, values: dict[str, Any]) -> str:
-        parameters = [Parameter(name, value=value) for name, value in values.items()]
-        try:
-            reason = str(self.node.set_parameters_atomically(parameters).reason)
-        except RefusedError as refusal:
-            reason = str(refusal)
-        self.simulation.commands.drain()
-        return reason
+        return set_atomically(self.node, self.simulation, values)
 
     def settings(self) -> Settings:
         """Return the settings of the first robot."""

@@ -6,7 +6,7 @@ import pytest
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-from simulators import Domain, Listener
+from simulators import Listener
 from std_msgs.msg import String
 
 from mujoco_ros.ros.endpoints import Endpoints
@@ -41,15 +41,6 @@ class Opened:
     def settled(self) -> None:
         """Look at every endpoint more than once."""
         self.listener.spin_for(0.5)
-
-
-@pytest.fixture(scope="module")
-def listener() -> Iterator[Listener]:
-    domain = Domain()
-    listener = Listener(domain.id)
-    yield listener
-    listener.close()
-    domain.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from rclpy.action import get_action_names_and_types, get_action_server_names_and
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from simulators import Domain, Listener
+from simulators import Listener
 from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import GoalEnded, Outcome, Progress
@@ -81,15 +81,6 @@ class Served:
 
         assert self.listener.spin_until(lambda: last in found())
         return found()
-
-
-@pytest.fixture(scope="module")
-def listener() -> Iterator[Listener]:
-    domain = Domain()
-    listener = Listener(domain.id)
-    yield listener
-    listener.close()
-    domain.close()
 
 
 @pytest.fixture

@@ -3,23 +3,13 @@
 import inspect
 import logging
 import threading
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
 from rclpy.node import Node
-from simulators import Domain, Listener
+from simulators import Listener
 
 from mujoco_ros.ros.tasks import guarded, later
-
-
-@pytest.fixture
-def listener() -> Iterator[Listener]:
-    domain = Domain()
-    listener = Listener(domain.id)
-    yield listener
-    listener.close()
-    domain.close()
 
 
 def test_what_a_call_raises_is_logged_and_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:

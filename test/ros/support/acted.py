@@ -23,6 +23,17 @@ from mujoco_ros.ros.submit import Submit
 from mujoco_ros.sim.simulation import Simulation
 
 
+def set_atomically(node: Node, simulation: Simulation, values: Mapping[str, Any]) -> str:
+    """Set parameters and let them take effect; return the reason of a refusal, empty for none."""
+    parameters = [Parameter(name, value=value) for name, value in values.items()]
+    try:
+        reason = str(node.set_parameters_atomically(parameters).reason)
+    except RefusedError as refusal:
+        reason = str(refusal)
+    simulation.commands.drain()
+    return reason
+
+
 class Wires:
     """Stands for the endpoints of a node: what is published is handed over at once."""
 
@@ -93,13 +104,7 @@ class Acted:
 
     def set(self, values: Mapping[str, Any]) -> str:
         """Set parameters atomically; return the reason of a refusal, empty for none."""
-        parameters = [Parameter(name, value=value) for name, value in values.items()]
-        try:
-            reason = str(self.node.set_parameters_atomically(parameters).reason)
-        except RefusedError as refusal:
-            reason = str(refusal)
-        self.simulation.commands.drain()
-        return reason
+        return set_atomically(self.node, self.simulation, values)
 
     def push(
         self,
