@@ -32,4 +32,5 @@ def _silent_engine() -> Iterator[None]:
     try:
         yield
     finally:
-        mujoco.set_mju_user_warning(previous)
+        if mujoco.get_mju_user_warning() is warn:  # nobody else listens since then
+            mujoco.set_mju_user_warning(previous)

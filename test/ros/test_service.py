@@ -67,6 +67,9 @@ def listener(server: Server) -> Iterator[Listener]:
 def call(listener: Listener) -> Callable[[], Any]:
     client = listener.node.create_client(Trigger, "ask")
     assert listener.spin_until(client.service_is_ready)
+    # That it is ready does not mean that it knows of the client: such an answer would be lost.
+    asked = (client.call_async(Trigger.Request()) for _ in range(60))
+    assert any(listener.spin_until(future.done, 1.0) for future in asked)
     return lambda: client.call_async(Trigger.Request())
 
 

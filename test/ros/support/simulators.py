@@ -79,6 +79,7 @@ class Listener:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._subscriptions: list[Any] = []
+        self._parameters: AsyncParameterClient | None = None
 
     def add(self, node: Node) -> None:
         """Spin another node as well, which has the same context."""
@@ -124,9 +125,10 @@ class Listener:
         return future.result()
 
     def parameters(self) -> AsyncParameterClient:
-        client = AsyncParameterClient(self.node, "/mujoco")
-        assert self.spin_until(client.services_are_ready)
-        return client
+        if self._parameters is None:
+            self._parameters = AsyncParameterClient(self.node, "/mujoco")
+        assert self.spin_until(self._parameters.services_are_ready)
+        return self._parameters
 
     def set_parameters(self, values: Mapping[str, Any], *, atomic: bool = False) -> list[Any]:
         """Set parameters of the simulator; return one result each, or the one of an atomic set."""
