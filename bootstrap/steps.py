@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -128,10 +129,13 @@ class Setup:
         if self.apt and os.geteuid() == 0 and shutil.which("apt-get"):
             self.log.line(f"      installing {' '.join(wanted)} with apt-get")
             quiet = dict(self.environment, DEBIAN_FRONTEND="noninteractive")
-            self.command(["apt-get", "update", "-q"], env=quiet)
-            self.command(
-                ["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted], env=quiet
-            )
+            with (ROOT / "build" / "apt.lock").open("w") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)  # another environment may be set up meanwhile
+                self.command(["apt-get", "update", "-q"], env=quiet)
+                self.command(
+                    ["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted],
+                    env=quiet,
+                )
             if not missing_build_packages():
                 return
         install = "sudo apt-get install " + " ".join(wanted)

@@ -87,9 +87,9 @@ def test_robots_and_objects_come_and_go_and_leave_nothing_behind(
     simulator: Simulator, caller: Caller
 ) -> None:
     topics = _topics(caller)
-    spawn_and_delete(caller, 8, _ROBOT)
+    spawn_and_delete(caller, 4, _ROBOT)
     caller.until(lambda: _topics(caller) == topics)
-    assert caller.figure("world", "changes") == 32
+    assert caller.figure("world", "changes") == 16
     assert caller.figure("engine", "divergences") == 0
 
 
