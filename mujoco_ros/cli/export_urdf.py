@@ -10,6 +10,7 @@ import mujoco
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.urdf.exporter import export_urdf
+from mujoco_ros.model.urdf.mesh_cache import MeshCache
 
 _EPILOG = """\
 The robots of this package are regenerated, from the top of the source tree, by
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             root=args.root,
             name=args.name or _model_name(model) or args.model.stem,
             mesh_uri=Path.as_uri if args.mesh_uri is None else _below(args.mesh_uri),
+            mesh_cache=MeshCache(args.mesh_folder.resolve()) if args.mesh_folder else None,
             frames=args.frame,
         )
         if args.output is None:
@@ -58,6 +60,13 @@ def _parser() -> argparse.ArgumentParser:
         "--mesh-uri",
         metavar="URI",
         help="folder of the meshes as written into the URDF; default: file:// and where they lie",
+    )
+    parser.add_argument(
+        "--mesh-folder",
+        type=Path,
+        metavar="FOLDER",
+        help="where to write meshes of what URDF has no shape for (ellipsoids, height fields, "
+        "meshes that are in no file); default: that is left out",
     )
     parser.add_argument("--name", help="the robot's name; default: the model's")
     parser.add_argument("--root", metavar="BODY", help="export only this body and what hangs on it")

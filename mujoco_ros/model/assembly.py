@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.cameras import edit_cameras
 from mujoco_ros.model.errors import (
     MissingAssetError,
     ModelError,
@@ -17,13 +18,14 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.indexing import ROWS
 from mujoco_ros.model.kept_files import KeptFile, keep_files, restore_files
+from mujoco_ros.model.lidars import edit_lidars
 from mujoco_ros.model.options import write_options
 from mujoco_ros.model.parts import Part, engine_error, load_spec, object_part, robot_part
 from mujoco_ros.model.plugins import load_plugins
+from mujoco_ros.model.pose_config import quaternion_wxyz
 from mujoco_ros.model.quiet import quiet_compiler
 from mujoco_ros.model.scene import (
     ObjectConfig,
-    PoseConfig,
     RobotConfig,
     SceneConfig,
 )
@@ -252,13 +254,17 @@ def _check_numbers(model: mujoco.MjModel) -> None:
 
 
 def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[KeptFile, ...]]:
+    files: tuple[KeptFile, ...] = ()
     if config.world is not None:
         path = config.path(config.world)
         spec = load_spec(path, "the world")
-        return spec, keep_files(spec, path.parent)
-    spec = mujoco.MjSpec()
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
-    return spec, ()
+        files = keep_files(spec, path.parent)
+    else:
+        spec = mujoco.MjSpec()
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
+    edit_cameras(spec, config.cameras, "the world")
+    edit_lidars(spec, config.lidars, "the world")
+    return spec, files
 
 
 def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
@@ -288,6 +294,12 @@ def _load_binary(config: SceneConfig) -> mujoco.MjModel:
     path = config.path(config.robots[0].model)
     if config.merged and (len(config.robots) > 1 or config.objects or config.world):
         raise ModelError(f"'{path}' is a compiled model, which can only run alone, without a world")
+    robot = config.robots[0]
+    if config.cameras or config.lidars or robot.cameras or any(it.body for it in robot.lidars):
+        raise ModelError(
+            f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
+            "can be added; name its MJCF or URDF"
+        )
     check_file(path, "model file")
     try:
         return mujoco.MjModel.from_binary_path(str(path))
@@ -296,14 +308,3 @@ def _load_binary(config: SceneConfig) -> mujoco.MjModel:
             f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
             f"here {mujoco.__version__})"
         ) from error
-
-
-def quaternion_wxyz(pose: PoseConfig) -> np.ndarray:
-    """Return a pose's rotation as a unit quaternion wxyz.  # (4,)."""
-    quat = np.array([1.0, 0.0, 0.0, 0.0])
-    if pose.quaternion_xyzw is not None:
-        quat[:] = np.roll(pose.quaternion_xyzw, 1)
-        mujoco.mju_normalize4(quat)
-    elif pose.rpy is not None:
-        mujoco.mju_euler2Quat(quat, np.array(pose.rpy), "XYZ")
-    return quat

@@ -7,10 +7,12 @@ from xml.etree import ElementTree
 from mujoco_ros.model.assembly import Assembly, assemble
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import Layout, Robot, lay_out
-from mujoco_ros.model.scene import PoseConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import load_scene
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporter import export_urdf
 from mujoco_ros.model.urdf.markup import parse_robot
+from mujoco_ros.model.urdf.mesh_cache import user_cache
 from mujoco_ros.model.urdf.mesh_file import find_mesh
 from mujoco_ros.model.uri import resolve, share_directory
 
@@ -22,6 +24,7 @@ class RobotDescription:
     Attributes:
         links: Names of all links, without the prefix.
         root: The link that no joint carries.
+        floating: Links that hang by floating joints, which no joint state speaks of.
         pose: Where the root link stands if it is none of the robot's bodies but a link ``world``.
     """
 
@@ -30,6 +33,7 @@ class RobotDescription:
     urdf: str
     links: frozenset[str]
     root: str
+    floating: frozenset[str]
     pose: PoseConfig
 
 
@@ -61,7 +65,15 @@ def descriptions(assembly: Assembly, layout: Layout) -> list[RobotDescription]:
         else:
             root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None
             urdf = export_urdf(
-                assembly.model, root=root, prefix=robot.prefix, name=robot.name, mesh_uri=mesh_uri
+                assembly.model,
+                root=root,
+                prefix=robot.prefix,
+                name=robot.name,
+                mesh_uri=mesh_uri,
+                mesh_cache=user_cache(),
+                frames=[
+                    assembly.model.site(lidar.site).name for lidar in robot.lidars if lidar.body
+                ],
             )
         found.append(_description(urdf, robot, pose))
     return found
@@ -79,6 +91,7 @@ def _description(urdf: str, robot: Robot, pose: PoseConfig) -> RobotDescription:
     tree = ElementTree.fromstring(urdf)
     links = [link.get("name", "") for link in tree.findall("link")]
     carried = {child.get("link") for child in tree.iterfind("joint/child")}
+    floating = tree.iterfind("joint[@type='floating']/child")
     root = next((link for link in links if link not in carried), "")
     if root == "world" and not robot.frame_prefix and pose != PoseConfig():
         raise ModelError(
@@ -91,6 +104,7 @@ def _description(urdf: str, robot: Robot, pose: PoseConfig) -> RobotDescription:
         urdf=urdf,
         links=frozenset(links),
         root=root,
+        floating=frozenset(child.get("link", "") for child in floating),
         pose=pose,
     )
 

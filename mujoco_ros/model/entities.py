@@ -6,9 +6,9 @@ from enum import StrEnum
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.assembly import Assembly, quaternion_wxyz
+from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.layout import Layout, Robot
-from mujoco_ros.model.scene import PoseConfig
+from mujoco_ros.model.pose_config import PoseConfig, quaternion_wxyz
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 

@@ -4,6 +4,8 @@ from collections.abc import Container
 
 OPTICAL_WXYZ = (0.0, 1.0, 0.0, 0.0)
 """Turns a MuJoCo camera (looks along -z, y up) into its optical frame (z forward, y down)."""
+CAMERA_WXYZ = (0.5, 0.5, -0.5, -0.5)
+"""Turns a camera link (REP-103: looks along x, z up) into its MuJoCo camera."""
 
 
 def site_frame(site: str, bodies: Container[str]) -> str:

@@ -1,17 +1,28 @@
 """What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.cameras import Camera, resolve_camera
 from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.frames import site_frame
-from mujoco_ros.model.scene import RobotConfig
+from mujoco_ros.model.lidars import Lidar, resolve_lidar
+from mujoco_ros.model.scene import RobotConfig, SceneConfig
+from mujoco_ros.model.scope import Scope, cameras_of, is_of
+from mujoco_ros.model.site_sensors import (
+    ForceTorque,
+    Imu,
+    SiteSensor,
+    Touch,
+    find_force_torques,
+    find_imus,
+    find_touches,
+)
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -28,39 +39,6 @@ class Joints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiteSensor:
-    """Something measured at a site: its name and TF frame (without the prefix), and the site."""
-
-    name: str
-    frame: str
-    site: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Imu(SiteSensor):
-    """Gyroscope, accelerometer and orientation on one site; None where there is no sensor."""
-
-    gyro: int | None
-    accelerometer: int | None
-    orientation: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForceTorque(SiteSensor):
-    """Force and torque on one site, addresses in sensordata."""
-
-    force: int
-    torque: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Touch(SiteSensor):
-    """A touch sensor: normal force on its site, address in sensordata."""
-
-    force: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class FloatingBase:
     """A body on a free joint."""
 
@@ -69,15 +47,6 @@ class FloatingBase:
     joint: int
     qpos: int
     dof: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Camera:
-    """A camera of the model."""
-
-    name: str
-    camera: int
-    body: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +70,7 @@ class Robot:
     force_torques: tuple[ForceTorque, ...]
     touches: tuple[Touch, ...]
     cameras: tuple[Camera, ...]
+    lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
     gripper: int | None = None
 
@@ -116,10 +86,19 @@ class Robot:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """All robots of a model, and its free bodies that belong to none (TF frame, base)."""
+    """All robots of a model, and what belongs to none.
+
+    Attributes:
+        robots: The robots.
+        free_objects: TF frame and base of each free body that is no robot's.
+        cameras: Those of the world and of objects.
+        lidars: Those of the world.
+    """
 
     robots: tuple[Robot, ...]
     free_objects: tuple[tuple[str, FloatingBase], ...]
+    cameras: tuple[Camera, ...]
+    lidars: tuple[Lidar, ...]
 
     @property
     def columns(self) -> tuple[slice, ...]:
@@ -127,13 +106,24 @@ class Layout:
         ends = [0, *accumulate(len(robot.joints.names) for robot in self.robots)]
         return tuple(slice(first, end) for first, end in pairwise(ends))
 
+    @property
+    def every_camera(self) -> tuple[Camera, ...]:
+        """Return the cameras of the robots and the others."""
+        return (*(camera for robot in self.robots for camera in robot.cameras), *self.cameras)
+
+    @property
+    def every_lidar(self) -> tuple[Lidar, ...]:
+        """Return the lidars of the robots and the others."""
+        return (*(lidar for robot in self.robots for lidar in robot.lidars), *self.lidars)
+
 
 def lay_out(assembly: Assembly) -> Layout:
     """Resolve every name to its address.
 
     Raises:
-        ModelError: The TF frame of a free object would be that of something else, or a robot has
-            not the joint that is named as its gripper.
+        ModelError: The TF frame of something in the scene would be that of something else, two
+            cameras or lidars would have the same topics, a camera has an impossible resolution, or
+            a robot has not the joint that is named as its gripper or the site of a lidar.
     """
     model, config = assembly.model, assembly.config
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
@@ -142,7 +132,7 @@ def lay_out(assembly: Assembly) -> Layout:
         namespace = config.namespace(robot)
         frame_prefix = part.prefix if namespace else ""
         others = tuple(prefix for prefix in prefixes if prefix != part.prefix)
-        found = _robot(model, robot.name, part.prefix, namespace, frame_prefix, others)
+        found = _robot(model, robot, part.prefix, namespace, frame_prefix, others)
         robots.append(replace(found, gripper=_gripper(robot, found.joints.names)))
     claimed = {base.body for robot in robots for base in robot.bases}
     owners = {body: robot for robot in robots for body in robot.bodies}
@@ -155,8 +145,18 @@ def lay_out(assembly: Assembly) -> Layout:
         else:
             objects.append((base.name.partition("/")[0], base))
     named = _distinct_frames(objects)
-    _check_frames(model, robots, [frame for frame, _ in named])
-    return Layout(robots=tuple(robots), free_objects=(*of_robots, *named))
+    layout = Layout(
+        robots=tuple(robots),
+        free_objects=(*of_robots, *named),
+        cameras=_other_cameras(model, config, robots),
+        lidars=tuple(
+            resolve_lidar(model, it, where=f"lidar '{it.name}' of the scene")
+            for it in config.lidars
+        ),
+    )
+    _check_frames(model, layout, [frame for frame, _ in named])
+    _check_topics(layout)
+    return layout
 
 
 def _gripper(config: RobotConfig, joints: tuple[str, ...]) -> int | None:
@@ -167,18 +167,43 @@ def _gripper(config: RobotConfig, joints: tuple[str, ...]) -> int | None:
     return joints.index(config.gripper)
 
 
-def _check_frames(model: mujoco.MjModel, robots: Iterable[Robot], frames: Iterable[str]) -> None:
-    """Refuse free objects whose TF frame is another's already."""
+def _check_frames(model: mujoco.MjModel, layout: Layout, free: Iterable[str]) -> None:
+    """Refuse what belongs to no robot and whose TF frame is another's already."""
     taken = {"world": "the world"}
-    for robot in robots:
+    for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-    for frame in frames:
+        for sensor in robot.site_sensors:
+            taken.setdefault(robot.frame_prefix + sensor.frame, f"a site of robot '{robot.name}'")
+        for lidar in robot.lidars:
+            taken.setdefault(lidar.frame, f"a site of robot '{robot.name}'")
+    own = [(f"free object '{frame}'", frame) for frame in free]
+    own += [(f"the site of lidar '{it.name}'", it.frame) for it in _one_each(layout.lidars)]
+    for what, frame in own:
         if frame in taken:
             raise ModelError(
-                f"free object '{frame}': its TF frame would be that of {taken[frame]}; "
-                "give the object another name"
+                f"{what}: its TF frame would be that of {taken[frame]}; give it another name"
             )
+        taken[frame] = what
+
+
+def _one_each(lidars: Iterable[Lidar]) -> Iterable[Lidar]:
+    """Return one lidar of each site."""
+    return {lidar.site: lidar for lidar in lidars}.values()
+
+
+def _check_topics(layout: Layout) -> None:
+    """Refuse cameras and lidars that would have the topics of others."""
+    for kind, sensors in (("camera", layout.every_camera), ("lidar", layout.every_lidar)):
+        found: dict[tuple[str, str], str] = {}
+        for sensor in sensors:
+            # In topics, other characters become underscores.
+            topic = (sensor.namespace, re.sub(r"\W", "_", sensor.name, flags=re.ASCII))
+            if topic in found:
+                names = " and ".join(dict.fromkeys((f"'{found[topic]}'", f"'{sensor.name}'")))
+                where = f" in the namespace '{sensor.namespace}'" if sensor.namespace else ""
+                raise ModelError(f"two {kind}s of the scene are named {names}{where}; rename one")
+            found[topic] = sensor.name
 
 
 def _distinct_frames(
@@ -191,70 +216,38 @@ def _distinct_frames(
     )
 
 
-@dataclass(frozen=True)
-class _Scope:
-    """The part of a model that is one robot's: everything on its bodies."""
-
-    model: mujoco.MjModel
-    prefix: str
-    others: tuple[str, ...]  # prefixes of the parts that are not this robot
-    bodies: frozenset[int]
-    body_names: frozenset[str]
-
-    def owns(self, body: int, name: str) -> bool:
-        """Whether something on `body` is the robot's; a bare model owns the world's as well."""
-        if int(body) in self.bodies:
-            return True
-        return not self.prefix and body == 0 and not name.startswith(self.others)
-
-    def short(self, name: str) -> str:
-        return name.removeprefix(self.prefix)
-
-    def sites(self) -> list[int]:
-        model = self.model
-        return [
-            s for s in range(model.nsite) if self.owns(model.site_bodyid[s], model.site(s).name)
-        ]
-
-    def site(self, site: int) -> dict[str, Any]:
-        """Return the name, frame and id of a site, as the sensors on it have them."""
-        name = self.short(self.model.site(site).name) or f"site{site}"
-        return {"name": name, "frame": site_frame(name, self.body_names), "site": site}
-
-    def sensors(self, kind: mujoco.mjtSensor) -> dict[int, int]:
-        """Return the robot's sensors of a kind that are relative to nothing: site to sensor id."""
-        model, sites = self.model, set(self.sites())
-        return {
-            int(model.sensor_objid[s]): s
-            for s in reversed(range(model.nsensor))
-            if model.sensor_type[s] == kind
-            and model.sensor_objtype[s] == mujoco.mjtObj.mjOBJ_SITE
-            and model.sensor_refid[s] < 0
-            and int(model.sensor_objid[s]) in sites
-        }
+def _other_cameras(
+    model: mujoco.MjModel, config: SceneConfig, robots: Iterable[Robot]
+) -> tuple[Camera, ...]:
+    claimed = {camera.camera for robot in robots for camera in robot.cameras}
+    return tuple(
+        resolve_camera(model, camera, name=name, configs=config.cameras)
+        for camera, name in cameras_of(model)
+        if camera not in claimed
+    )
 
 
 def _robot(
     model: mujoco.MjModel,
-    name: str,
+    config: RobotConfig,
     prefix: str,
     namespace: str,
     frame_prefix: str,
     others: tuple[str, ...],
 ) -> Robot:
     all_names = [model.body(b).name for b in range(model.nbody)]
-    bodies = tuple(b for b in range(1, model.nbody) if _is_of(all_names[b], prefix, others))
+    bodies = tuple(b for b in range(1, model.nbody) if is_of(all_names[b], prefix, others))
     names = frozenset(all_names[b].removeprefix(prefix) for b in bodies)
-    scope = _Scope(model, prefix, others, frozenset(bodies), names)
+    scope = Scope(model, prefix, others, frozenset(bodies), names)
     free = _free_bases(model, bodies, prefix)
     articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
     joints = _joints(scope)
-    imus, imu_sensors = _imus(scope)
-    force_torques, wrench_sensors = _force_torques(scope)
-    touches, touch_sensors = _touches(scope)
+    imus, imu_sensors = find_imus(scope)
+    force_torques, wrench_sensors = find_force_torques(scope)
+    touches, touch_sensors = find_touches(scope)
     used = imu_sensors | wrench_sensors | touch_sensors
     return Robot(
-        name=name,
+        name=config.name,
         prefix=prefix,
         namespace=namespace,
         frame_prefix=frame_prefix,
@@ -266,28 +259,37 @@ def _robot(
         force_torques=force_torques,
         touches=touches,
         cameras=tuple(
-            Camera(
-                name=scope.short(model.cam(c).name) or f"camera{c}",
-                camera=c,
-                body=int(model.cam_bodyid[c]),
+            resolve_camera(
+                model,
+                camera,
+                name=name,
+                namespace=namespace,
+                frame_prefix=frame_prefix,
+                configs=config.cameras,
             )
-            for c in range(model.ncam)
-            if scope.owns(model.cam_bodyid[c], model.cam(c).name)
+            for camera, name in scope.cameras()
+        ),
+        lidars=tuple(
+            resolve_lidar(
+                model,
+                lidar,
+                where=f"lidar '{lidar.name}' of robot '{config.name}'",
+                prefix=prefix,
+                namespace=namespace,
+                frame_prefix=frame_prefix,
+                bodies=names,
+            )
+            for lidar in config.lidars
         ),
         unused_sensors=tuple(
             scope.short(model.sensor(s).name)
             for s in range(model.nsensor)
-            if s not in used and _is_of(model.sensor(s).name, prefix, others)
+            if s not in used and is_of(model.sensor(s).name, prefix, others)
         ),
     )
 
 
-def _is_of(name: str, prefix: str, others: tuple[str, ...]) -> bool:
-    """Whether something is the robot's by its name; a bare model has what is nobody else's."""
-    return name.startswith(prefix) and not (not prefix and name.startswith(others))
-
-
-def _joints(scope: _Scope) -> Joints:
+def _joints(scope: Scope) -> Joints:
     model = scope.model
     ids = [
         j
@@ -324,62 +326,3 @@ def _free_bases(
 def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:
     in_tree = model.body_treeid == model.body_treeid[root]
     return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], _SCALAR).any())
-
-
-def _imus(scope: _Scope) -> tuple[tuple[Imu, ...], set[int]]:
-    kinds = mujoco.mjtSensor
-    gyros = scope.sensors(kinds.mjSENS_GYRO)
-    accelerometers = scope.sensors(kinds.mjSENS_ACCELEROMETER)
-    orientations = scope.sensors(kinds.mjSENS_FRAMEQUAT)
-    imus, used = [], set()
-    for site in scope.sites():
-        if site not in gyros and site not in accelerometers:
-            continue
-        on_site = [found.get(site) for found in (gyros, accelerometers, orientations)]
-        used |= {s for s in on_site if s is not None}
-        gyro, accelerometer, orientation = (
-            None if s is None else int(scope.model.sensor_adr[s]) for s in on_site
-        )
-        imus.append(
-            Imu(
-                **scope.site(site),
-                gyro=gyro,
-                accelerometer=accelerometer,
-                orientation=orientation,
-            )
-        )
-    return tuple(imus), used
-
-
-def _force_torques(scope: _Scope) -> tuple[tuple[ForceTorque, ...], set[int]]:
-    forces = scope.sensors(mujoco.mjtSensor.mjSENS_FORCE)
-    torques = scope.sensors(mujoco.mjtSensor.mjSENS_TORQUE)
-    both = [site for site in scope.sites() if site in forces and site in torques]
-    sensors = tuple(
-        ForceTorque(
-            **scope.site(site),
-            force=int(scope.model.sensor_adr[forces[site]]),
-            torque=int(scope.model.sensor_adr[torques[site]]),
-        )
-        for site in both
-    )
-    return sensors, {forces[s] for s in both} | {torques[s] for s in both}
-
-
-def _touches(scope: _Scope) -> tuple[tuple[Touch, ...], set[int]]:
-    model, sites = scope.model, set(scope.sites())
-    touches = [
-        s
-        for s in range(model.nsensor)
-        if model.sensor_type[s] == mujoco.mjtSensor.mjSENS_TOUCH
-        and int(model.sensor_objid[s]) in sites
-    ]
-    sensors = tuple(
-        Touch(
-            **scope.site(int(model.sensor_objid[s]))
-            | {"name": scope.short(model.sensor(s).name) or f"touch{s}"},
-            force=int(model.sensor_adr[s]),
-        )
-        for s in touches
-    )
-    return sensors, set(touches)

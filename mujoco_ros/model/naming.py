@@ -1,9 +1,26 @@
-"""Names for what brings none, or one that is taken."""
+"""Names: which ROS can use, and some for what brings none, or one that is taken."""
 
 import re
 from collections.abc import Container
 
+from mujoco_ros.model.errors import NameInvalidError
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
+"""What ROS can use for one part of a name."""
 _LONGEST = 50
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that cannot be part of topics and TF frames.
+
+    Raises:
+        NameInvalidError: The name has spaces, slashes or other characters ROS names do not allow.
+    """
+    if not NAME.match(name):
+        raise NameInvalidError(
+            f"name {name!r} is not valid: a letter, then letters, digits or underscores "
+            "(64 characters at most; it becomes part of ROS names and TF frames)"
+        )
 
 
 def as_name(text: str) -> str:

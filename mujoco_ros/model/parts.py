@@ -8,6 +8,7 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.bounds import check_spec, check_text
+from mujoco_ros.model.cameras import edit_cameras
 from mujoco_ros.model.errors import (
     MissingAssetError,
     ModelError,
@@ -15,11 +16,12 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
 )
 from mujoco_ros.model.kept_files import KeptFile, keep_files, named_files
+from mujoco_ros.model.lidars import edit_lidars
+from mujoco_ros.model.pose_config import PoseConfig
 from mujoco_ros.model.scene import (
     MODEL_SUFFIXES,
     NOWHERE,
     ObjectConfig,
-    PoseConfig,
     RobotConfig,
     SceneConfig,
 )
@@ -72,6 +74,8 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
             raise ModelError(f"robot '{robot.name}': {error}") from error
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise ModelError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
+    edit_cameras(spec, robot.cameras, f"robot '{robot.name}'")
+    edit_lidars(spec, robot.lidars, f"robot '{robot.name}'")
     return Part(config=robot, spec=spec, prefix=prefix, files=keep_files(spec, path.parent))
 
 

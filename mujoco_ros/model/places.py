@@ -62,7 +62,7 @@ def places(model: mujoco.MjModel, layout: Layout) -> dict[str, Place]:
             )
 
     origin, upright = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-    for frame, body in _body_frames(model, layout).items():
+    for frame, body in body_frames(model, layout).items():
         add(frame, body, origin, upright)
     for robot in layout.robots:
         bodies = set(robot.bodies)
@@ -112,7 +112,7 @@ def can_move(model: mujoco.MjModel, body: int) -> bool:
     return bool(model.body_dofnum[model.body_weldid[body]])
 
 
-def _body_frames(model: mujoco.MjModel, layout: Layout) -> dict[str, int]:
+def body_frames(model: mujoco.MjModel, layout: Layout) -> dict[str, int]:
     """Return every named body by its frame."""
     frames = {frame: base.body for frame, base in layout.free_objects}
     frames |= {mocap.frame: mocap.body for mocap in mocap_bodies(model, layout)}

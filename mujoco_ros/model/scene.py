@@ -1,25 +1,26 @@
 """What is simulated: the strictly checked content of a scene YAML."""
 
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mujoco_ros.model.cameras import CameraConfig
 from mujoco_ros.model.errors import (
     MissingFileError,
     ModelError,
-    NameInvalidError,
     NamespaceError,
     NameTakenError,
     UnsupportedFormatError,
     unknown,
 )
+from mujoco_ros.model.lidars import LidarConfig
+from mujoco_ros.model.naming import NAME, check_name
+from mujoco_ros.model.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
 from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 NOWHERE = Path("/a text has no folder")
 """Where the files would be that a text without a folder names by relative paths."""
 FASTEST_HZ = 100_000.0
@@ -35,24 +36,6 @@ _RATE_TOPICS = (
     "base_accel",
     "controller_state",
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PoseConfig:
-    """Pose in the world frame (REP-103): metres, and roll-pitch-yaw [rad] or a quaternion xyzw."""
-
-    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rpy: tuple[float, float, float] | None = None
-    quaternion_xyzw: tuple[float, float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a rotation that is given twice or has no direction."""
-        if self.rpy is not None and self.quaternion_xyzw is not None:
-            raise ModelError("give either 'rpy' or 'quaternion_xyzw', not both")
-        if self.quaternion_xyzw is not None:
-            length = math.hypot(*self.quaternion_xyzw)
-            if not 0.5 < length < 2.0:
-                raise ModelError(f"'quaternion_xyzw' must have length 1, got {length:g}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +67,7 @@ class ObjectConfig:
 
     name: str
     model: str
-    pose: PoseConfig = PoseConfig()
+    pose: PoseConfig = ORIGIN
 
     def __post_init__(self) -> None:
         """Refuse names that cannot be part of a ROS name."""
@@ -98,12 +81,13 @@ class RobotConfig:
     `model` is empty for a robot whose model was given as text. `base` overrides a URDF's fixed
     base. `gains` names a gains file; without one, gains are derived from the model. `gripper` names
     the joint that the gripper controller serves. `urdf` replaces the robot_description that would
-    be exported from the model.
+    be exported from the model. `cameras` and `lidars` are added to those of the model, or say more
+    about them.
     """
 
     name: str
     model: str
-    pose: PoseConfig = PoseConfig()
+    pose: PoseConfig = ORIGIN
     keyframe: str | None = None
     gains: str | None = None
     gripper: str | None = None
@@ -111,12 +95,15 @@ class RobotConfig:
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None
     publish_rate: RatesConfig = RatesConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
-        if self.namespace and not all(_NAME.match(part) for part in self.namespace.split("/")):
+        if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
             raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+        _check_sensors(self.cameras, self.lidars)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,6 +147,8 @@ class SceneConfig:
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
     physics: PhysicsConfig = PhysicsConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
     merged: bool = True
     """Whether models are merged under prefixes (scene file) or one runs as it is (model file)."""
 
@@ -173,6 +162,7 @@ class SceneConfig:
         for namespace in namespaces:
             if namespaces.count(namespace) > 1:
                 raise NamespaceError(f"two robots share the namespace '{namespace}'")
+        _check_sensors(self.cameras, self.lidars)
 
     def namespace(self, robot: RobotConfig) -> str:
         """Return the ROS namespace of `robot`: none for a single robot, its name among several."""
@@ -194,19 +184,17 @@ class _SceneFile:
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
     physics: PhysicsConfig = PhysicsConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
 
 
-def check_name(name: str) -> None:
-    """Refuse a robot or object name that cannot be a ROS namespace and TF prefix.
-
-    Raises:
-        NameInvalidError: The name has spaces, slashes or other characters ROS names do not allow.
-    """
-    if not _NAME.match(name):
-        raise NameInvalidError(
-            f"name {name!r} is not valid: a letter, then letters, digits or underscores "
-            "(64 characters at most; it becomes a ROS namespace and a TF frame prefix)"
-        )
+def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
+    """Refuse cameras or lidars of one owner that have the same name."""
+    for kind, configs in (("camera", cameras), ("lidar", lidars)):
+        names = [config.name for config in configs]
+        for name in names:
+            if names.count(name) > 1:
+                raise NameTakenError(f"two {kind}s are named '{name}'; names must differ")
 
 
 def shipped_scenes() -> dict[str, Path]:
@@ -235,7 +223,7 @@ def load_scene(reference: str) -> SceneConfig:
         return read_scene(path)
     if path.suffix in MODEL_SUFFIXES:
         name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")[:50]
-        name = name if _NAME.match(name) else f"robot_{name}"
+        name = name if NAME.match(name) else f"robot_{name}"
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
     raise UnsupportedFormatError(
@@ -278,6 +266,8 @@ def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
             objects=data.objects,
             plugins=data.plugins,
             physics=data.physics,
+            cameras=data.cameras,
+            lidars=data.lidars,
         )
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error

@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
-LinkTransforms = Callable[[str, Mapping[str, float]], dict[str, Matrix]]
+Position = float | Matrix  # of a floating joint its 4x4 transform
+LinkTransforms = Callable[[str, Mapping[str, Position]], dict[str, Matrix]]
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +37,7 @@ def _origin(element: ET.Element) -> Matrix:
     return transform
 
 
-def _link_transforms(urdf: str, positions: Mapping[str, float]) -> dict[str, Matrix]:
+def _link_transforms(urdf: str, positions: Mapping[str, Position]) -> dict[str, Matrix]:
     robot = ET.fromstring(urdf)
     joints = robot.findall("joint")
     children = {joint.find("child").get("link") for joint in joints}
@@ -53,7 +54,9 @@ def _link_transforms(urdf: str, positions: Mapping[str, float]) -> dict[str, Mat
     return transforms
 
 
-def _motion(joint: ET.Element, position: float) -> Matrix:
+def _motion(joint: ET.Element, position: Position) -> Matrix:
+    if joint.get("type") == "floating" and isinstance(position, np.ndarray):
+        return position
     motion = np.eye(4)
     found = joint.find("axis")
     words = "1 0 0" if found is None else found.get("xyz")

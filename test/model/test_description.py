@@ -2,6 +2,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import mujoco
+import numpy as np
 import pytest
 
 from mujoco_ros.model.assembly import assemble
@@ -56,6 +57,55 @@ def test_meshes_of_shipped_robots_are_found_by_their_package_uris(scene):
         for uri in uris:
             assert uri.startswith("package://mujoco_ros/urdf_mjcf/")
             assert resolve(uri, Path()).is_file()
+
+
+def test_links_of_every_shipped_robot_are_where_the_engine_has_them(link_transforms):
+    assembly = assemble(load_scene("zoo"))
+    model, layout = assembly.model, lay_out(assembly)
+    data, rng = mujoco.MjData(model), np.random.default_rng(3)
+    described = descriptions(assembly, layout)
+    for _ in range(10):
+        for robot in layout.robots:
+            data.qpos[robot.joints.qpos] = rng.uniform(-3, 3, len(robot.joints.names))
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_camlight(model, data)
+        for robot, description in zip(layout.robots, described, strict=True):
+            positions = dict(zip(robot.joints.names, data.qpos[robot.joints.qpos], strict=True))
+            found = link_transforms(description.urdf, positions)
+            origin, axes = data.xpos[robot.roots[0]], data.xmat[robot.roots[0]].reshape(3, 3)
+            for body in robot.bodies:
+                link = found[model.body(body).name.removeprefix(robot.prefix)]
+                expected = axes.T @ (data.xpos[body] - origin)
+                np.testing.assert_allclose(link[:3, 3], expected, atol=1e-6)
+                expected = axes.T @ data.xmat[body].reshape(3, 3)
+                np.testing.assert_allclose(link[:3, :3], expected, atol=1e-6)
+            for camera in robot.cameras:
+                link = found[f"{camera.name}_optical_frame"]
+                expected = axes.T @ (data.cam_xpos[camera.camera] - origin)
+                np.testing.assert_allclose(link[:3, 3], expected, atol=1e-6)
+
+
+def test_shapes_without_a_file_are_written_to_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "egg.xml").write_text(
+        '<mujoco><worldbody><body name="egg"><freejoint/><geom type="ellipsoid" size=".1 .2 .3"/>'
+        "</body></worldbody></mujoco>"
+    )
+    (robot,) = describe(str(tmp_path / "egg.xml"))
+    mesh = ElementTree.fromstring(robot.urdf).find("link/visual/geometry/mesh")
+    file = resolve(mesh.get("filename"), Path())
+    assert file.parent == tmp_path / "cache" / "mujoco_ros" / "meshes"
+    assert file.is_file()
+    assert mesh.get("scale") == "0.1 0.2 0.3"
+
+
+def test_links_on_ball_joints_are_told_for_no_joint_state_moves_them(tmp_path):
+    (tmp_path / "m.xml").write_text(
+        '<mujoco><worldbody><body name="a"><geom size=".1"/><body name="b"><joint type="ball"/>'
+        '<geom size=".1"/></body></body></worldbody></mujoco>'
+    )
+    (robot,) = describe(str(tmp_path / "m.xml"))
+    assert robot.floating == {"b"}
 
 
 def test_two_robots_of_a_kind_have_the_same_description_in_their_own_namespaces():

@@ -8,7 +8,8 @@ from mujoco_ros.model.assembly import assemble, rebuild
 from mujoco_ros.model.entities import Entity, Kind, entities
 from mujoco_ros.model.layout import lay_out
 from mujoco_ros.model.parts import part_from_text
-from mujoco_ros.model.scene import PoseConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import RobotConfig, SceneConfig, load_scene
 
 BARE = """
 <mujoco>

@@ -1,7 +1,6 @@
 import pytest
 
-from mujoco_ros.model.naming import as_name, free_name
-from mujoco_ros.model.scene import check_name
+from mujoco_ros.model.naming import as_name, check_name, free_name
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
 )
 from mujoco_ros.model.parts import part_from_file, part_from_text
-from mujoco_ros.model.scene import ObjectConfig, PoseConfig, RobotConfig
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import ObjectConfig, RobotConfig
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 HINGED = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"

@@ -17,7 +17,8 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.layout import lay_out
 from mujoco_ros.model.parts import part_from_text
-from mujoco_ros.model.scene import PoseConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import RobotConfig, SceneConfig, load_scene
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 ARM = """

@@ -12,8 +12,10 @@ import numpy as np
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame, site_frame
 from mujoco_ros.model.limits import joint_actuators, joint_effort
-from mujoco_ros.model.urdf.elements import Shapes, add_inertial, add_origin, text
+from mujoco_ros.model.urdf.elements import add_inertial, add_origin, text
+from mujoco_ros.model.urdf.mesh_cache import MeshCache
 from mujoco_ros.model.urdf.pose import Pose
+from mujoco_ros.model.urdf.shapes import Shapes
 
 WORLD = "world"
 
@@ -58,6 +60,7 @@ def export_urdf(
     prefix: str = "",
     name: str = "robot",
     mesh_uri: Callable[[Path], str] = Path.as_uri,
+    mesh_cache: MeshCache | None = None,
     frames: Iterable[str] = (),
 ) -> str:
     """Write the URDF of one robot; equal models give equal text.
@@ -71,13 +74,15 @@ def export_urdf(
       world is not part of the URDF. A root body on other joints hangs on a link ``world``; so do
       several roots, free ones and mocap bodies by ``floating`` joints whose value is the body's
       pose.
-    - Ball joints are ``floating``, the only standard type with their freedom.
+    - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
+      value is the body's pose in the parent's frame, else a rotation about its anchor.
     - Efforts come from the actuators on the joint and its own actuator force range, velocities from
       the joint's first user number; 0 where there is none. A linear joint equality is a
       ``<mimic>``, put on the joint that has no actuator.
     - Visuals are the visible geoms of groups 0 to 2, collisions those that can collide. A capsule
-      is a cylinder and two spheres. Left out, with a warning: ellipsoids, planes, height fields,
-      and meshes without a file. A mesh's `refpos` and `refquat` are lost on a compiled model.
+      is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and meshes that
+      no file shows as they are, are meshes of `mesh_cache`. What cannot be written is left out,
+      with a warning. A material has one colour: where it has a texture, the mean of that.
     - Sites that carry sensors, those in `frames`, and fixed cameras are links, see `link_names`.
 
     Args:
@@ -87,13 +92,15 @@ def export_urdf(
         prefix: What to cut off the front of every name, e.g. ``"left_arm/"``.
         name: The robot's name.
         mesh_uri: Gives the URI to write for the absolute path of a mesh file.
+        mesh_cache: Where to write meshes of what has no file; without it, that is left out.
         frames: More sites to write, with or without the prefix.
 
     Raises:
         ModelError: A body or site of that name does not exist, or no body has the prefix.
     """
     robot = _Robot(model, root, prefix)
-    writer = _Writer(robot, robot.link_names(frames), mesh_uri)
+    shapes = Shapes(model, mesh_uri, mesh_cache, robot.strip)
+    writer = _Writer(robot, robot.link_names(frames), shapes)
     return writer.write(name)
 
 
@@ -204,11 +211,11 @@ class _Mimic:
 
 
 class _Writer:
-    def __init__(self, robot: _Robot, names: LinkNames, mesh_uri: Callable[[Path], str]) -> None:
+    def __init__(self, robot: _Robot, names: LinkNames, shapes: Shapes) -> None:
         self._robot = robot
         self._model = robot.model
         self._names = names
-        self._shapes = Shapes(robot.model, mesh_uri, robot.strip)
+        self._shapes = shapes
         self._taken_links = {WORLD, *names.bodies.values(), *names.sites.values()}
         self._taken_links.update(names.cameras.values())
         self._joint_names: dict[int, str] = {}
@@ -282,6 +289,9 @@ class _Writer:
         if model.body_mocapid[body] >= 0:
             name = _unique(f"{child}_floating", self._taken_joints)
             self._add_joint(name, "floating", parent, child, Pose.of())
+            return
+        if len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL:
+            self._add_joint(self._joint_names[joints[0]], "floating", parent, child, Pose.of())
             return
         anchor = np.zeros(3)  # of the link reached so far, in the frame of the body
         for joint in joints:

@@ -12,6 +12,7 @@ from mujoco_ros.cli.export_urdf import main
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.urdf.exporter import export_urdf, link_names
 from mujoco_ros.model.urdf.importer import load_urdf
+from mujoco_ros.model.urdf.pose import Pose
 
 DATA = Path(__file__).parent / "data"
 SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -303,13 +304,29 @@ def test_a_mocap_body_hangs_on_the_world_by_a_floating_joint():
     assert joint.find("origin") is None
 
 
-def test_a_ball_joint_is_written_as_floating():
+def test_a_ball_joint_is_floating_and_alone_its_value_is_the_pose_of_the_body():
     model = model_of(
         f'<body name="a">{MASS}<body name="b" pos="0 0 1">'
         f'<joint name="ball" type="ball" pos="0 0 .2"/>{MASS}</body></body>'
     )
-    robot = ET.fromstring(export_urdf(model))
-    assert [j.get("type") for j in robot.findall("joint")] == ["floating", "fixed"]
+    (joint,) = ET.fromstring(export_urdf(model)).findall("joint")
+    assert (joint.get("name"), joint.get("type")) == ("ball", "floating")
+    assert joint.find("origin") is None
+
+
+def test_a_ball_joint_among_others_is_a_rotation_about_its_anchor(link_transforms):
+    model = model_of(
+        f'<body name="a">{MASS}<body name="b" pos="0 0 1"><joint name="lift" type="slide"/>'
+        f'<joint name="ball" type="ball" pos="0 0 .2"/>{MASS}</body></body>'
+    )
+    data = mujoco.MjData(model)
+    data.qpos[:] = [0.3, *np.array([0.5, 0.5, -0.5, 0.5])]
+    mujoco.mj_kinematics(model, data)
+    turned = np.eye(4)
+    turned[:3, :3] = Pose.of(quat_wxyz=data.qpos[1:]).mat
+    found = link_transforms(export_urdf(model), {"lift": 0.3, "ball": turned})["b"]
+    np.testing.assert_allclose(found[:3, 3], data.body("b").xpos, atol=1e-9)
+    np.testing.assert_allclose(found[:3, :3], data.body("b").xmat.reshape(3, 3), atol=1e-9)
 
 
 # --- joints
@@ -485,6 +502,15 @@ def test_the_command_writes_the_file_with_the_mesh_uris_asked_for(with_mesh, tmp
     robot = ET.parse(output).getroot()
     assert robot.get("name") == "horned"
     assert robot.find("link/visual/geometry/mesh").get("filename") == "package://p/meshes/horn.stl"
+
+
+def test_the_command_writes_meshes_of_what_urdf_has_no_shape_for(tmp_path):
+    output, meshes = tmp_path / "out.urdf", tmp_path / "meshes"
+    arguments = ["-o", str(output), "--mesh-folder", str(meshes), "--mesh-uri", "package://p/m"]
+    assert main([str(DATA / "tricky.xml"), *arguments]) == 0
+    (file,) = meshes.iterdir()
+    found = {mesh.get("filename") for mesh in ET.parse(output).iter("mesh")}
+    assert found == {f"package://p/m/{file.name}"}
 
 
 def test_the_command_writes_to_standard_output_by_default(capsys):
