@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import References
-from mujoco_ros.model.assembly import Assembly, quaternion_wxyz
+from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.indexing import JOINT_WIDTHS
 from mujoco_ros.model.layout import Layout
-from mujoco_ros.model.scene import PoseConfig
+from mujoco_ros.model.pose_config import PoseConfig, quaternion_wxyz
 
 
 @dataclass(frozen=True, kw_only=True)

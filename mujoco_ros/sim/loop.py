@@ -42,6 +42,8 @@ class PhysicsThread:
     Attributes:
         run: Whether it runs; belongs to this thread.
         gate: Holds up steps, if there is one; set it before `start`, or by a command.
+        idle: Called in this thread while it stands, after commands and now and then; set it before
+            `start`.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class PhysicsThread:
         self.run = Run(simulation)
         self.run.on_change = self.reschedule
         self.gate: Gate | None = None
+        self.idle: Callable[[], None] = lambda: None
         self._simulation = simulation
         self._pacer = pacer
         self._publish = publish
@@ -164,6 +167,7 @@ class PhysicsThread:
         while not self._ending:
             drain()
             if simulation.paused:
+                self.idle()
                 commands.wait(_LONGEST_PAUSE_S)
                 pacer.restart()
                 last = clock()

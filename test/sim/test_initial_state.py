@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import PoseConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 ROBOT = """

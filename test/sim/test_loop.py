@@ -155,6 +155,22 @@ def test_a_paused_simulation_stands_still_and_goes_on_without_a_burst(run):
     assert status.dropped - dropped <= wall, "nor be counted as dropped"
 
 
+def test_who_wants_to_know_is_called_after_commands_while_it_stands(run):
+    running = run(1.0)
+    calls: list[int] = []
+    idle = lambda: calls.append(running.simulation.references.q[0])  # noqa: E731
+    running.tell(lambda: setattr(running.thread, "idle", idle))
+    time.sleep(0.02)
+    assert calls == []
+    running.tell(running.thread.run.pause)
+    running.tell(lambda: running.simulation.references.q.fill(0.25))
+    deadline = time.monotonic() + 10.0
+    while 0.25 not in calls:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    running.tell(running.thread.run.play)
+
+
 def test_commands_run_between_steps_and_while_paused(run):
     running = run(1.0)
     names = [running.tell(lambda: threading.current_thread().name)]

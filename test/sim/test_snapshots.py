@@ -13,7 +13,8 @@ from mujoco_ros.model.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.parts import part_from_text
 from mujoco_ros.model.places import places
-from mujoco_ros.model.scene import PoseConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import load_scene
 from mujoco_ros.sim.acting.wrenches import Wrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.snapshots import restore, take_snapshot

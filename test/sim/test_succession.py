@@ -15,7 +15,8 @@ from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.assembly import assemble, rebuild
 from mujoco_ros.model.parts import part_from_text
-from mujoco_ros.model.scene import PhysicsConfig, PoseConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import PhysicsConfig, RobotConfig, SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION

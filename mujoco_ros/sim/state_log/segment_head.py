@@ -5,19 +5,24 @@ import json
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.assembly import Assembly
+from mujoco_ros.model.cameras import CameraConfig
 from mujoco_ros.model.description import RobotDescription
 from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.lidars import LidarConfig
 from mujoco_ros.model.parts import Part
 from mujoco_ros.model.scene import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.strict import from_dict
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.fields import as_json
 from mujoco_ros.sim.state_log.ring import Ring
+
+T = TypeVar("T")
 
 # Of files that need not be there where a log is read; what they said is in the model.
 _FILES = frozenset({"gains", "urdf"})
@@ -26,16 +31,21 @@ _MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; more would take several times as long for little
 
 
-def describe(ring: Ring, described: Sequence[RobotDescription]) -> dict[str, Any]:
+def describe_rows(ring: Ring, described: Sequence[RobotDescription]) -> dict[str, Any]:
     """Return what is told of the rows of a ring, ready for JSON."""
-    plant = ring.plant
+    return describe(ring.plant, described) | {
+        "timestep": ring.timestep,
+        "every": ring.every,
+        "fields": as_json(ring.fields),
+    }
+
+
+def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, Any]:
+    """Return what is told of a plant beside its model, ready for JSON."""
     model, config = plant.model, plant.assembly.config
     return {
         "scene": config.name,
-        "timestep": ring.timestep,
-        "every": ring.every,
         "mujoco": mujoco.__version__,
-        "fields": as_json(ring.fields),
         "joints": {
             model.joint(j).name: [int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])]
             for j in range(model.njnt)
@@ -64,6 +74,8 @@ def describe(ring: Ring, described: Sequence[RobotDescription]) -> dict[str, Any
             for part in plant.assembly.parts
             if isinstance(part.config, ObjectConfig)
         ],
+        "cameras": [_plain(camera) for camera in config.cameras],
+        "lidars": [_plain(lidar) for lidar in config.lidars],
         "merged": config.merged,
     }
 
@@ -90,12 +102,21 @@ def load_model(binary: memoryview, told: dict[str, Any]) -> mujoco.MjModel:
         ModelError: It was written by another MuJoCo.
     """
     try:
-        return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: zlib.decompress(binary)})
+        return read_model(zlib.decompress(binary))
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(
             f"the model in the log was compiled by MuJoCo {told['mujoco']} and cannot be read by "
             f"{mujoco.__version__}: {' '.join(str(error).split())}"
         ) from error
+
+
+def read_model(binary: bytes) -> mujoco.MjModel:
+    """Return the model whose MJB this is.
+
+    Raises:
+        ValueError: It is none, or one of another MuJoCo.
+    """
+    return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
 
 
 def assembly(told: dict[str, Any], model: mujoco.MjModel) -> Assembly:
@@ -104,13 +125,25 @@ def assembly(told: dict[str, Any], model: mujoco.MjModel) -> Assembly:
     objects = tuple(
         from_dict(ObjectConfig, _told(e), "objects of the log") for e in told["objects"]
     )
-    config = SceneConfig(name=told["scene"], robots=robots, objects=objects, merged=told["merged"])
+    config = SceneConfig(
+        name=told["scene"],
+        robots=robots,
+        objects=objects,
+        cameras=_read(CameraConfig, told, "cameras"),
+        lidars=_read(LidarConfig, told, "lidars"),
+        merged=told["merged"],
+    )
     configs: tuple[RobotConfig | ObjectConfig, ...] = (*robots, *objects)
     parts = tuple(
         Part(config=part, spec=None, prefix=entry["prefix"], urdf=entry.get("description"))
         for part, entry in zip(configs, (*told["robots"], *told["objects"]), strict=True)
     )
     return Assembly(config=config, model=model, base=None, parts=parts, notes=())
+
+
+def _read(cls: type[T], told: dict[str, Any], key: str) -> tuple[T, ...]:
+    """Return what a log tells of cameras or lidars; the first logs told nothing of them."""
+    return tuple(from_dict(cls, entry, f"{key} of the log") for entry in told.get(key, ()))
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:

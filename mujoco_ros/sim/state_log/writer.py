@@ -12,7 +12,7 @@ from mujoco_ros.model.errors import ModelError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.ring import Ring
-from mujoco_ros.sim.state_log.segment_head import describe, pack
+from mujoco_ros.sim.state_log.segment_head import describe_rows, pack
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
@@ -102,7 +102,7 @@ class StateLogWriter:
             ring = self._rings[0]
             closed = ring.closed  # before its rows are looked at
             if ring is not self._begun:
-                told = describe(ring, self._describe(ring.plant))
+                told = describe_rows(ring, self._describe(ring.plant))
                 self.size += write_record(self._file, SEGMENT, pack(ring.plant.model, told))
                 self._begun = ring
             self._write_rows(ring)

@@ -1,0 +1,1 @@
+"""Processes beside the simulator's that show its state: cameras and viewer."""

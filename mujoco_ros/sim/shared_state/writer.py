@@ -1,0 +1,181 @@
+"""Writing the state where other processes read it, in the physics thread."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mujoco_ros.model.description import RobotDescription
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.shared_state.edits import gather
+from mujoco_ros.sim.shared_state.fence import fence, nothing
+from mujoco_ros.sim.shared_state.head import Head
+from mujoco_ros.sim.shared_state.row import arrays
+from mujoco_ros.sim.shared_state.segment import SLOTS, Segment
+from mujoco_ros.sim.simulation import Simulation
+
+Describe = Callable[[Plant], Sequence[RobotDescription]]
+
+
+class Draft:
+    """The memory of a plant, and what is copied into its rows.
+
+    Attributes:
+        plant: What is simulated next.
+        segment: The memory.
+        rows: Each row, and what is copied where in it after a step.
+        present: What is written while the simulation stands, one after the other.
+    """
+
+    def __init__(
+        self, plant: Plant, described: Sequence[RobotDescription], generation: int
+    ) -> None:
+        """Make the memory.
+
+        Raises:
+            ModelError: There is not enough.
+        """
+        self.plant = plant
+        self.segment = Segment.create(plant, described, generation)
+        data, references = plant.data, plant.references.values
+        self.present = arrays(data, references)
+        sampled = arrays(data, references, plant.sample)
+        # Pairs of views are made once: making them would take longer than copying, and one call for
+        # all of them takes longer than an assignment each.
+        self.rows = [
+            (row, list(zip(_parts(row[1:], sampled), sampled, strict=True)))
+            for row in self.segment.rows
+        ]
+        self._edits = np.empty(0)
+
+    def share_edits(self) -> None:
+        """Share what was edited in the model since the last call."""
+        edits, segment = gather(self.plant.model), self.segment
+        if np.array_equal(edits, self._edits):
+            return
+        self._edits = edits
+        keep_order = fence() or nothing
+        segment.edited += 1
+        keep_order()
+        segment.edits[:] = edits
+        keep_order()
+        segment.edited += 1
+
+    def discard(self) -> None:
+        """Give the memory back, once readers let go of it."""
+        self.segment.block.close()
+
+
+class SharedStateWriter:
+    """Shares the state of a simulation with readers, of which it knows nothing and waits for none.
+
+    A row is written where no reader reads, and counted when it is whole.
+
+    Attributes:
+        head: What readers look at first.
+    """
+
+    def __init__(self, simulation: Simulation, describe: Describe, factor: float = 1.0) -> None:
+        """Share the present state of a simulation that does not run yet.
+
+        Args:
+            simulation: The simulation.
+            describe: Gives the descriptions of a plant's robots.
+            factor: Simulated seconds per wall second; 0 is as fast as possible.
+
+        Raises:
+            ModelError: There is not enough memory.
+        """
+        self.head = Head.create()
+        self.head.factor = factor
+        self._simulation, self._describe = simulation, describe
+        self._drafted = self._count = 0
+        self._paused = False
+        self._reset_at = -1
+        self._seen: np.ndarray | None = None  # the state, when a pause was last looked at
+        self._keep_order = fence()
+        self._gone: list[Draft] = []
+        simulation.on_reset.append(self._note_reset)
+        self._take(self.draft(simulation.plant))
+
+    @property
+    def name(self) -> str:
+        """Under which readers find the shared state."""
+        return self.head.name
+
+    def draft(self, plant: Plant) -> Draft:
+        """Make the memory for what is simulated next; one thread at a time may call this.
+
+        Raises:
+            ModelError: There is not enough.
+        """
+        self._drafted += 1
+        return Draft(plant, self._describe(plant), self._drafted)
+
+    def switch(self, draft: Draft) -> None:
+        """Share what is simulated from now on, in the physics thread."""
+        self._gone.append(self._draft)
+        self._take(draft)
+
+    def finish(self) -> None:
+        """Give back the memory of models that are gone, after a switch."""
+        while self._gone:
+            self._gone.pop().discard()
+
+    def write(self) -> None:
+        """Share the sample, in the physics thread, after a step."""
+        if self._paused:
+            self._paused, self._seen = False, None
+            self.head.paused = False
+        self._share()
+
+    def idle(self) -> None:
+        """Share what was changed while the simulation stands, in the physics thread, at leisure."""
+        if not self._paused:
+            self.head.paused = self._paused = True
+        draft = self._draft
+        present = np.concatenate(draft.present)
+        changed = self._seen is not None and not np.array_equal(self._seen, present)
+        if changed or self._reset_at == self._count:
+            self._share(present)
+        self._seen = present
+
+    def share_edits(self) -> None:
+        """Share what was edited in the model, if anything was; one thread may call this."""
+        self._draft.share_edits()
+
+    def close(self) -> None:
+        """Tell readers that there will be nothing new, after the physics thread has ended."""
+        self.head.end()
+        self._gone.append(self._draft)
+        self.finish()
+
+    def _take(self, draft: Draft) -> None:
+        draft.share_edits()
+        self._draft, self._counter = draft, draft.segment.counter
+        self._seen = None
+        self._share()
+        (self._keep_order or nothing)()
+        self.head.point_to(draft.segment.generation, draft.segment.block)
+
+    def _share(self, present: np.ndarray | None = None) -> None:
+        """Write a row: the sample, or what is there instead."""
+        draft, count = self._draft, self._count + 1
+        row, copies = draft.rows[count % SLOTS]
+        row[0] = self._simulation.time
+        if present is None:
+            for target, source in copies:
+                target[:] = source
+        else:
+            row[1:] = present
+        if self._keep_order is not None:
+            self._keep_order()
+        self._counter[0] = self._count = count
+
+    def _note_reset(self) -> None:
+        self._reset_at = self._count
+
+
+def _parts(row: np.ndarray, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the parts of a row that arrays have, one after the other."""
+    ends = np.cumsum([array.size for array in arrays])
+    return [row[end - array.size : end] for array, end in zip(arrays, ends, strict=True)]

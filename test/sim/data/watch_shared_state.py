@@ -1,0 +1,32 @@
+"""Read the shared state that is named as fast as possible, and say what was seen in the end."""
+
+import os
+import signal
+import sys
+
+import numpy as np
+
+from mujoco_ros.sim.shared_state.reader import SharedState, Update
+
+MODELS, STATES = 1, 100
+
+ended: list[int] = []
+signal.signal(signal.SIGTERM, lambda number, _frame: ended.append(number))
+state = SharedState(sys.argv[1])
+seen = dict.fromkeys(("states", "models", "torn", "backwards", "step"), 0)
+sys.stdout.write("ready\n")
+sys.stdout.flush()
+while not (ended or (seen["models"] >= MODELS and seen["states"] >= STATES)):
+    update = state.update()
+    if update is Update.NOTHING:
+        os.sched_yield()
+        continue
+    seen["models"] += update is Update.MODEL
+    seen["states"] += 1
+    data = state.data
+    parts = (data.qpos, data.qvel, state.references.values, data.xfrc_applied, data.qfrc_actuator)
+    numbers = np.concatenate([np.ravel(part) for part in parts])
+    seen["torn"] += bool((numbers != numbers[0]).any())
+    seen["backwards"] += state.step < seen["step"]
+    seen["step"] = state.step
+sys.stdout.write(" ".join(f"{name}={count}" for name, count in seen.items()))
