@@ -31,10 +31,11 @@ def domain() -> Iterator[str]:
 def simulator(tmp_path: Path, domain: str) -> Iterator[None]:
     """The humanoid, every link in TF, as `make sim` runs it; slowly, for busy machines."""
     log = tmp_path / "simulator.log"
-    parameters = ["-p", "scene:=humanoid", "-p", "tf:=all", "-p", "real_time_factor:=0.3"]
+    parameters = ["scene:=humanoid", "tf:=all", "real_time_factor:=0.3", "cameras:=false"]
+    arguments = [word for parameter in parameters for word in ("-p", parameter)]
     with log.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "mujoco_ros", "--ros-args", *parameters],
+            [sys.executable, "-m", "mujoco_ros", "--ros-args", *arguments],
             cwd=ROOT,
             env={**os.environ, "ROS_DOMAIN_ID": domain, "ROS_LOG_DIR": str(tmp_path)},
             stdout=file,

@@ -8,7 +8,7 @@ from simulators import ROOT
 
 from mujoco_ros.model.assembly import Assembly, rebuild
 from mujoco_ros.model.parts import Part, part_from_file
-from mujoco_ros.model.scene import PoseConfig
+from mujoco_ros.model.pose_config import PoseConfig
 from mujoco_ros.ros.world import World
 
 ARM = ROOT / "urdf_mjcf" / "arm"

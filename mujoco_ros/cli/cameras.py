@@ -1,0 +1,43 @@
+"""Show what a simulation's cameras see: the simulator starts this process."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from mujoco_ros.cli.process import run, split_arguments
+from mujoco_ros.rendering.gl import CHOICES
+from mujoco_ros.ros.cameras.large_messages import make_room
+from mujoco_ros.ros.cameras.node import CameraNode
+from mujoco_ros.sim.shared_state.reader import SharedState
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Publish until the simulation ends; return the exit code."""
+    own, ros = split_arguments(sys.argv[1:] if args is None else args)
+    options = _parser().parse_args(own)
+    make_room(os.environ)
+    return run(
+        lambda: CameraNode(SharedState(options.state), options.rendering),
+        ros,
+        turn=CameraNode.turn,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cameras",
+        description=(
+            "Publish what the cameras and lidars of a running simulation see. The simulator starts "
+            "this by itself, see its parameters 'cameras' and 'rendering'."
+        ),
+        allow_abbrev=False,
+    )
+    parser.add_argument("--state", required=True, help="name of the simulator's shared state")
+    parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
+    parser.add_argument("--rendering", choices=CHOICES, default="auto", help="what draws")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

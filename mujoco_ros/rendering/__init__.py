@@ -1,0 +1,1 @@
+"""What cameras and lidars see: pictures, depth, ranges and clouds of points; no ROS."""

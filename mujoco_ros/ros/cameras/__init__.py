@@ -1,0 +1,1 @@
+"""The node `mujoco_cameras`: what is computed of the simulated state beside the simulation."""

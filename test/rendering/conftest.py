@@ -1,0 +1,29 @@
+"""Renderers for tests, which are skipped where there is no OpenGL."""
+
+from collections.abc import Callable, Iterator
+
+import mujoco
+import pytest
+
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.looks import Looks
+from mujoco_ros.rendering.renderer import Renderer
+
+Open = Callable[..., Renderer]
+
+
+@pytest.fixture
+def open_renderer() -> Iterator[Open]:
+    """A function that opens a renderer for a model; it is closed after the test."""
+    opened: list[Renderer] = []
+
+    def make(model: mujoco.MjModel, looks: Looks | None = None) -> Renderer:
+        try:
+            opened.append(Renderer(model, looks=looks))
+        except RenderingError as error:
+            pytest.skip(f"neither EGL nor OSMesa works here: {error}")
+        return opened[-1]
+
+    yield make
+    for renderer in opened:
+        renderer.close()

@@ -1,0 +1,250 @@
+"""Pictures: that they show what is there, where it is, and how far away."""
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.rendering import shot as shots
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.looks import PLAIN, RICH
+from mujoco_ros.rendering.renderer import View
+
+CENTRED = Intrinsics(fx=280.0, fy=280.0, cx=159.5, cy=119.5)
+OFF_CENTRE = Intrinsics(fx=250.0, fy=310.0, cx=121.3, cy=151.8)
+"""Neither in the middle, nor with square pixels."""
+
+MARKERS = np.array(
+    [(0, 0, 2), (0.5, 0.3, 2.5), (-0.6, -0.5, 2.2), (0.2, -0.6, 1.9), (-0.3, 0.4, 3)]
+)
+"""Points of the optical frame: x to the right, y down, z ahead [m]."""
+GEOM = int(mujoco.mjtObj.mjOBJ_GEOM)
+
+WORLD = """
+<mujoco>
+  <visual><headlight active="0"/><quality numslices="64" numstacks="64"/></visual>
+  <asset><material name="glow" emission="1"/></asset>
+  <worldbody>
+    {inside}
+    <camera name="eye" pos="1 2 3" quat="0.6 0.3 -0.5 0.55"/>
+  </worldbody>
+</mujoco>"""
+BOXES = """
+    <geom name="red" type="box" size="1 1 1" pos="-2 0 0" rgba="1 0 0 1" material="glow"/>
+    <geom name="green" type="box" size="1 1 1" rgba="0 1 0 1" material="glow"/>
+    <geom name="blue" type="box" size="1 1 1" pos="2 0 0" rgba="0 0 1 1" material="glow"/>
+    <geom name="hidden" type="box" size="9 9 1" pos="0 0 2" group="3"/>
+    <site name="mark" type="box" size="3 1 1" pos="0 0 1"/>
+    <camera name="above" pos="0 0 10"/>"""
+
+
+def made(inside: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    model = mujoco.MjModel.from_xml_string(WORLD.format(inside=inside))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return model, data
+
+
+def eye(optics: Intrinsics = CENTRED, width: int = 320, height: int = 240) -> View:
+    return View(camera=0, width=width, height=height, intrinsics=optics)
+
+
+def optical(data: mujoco.MjData) -> np.ndarray:
+    """The first camera's optical frame: columns are right, down and ahead.  # (3, 3)"""
+    return data.cam_xmat[0].reshape(3, 3) * (1, -1, -1)
+
+
+@pytest.mark.parametrize("optics", [CENTRED, OFF_CENTRE], ids=["centred", "off centre"])
+def test_a_known_point_is_seen_where_the_intrinsics_say(open_renderer, optics):
+    _, data = made("")
+    points = data.cam_xpos[0] + MARKERS @ optical(data).T
+    balls = "".join(f'<geom size="0.04" pos="{x} {y} {z}"/>' for x, y, z in points)
+    model, data = made(balls)
+    objects = open_renderer(model).segmentation(data, eye(optics))[..., 0]
+    for geom, (x, y, z) in enumerate(MARKERS):
+        rows, columns = np.nonzero(objects == geom)
+        assert len(rows) > 40
+        assert abs(columns.mean() - (optics.fx * x / z + optics.cx)) < 0.2
+        assert abs(rows.mean() - (optics.fy * y / z + optics.cy)) < 0.2
+
+
+@pytest.mark.parametrize("looks", [PLAIN, RICH], ids=["plain", "rich"])
+@pytest.mark.parametrize(("distance", "tilt"), [(0.05, 0.0), (1.0, 0.9), (40.0, 0.4)])
+def test_the_depth_of_a_plane_is_exact(open_renderer, looks, distance, tilt):
+    _, data = made("")
+    frame = optical(data)
+    normal = frame @ (0.6 * np.sin(tilt), 0.8 * np.sin(tilt), -np.cos(tilt))
+    middle = data.cam_xpos[0] + distance * frame[:, 2]
+    place = f'pos="{" ".join(map(str, middle))}" zaxis="{" ".join(map(str, normal))}"'
+    model, data = made(f'<geom type="plane" size="{50 * distance} {50 * distance} 1" {place}/>')
+    depth = open_renderer(model, looks=looks).depth(data, eye(OFF_CENTRE))
+    v, u = np.mgrid[:240, :320]
+    rays = np.stack(
+        [
+            (u - OFF_CENTRE.cx) / OFF_CENTRE.fx,
+            (v - OFF_CENTRE.cy) / OFF_CENTRE.fy,
+            np.ones((240, 320)),
+        ],
+        axis=-1,
+    )
+    along = rays @ (frame.T @ normal)
+    expected = distance * (frame[:, 2] @ normal) / along
+    hit = np.isfinite(depth)
+    assert hit.mean() > 0.9
+    assert np.abs(depth[hit] / expected[hit] - 1).max() < 2e-5
+
+
+def test_colours_and_objects_are_those_of_what_is_there(open_renderer):
+    model, data = made(BOXES)
+    renderer = open_renderer(model)
+    above = View(
+        camera=0, width=160, height=120, intrinsics=Intrinsics(fx=120, fy=120, cx=79.5, cy=59.5)
+    )
+    shot = renderer.shot(data, above)
+    assert shot.depth.min() > 8, "in an order in which colour comes between"
+    for column, (name, colour) in zip(
+        (53, 80, 106),
+        {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}.items(),
+        strict=True,
+    ):
+        assert np.abs(shot.colour[60, column].astype(int) - colour).max() <= 2
+        assert shot.objects[60, column].tolist() == [model.geom(name).id, GEOM]
+        assert shot.depth[60, column] == pytest.approx(9.0, rel=1e-6), "the site is not drawn"
+    assert shot.objects[5, 5].tolist() == [-1, -1]
+    assert shot.colour[5, 5].tolist() == [0, 0, 0]
+    assert shot.depth[5, 5] == np.inf
+    renderer.looks = replace(renderer.looks, groups=(3,))
+    assert renderer.segmentation(data, above)[60, 80].tolist() == [model.geom("hidden").id, GEOM]
+
+
+def test_all_products_of_a_view_cost_one_scene_and_two_passes(open_renderer, monkeypatch):
+    model, data = made(BOXES)
+    renderer = open_renderer(model)
+    passes, scenes = [], []
+    render, update = mujoco.mjr_render, mujoco.mjv_updateScene
+    monkeypatch.setattr(shots.mujoco, "mjr_render", lambda *a: (passes.append(0), render(*a)))
+    monkeypatch.setattr(mujoco, "mjv_updateScene", lambda *a: (scenes.append(0), update(*a)))
+    shot = renderer.shot(data, eye())
+    assert (len(scenes), len(passes)) == (1, 0), "nothing is drawn before it is wanted"
+    for _ in range(2):
+        shot.depth, shot.objects, shot.colour  # noqa: B018
+    assert (len(scenes), len(passes)) == (1, 2)
+    assert renderer.colour(data, eye()) is shot.colour, "buffers are reused"
+
+
+def test_two_renderers_and_two_sizes_do_not_disturb_each_other(open_renderer):
+    boxes, ball = made(BOXES), made('<geom size="1" pos="0 0 -1"/><camera pos="0 0 10"/>')
+    first, second = open_renderer(boxes[0]), open_renderer(ball[0])
+    small, large = eye(width=32, height=24), eye(width=900, height=700)
+    expected = first.colour(boxes[1], large).copy()
+    assert first.colour(boxes[1], small).shape == (24, 32, 3)
+    assert (first.colour(boxes[1], replace(large, intrinsics=OFF_CENTRE)) != expected).any()
+    shot = first.shot(boxes[1], large)
+    second.colour(ball[1], small)
+    np.testing.assert_array_equal(shot.colour, expected)
+    second.close()
+    np.testing.assert_array_equal(first.colour(boxes[1], large), expected)
+
+
+def test_another_model_is_drawn_without_memory_of_the_last(open_renderer):
+    texture = (
+        '<texture name="t" type="2d" builtin="flat" width="1024" height="1024"/>'
+        '<material name="m" texture="t"/>'
+    )
+    xml = WORLD.format(inside='<geom size="1" material="m"/><camera pos="0 0 5"/>')
+    model = mujoco.MjModel.from_xml_string(xml.replace("<asset>", f"<asset>{texture}"))
+    other, data = made(BOXES)
+    renderer = open_renderer(model)
+    for _ in range(5):
+        renderer.resize(model)
+    before = resident_mb()
+    for _ in range(20):
+        renderer.resize(model)
+    renderer.resize(other)
+    assert resident_mb() - before < 30, "20 textures of 4 MB were freed"
+    assert set(np.unique(renderer.segmentation(data, eye())[..., 0])) >= {0, 1, 2}
+
+
+def resident_mb() -> float:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
+def test_a_picture_that_is_too_large_is_refused_and_the_others_go_on(open_renderer):
+    model, data = made(BOXES)
+    renderer = open_renderer(model)
+    with pytest.raises(RenderingError, match=r"1000000 x 2 pixels is too large for .*limit is \d+"):
+        renderer.shot(data, eye(width=1_000_000, height=2))
+    assert renderer.colour(data, eye()).any()
+
+
+@pytest.mark.parametrize("looks", [PLAIN, RICH], ids=["plain", "rich"])
+def test_the_model_is_left_as_it_was(open_renderer, looks):
+    model, data = made(BOXES + '<geom type="plane" size="0 0 .1"/>')
+    before = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, before)
+    open_renderer(model, looks=looks).colour(data, eye())
+    after = np.empty_like(before)
+    mujoco.mj_saveModel(model, None, after)
+    np.testing.assert_array_equal(after, before)
+
+
+GROUND = """
+    <geom type="plane" size="0 0 0.05" material="checker"/>
+    <body pos="21.5 -13.2 1"><camera name="far" xyaxes="0.3 1 0 0 0.2 1"/></body>"""
+CHECKER = """<asset>
+    <texture name="sky" type="skybox" builtin="flat" rgb1="0.3 0.5 0.7" width="8" height="48"/>
+    <texture name="c" type="2d" builtin="checker" width="64" height="64" rgb1="1 1 1" rgb2="0 0 0"/>
+    <material name="checker" texture="c" texrepeat="0.8 1.25" texuniform="true"/>"""
+
+
+def test_a_ground_of_few_tiles_looks_like_the_engine_s_own(open_renderer):
+    xml = WORLD.format(inside=GROUND).replace("<asset>", CHECKER)
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    renderer = open_renderer(model, looks=replace(PLAIN, fine_planes=True))
+    fine = renderer.colour(data, eye()).astype(int)
+    assert fine[200:].std() > 50, "the checks are in sight"
+    renderer.looks = PLAIN
+    coarse = renderer.colour(data, eye()).astype(int)
+    assert (np.abs(coarse - fine).max(axis=2) > 10).mean() < 0.002
+
+
+def test_nothing_that_is_in_sight_is_left_out(open_renderer):
+    random = np.random.default_rng(5)
+    kinds = ("sphere", "box", "capsule", "cylinder", "ellipsoid")
+    things = "".join(
+        f'<geom type="{kind}" size="{" ".join(map(str, random.uniform(0.05, 0.4, 3)))}"'
+        f' pos="{" ".join(map(str, random.uniform(-3, 6, 3)))}"'
+        f' quat="{" ".join(map(str, random.normal(size=4)))}"/>'
+        for kind in random.choice(kinds, 150)
+    )
+    model, data = made(things + '<geom type="plane" size="0 0 1" pos="0 0 -3"/>')
+    renderer = open_renderer(model, looks=PLAIN)
+    view = eye(OFF_CENTRE)
+    culled = renderer.segmentation(data, view).copy()
+    assert renderer._scene.ngeom < 100
+    renderer.looks = replace(PLAIN, reflections=True)
+    np.testing.assert_array_equal(renderer.segmentation(data, view), culled)
+    assert renderer._scene.ngeom == model.ngeom
+    assert len(np.unique(culled[..., 0])) > 10
+
+
+def test_a_view_s_frustum_is_the_engine_s_for_the_model_s_own_camera():
+    inside = (
+        '<camera name="own" resolution="64 48" sensorsize="0.0064 0.0048" focal="0.005 0.005"'
+        ' principal="0.0004 -0.0007"/>'
+    )
+    model, data = made(inside)
+    scene, camera = mujoco.MjvScene(model, maxgeom=10), mujoco.MjvCamera()
+    camera.type, camera.fixedcamid = int(mujoco.mjtCamera.mjCAMERA_FIXED), 0
+    mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, camera, 7, scene)
+    gl = scene.camera[0]
+    left, right, top, bottom = eye(intrinsics_of(model, 0, 64, 48), 64, 48).frustum
+    assert (top, bottom) == pytest.approx(
+        (gl.frustum_top / gl.frustum_near, gl.frustum_bottom / gl.frustum_near), rel=1e-5
+    )
+    assert (left + right) / 2 == pytest.approx(gl.frustum_center / gl.frustum_near, rel=1e-5)

@@ -1,0 +1,239 @@
+"""What cameras and lidars publish of a simulator that runs, asked for as users do."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+import pytest
+from cv_bridge import CvBridge
+from looked import CRATE, CRATE_HALF, MARKER, Onlooker, Seen, looker, pixels
+from rclpy.serialization import deserialize_message
+from remote import PAUSED, PLAYING
+from simulators import Starter, stamps_of, steps_of
+from spawned import at, spawn
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+
+try:
+    open_context().close()
+except RenderingError as error:
+    pytest.skip(f"no EGL or OSMesa here: {error}", allow_module_level=True)
+
+STEP_S = 0.002
+GUEST = """
+<mujoco model="guest">
+  <worldbody>
+    <body name="trunk">
+      <joint name="nod" axis="0 1 0"/><geom size="0.05" mass="1"/>
+      <camera name="eye" pos="0.2 0 0" xyaxes="0 -1 0 0 0 1" resolution="32 24"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Onlooker:
+    scene = looker(tmp_path_factory.mktemp("looker"))
+    return Onlooker(start_shared, scene, real_time_factor=0.5)
+
+
+@pytest.fixture
+def onlooker(shared: Onlooker) -> Iterator[Onlooker]:
+    """The simulator of all these tests, playing; afterwards nobody looks through its cameras."""
+    shared.put(PLAYING)
+    yield shared
+    shared.forget_pictures()
+
+
+def of_one_frame(seen: Seen, topic: str) -> object:
+    return seen.by_stamp(topic)[seen.common()[-1]]
+
+
+def test_all_of_a_frame_has_one_stamp_and_is_what_it_says(onlooker: Onlooker) -> None:
+    seen, legend = onlooker.look("/camera/front"), onlooker.legend("/camera/front")
+    assert onlooker.see(seen, frames=3)
+    colour, depth, info = (
+        of_one_frame(seen, topic) for topic in ("image_raw", "depth/image_rect_raw", "camera_info")
+    )
+    segments, cloud, compressed = (
+        of_one_frame(seen, topic)
+        for topic in ("segmentation/image_raw", "depth/points", "image_raw/compressed")
+    )
+    assert [m.encoding for m in (colour, depth, segments)] == ["rgb8", "32FC1", "16UC1"]
+    for message in (colour, depth, segments, cloud, info):
+        assert (message.width, message.height) == (160, 120)
+        assert message.header.frame_id == "front_optical_frame"
+    assert of_one_frame(seen, "depth/camera_info") == info
+    # Every frame is of a step, and the first one at or after its time.
+    steps = steps_of([seen.by_stamp("image_raw")[stamp] for stamp in seen.common()], STEP_S)
+    assert len({30 * step // round(1 / STEP_S) for step in steps}) == len(steps)
+
+    bgr = CvBridge().compressed_imgmsg_to_cv2(compressed)
+    assert compressed.format == "rgb8; jpeg compressed bgr8"
+    plain = cv2.cvtColor(pixels(colour), cv2.COLOR_RGB2BGR)
+    assert np.abs(bgr.astype(int) - plain).mean() < 3
+
+    labels = {int(n): label for n, label in json.loads(legend.messages[0].data).items()}
+    red = pixels(colour)[:, :, 0] > 200
+    red &= pixels(colour)[:, :, 1] < 50
+    assert red.sum() > 5
+    (numbers, counts) = np.unique(pixels(segments)[red], return_counts=True)
+    assert labels[int(numbers[counts.argmax()])]["name"] == "marker"
+
+    points = np.frombuffer(cloud.data, np.float32).reshape(120, 160, 4)
+    hit = np.isfinite(pixels(depth))
+    assert hit.any()
+    assert (points[..., 2][hit] == pixels(depth)[hit]).all()
+    assert np.isnan(points[..., :3][~hit]).all()
+
+
+def test_a_marker_is_seen_where_calibration_and_frames_say_it_is(onlooker: Onlooker) -> None:
+    seen = onlooker.look("/camera/front", "image_raw", "camera_info")
+    assert onlooker.see(seen, frames=24)  # two fifths of a swing
+    places = []
+    for stamp in seen.common():
+        rotation, position = onlooker.pose("front_optical_frame", stamp)
+        k = np.array(seen.by_stamp("camera_info")[stamp].k).reshape(3, 3)
+        u, v, w = k @ rotation.T @ (MARKER - position)
+        picture = pixels(seen.by_stamp("image_raw")[stamp])
+        rows, columns = np.nonzero((picture[:, :, 0] > 200) & (picture[:, :, 1] < 50))
+        assert len(rows) > 5
+        assert np.hypot(columns.mean() - u / w, rows.mean() - v / w) < 1.0
+        places.append(u / w)
+    assert np.ptp(places) > 5.0, "the camera hardly moved"
+
+
+def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onlooker) -> None:
+    """A camera of the scene, whose principal point is off the middle, in millimetres."""
+    topics = ("depth/image_rect_raw", "camera_info", "depth/points")
+    seen = onlooker.look("/camera/oblique", *topics)
+    assert onlooker.see(seen)
+    depth, info, cloud = (of_one_frame(seen, topic) for topic in topics)
+    assert info.k.take([0, 4, 2, 5]) == pytest.approx([130.0, 128.0, 75.0, 62.0], rel=1e-6)
+    rotation, position = onlooker.pose("oblique_optical_frame", seen.common()[-1])
+    points = np.frombuffer(cloud.data, np.float32).reshape(-1, 4)[:, :3]
+    assert depth.encoding == "16UC1"
+    flat = pixels(depth).ravel()
+    near = np.isfinite(points).all(axis=1)
+    assert (np.abs(1000 * points[near, 2] - flat[near]) <= 0.51).all()
+
+    world = points[near] @ rotation.T + position
+    apart = np.abs(world - CRATE) - CRATE_HALF  # beyond the faces, by axis
+    distance = np.hypot.reduce(np.maximum(apart, 0.0), axis=1) + np.minimum(apart.max(axis=1), 0.0)
+    crate = (world[:, 2] > 0.01) & (distance < 0.1)
+    assert crate.sum() > 500
+    assert np.abs(distance[crate]).max() < 2e-3
+    for axis, side in ((0, -1), (1, 1), (2, 1)):  # the three faces that it sees
+        face = CRATE[axis] + side * CRATE_HALF[axis]
+        assert (np.abs(world[crate, axis] - face) < 2e-3).sum() > 50
+    beside = (distance > 0.01) & (world[:, 2] < 0.1) & (world[:, 0] < 2)
+    assert beside.sum() > 500
+    assert np.abs(world[beside, 2]).max() < 2e-3  # the floor
+
+
+def test_a_lidar_scans_without_anybody_drawing(onlooker: Onlooker) -> None:
+    scans = onlooker.scan("/lidar/belt")
+    assert onlooker.listener.spin_until(lambda: len(scans) >= 3)
+    scan = scans.messages[-1]
+    assert (scan.header.frame_id, len(scan.ranges), len(scan.intensities)) == ("belt", 90, 90)
+    assert scan.angle_increment == pytest.approx(2 * np.pi / 90)
+    rotation, position = onlooker.pose("belt", stamps_of([scan])[0])
+    angles = scan.angle_min + scan.angle_increment * np.arange(90)
+    ranges = np.array(scan.ranges)
+    hit = np.isfinite(ranges)
+    rays = np.stack([np.cos(angles), np.sin(angles), np.zeros(90)], axis=1)
+    ends = (ranges[hit, None] * rays[hit]) @ rotation.T + position
+    front = np.abs(ends[:, 0] - (CRATE[0] - CRATE_HALF[0])) < 1e-3
+    assert front.sum() >= 3
+    assert np.abs(ends[front, 1]).max() < CRATE_HALF[1] + 1e-3
+
+
+def test_what_nobody_listens_to_is_never_computed(onlooker: Onlooker) -> None:
+    spare = onlooker.row("mujoco_cameras: camera/spare")
+    computed = {k: n for k, n in spare.items() if k.startswith("frames")}
+    assert set(computed.values()) == {"0"}
+    assert len(computed) == 4
+    seen = onlooker.look("/camera/front", "image_raw")
+    assert onlooker.see(seen, frames=2)
+    row = onlooker.row("mujoco_cameras: camera/front")
+    assert int(row["frames: colour"]) > 0
+    onlooker.forget_pictures()
+    name = "mujoco_cameras: camera/front"
+    assert onlooker.listener.spin_until(lambda: onlooker.row(name)["subscriptions"] == "0")
+    frames = onlooker.row(name)["frames"]
+    onlooker.listener.spin_for(0.5)
+    assert onlooker.row(name)["frames"] == frames
+
+
+def test_a_rate_is_set_at_run_time_and_a_bad_one_refused(onlooker: Onlooker) -> None:
+    (refused,) = onlooker.set_camera_parameters({"camera.front.rate": -1.0})
+    assert not refused.successful
+    assert "'camera.front.rate' cannot be -1.0" in refused.reason
+    (accepted,) = onlooker.set_camera_parameters({"camera.front.rate": 5.0})
+    assert accepted.successful
+    seen = onlooker.look("/camera/front", "image_raw")
+    assert onlooker.see(seen, frames=4)
+    steps = np.array(steps_of(list(seen.by_stamp("image_raw").values()), STEP_S))
+    # However late the machine lets a frame be, there is one at most for each fifth of a second.
+    assert (np.diff(steps // 100) >= 1).all()
+    onlooker.set_camera_parameters({"camera.front.rate": 0.0})
+    assert onlooker.row("mujoco_cameras: camera/front")[""] == "off: its rate is 0"
+    onlooker.set_camera_parameters({"camera.front.rate": 30.0})
+
+
+def test_in_a_pause_who_begins_to_listen_gets_the_present_picture(onlooker: Onlooker) -> None:
+    onlooker.put(PAUSED)
+    first = onlooker.look("/camera/front", "image_raw", "camera_info")
+    assert onlooker.see(first)
+    again = onlooker.look("/camera/front", "image_raw", "camera_info")
+    assert onlooker.see(again)
+    assert again.common() == first.common()
+    onlooker.call("ResetSimulation")
+    assert onlooker.see(again, frames=2), "a reset in a pause is not shown"
+    assert again.common()[0] == (0, 0)
+
+
+def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
+    contacts = onlooker.listener.record(MarkerArray, "/contacts", reliable=True)
+    assert onlooker.listener.spin_until(lambda: len(contacts) > 2)
+    markers = deserialize_message(contacts.raw[-1], MarkerArray).markers
+    (arrow,) = [m for m in markers if m.type == Marker.ARROW and m.action == Marker.ADD]
+    start, end = arrow.points
+    weight = 4 / 3 * np.pi * 0.1**3 * 1000 * 9.81
+    assert (arrow.ns, arrow.header.frame_id) == ("objects/forces", "world")
+    assert (start.x, start.z) == pytest.approx((-1, 0), abs=1e-3)
+    assert end.z - start.z == pytest.approx(0.002 * weight, rel=1e-2)
+
+
+def test_a_robot_that_comes_brings_its_camera_and_takes_it_away(onlooker: Onlooker) -> None:
+    old = onlooker.look("/camera/front", "image_raw")
+    assert onlooker.see(old)
+    response = spawn(onlooker, text=GUEST, name="guest", initial_pose=at(0.0, 2.0, 0.5))
+    assert response.result.result == 1, response.result
+    seen = onlooker.look("/guest/camera/eye", "image_raw", "camera_info")
+    assert onlooker.see(seen)
+    info = of_one_frame(seen, "camera_info")
+    assert (info.width, info.header.frame_id) == (32, "guest/eye_optical_frame")
+    frames = len(old.recordings["image_raw"])
+    assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
+    assert onlooker.call("DeleteEntity", entity="guest").result.result == 1
+    topic = "/guest/camera/eye/image_raw"
+    node = onlooker.listener.node
+    assert onlooker.listener.spin_until(lambda: node.count_publishers(topic) == 0)
+    frames = len(old.recordings["image_raw"])
+    assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
+
+
+def test_who_is_killed_comes_back_and_the_subscriber_need_not_know(onlooker: Onlooker) -> None:
+    seen = onlooker.look("/camera/front", "image_raw")
+    assert onlooker.see(seen)
+    os.kill(int(onlooker.row("mujoco: companions")["cameras process"]), signal.SIGKILL)
+    onlooker.listener.spin_for(0.5)
+    frames = len(seen.recordings["image_raw"])
+    assert onlooker.listener.spin_until(lambda: len(seen.recordings["image_raw"]) > frames + 3)
