@@ -1,0 +1,60 @@
+"""Show a running simulation: the simulator starts this process, see its parameter ``viewer``."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from mujoco_ros.cli.process import fail, split_arguments
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.ros.companions.companion import CANNOT_RUN_HERE
+from mujoco_ros.ros.viewer.ros_link import RosLink
+from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.viewer.native import NoDisplayError
+from mujoco_ros.viewer.show import serve_page, show_window
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Show the simulation until it ends or the window is closed; return the exit code."""
+    own, ros = split_arguments(sys.argv[1:] if args is None else args)
+    options = _parser().parse_args(own)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    try:
+        state = SharedState(options.state)
+        link = RosLink(options.simulator, ros, now=lambda: state.time)
+    except ModelError as error:
+        return fail(str(error))
+    link.start()
+    try:
+        if options.mode == "web":
+            say = link.node.get_logger().info
+            serve_page(state, link, options.host, options.port, say)
+        else:
+            show_window(state, link)
+    except NoDisplayError as error:
+        fail(str(error))
+        return CANNOT_RUN_HERE
+    except ModelError as error:
+        return fail(str(error))
+    finally:
+        state.close()
+        link.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="viewer",
+        description="Show a running simulation. The simulator starts this by itself.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--state", required=True, help="name of the simulator's shared state")
+    parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
+    parser.add_argument("--mode", choices=["web", "native"], default="web")
+    parser.add_argument("--host", default="127.0.0.1", help="where the page is served")
+    parser.add_argument("--port", type=int, default=8080, help="or the next one that is free")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The viewer: MuJoCo Studio fed by the shared state, with panels; knows no ROS."""

@@ -1,0 +1,46 @@
+"""The window: Studio's viewer on the screen of this machine."""
+
+import collections.abc
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from mujoco.studio import plugin, viewer_protocol
+
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.web import TITLE
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+_SIZE = (1280, 800)
+# Draws into memory and shows that. In MuJoCo 4.0.0, the window finds no target for all else.
+_GRAPHICS = "opengl_software"
+
+
+class NoDisplayError(ModelError):
+    """A window cannot be opened on this machine."""
+
+
+def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_protocol.Viewer:
+    """Return the window.
+
+    Raises:
+        NoDisplayError: If there is no display to open it on.
+    """
+    if not any(os.environ.get(name) for name in _DISPLAYS):
+        raise NoDisplayError(
+            f"no display for the viewer's window: {' and '.join(_DISPLAYS)} are not set; "
+            "viewer:=web needs none"
+        )
+    # Its renderer wants a type that Python has from 3.12 on, to tell arrays from others.
+    vars(collections.abc).setdefault("Buffer", np.ndarray)
+    try:  # a machine without a screen may lack the libraries of one
+        from mujoco.studio import native_viewer
+    except ImportError as error:
+        raise NoDisplayError(f"the viewer's window does not load: {error}") from error
+    width, height = _SIZE
+    config = viewer_protocol.ViewerConfig(title=TITLE, width=width, height=height, gfx=_GRAPHICS)
+    try:
+        return native_viewer.NativeViewer(config, feed, plugins=list(plugins))
+    except RuntimeError as error:
+        raise NoDisplayError(f"the viewer's window does not open: {error}") from error

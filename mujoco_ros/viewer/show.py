@@ -1,0 +1,64 @@
+"""The viewer: a page or a window around the shared state, until it is closed or the state ends."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mujoco.studio import plugin, viewer_protocol
+
+from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.viewer.app import Application
+from mujoco_ros.viewer.door import Door
+from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.heart import Heart
+from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.native import open_window
+from mujoco_ros.viewer.panels import panels
+from mujoco_ros.viewer.panels.overlays import Overlays
+from mujoco_ros.viewer.panels.targets import Targets
+from mujoco_ros.viewer.web import open_page
+
+
+def plugins(state: SharedState, link: Link) -> list[plugin.ViewerPlugin]:
+    """Return all that the viewer shows around the scene; the application makes their places."""
+    return [
+        Application(state, link),
+        *panels(state, link),
+        Overlays(state, link),
+        Targets(state, link),
+    ]
+
+
+def serve_page(
+    state: SharedState, link: Link, host: str, port: int, say: Callable[[str], object]
+) -> None:
+    """Serve the page until the state ends; tell where it is.
+
+    Raises:
+        ModelError: If it cannot be served there.
+    """
+    door = Door(host, port)
+    with _beating(state) as heart:
+        page = open_page(door, Feed(state, on_frame=heart.frame), plugins(state, link))
+        say(f"the viewer is at {door.url}")
+        viewer_protocol.run_viewer_loop(page)
+
+
+def show_window(state: SharedState, link: Link) -> None:
+    """Show the window until it is closed, or the state ends.
+
+    Raises:
+        NoDisplayError: If there is no display.
+    """
+    with _beating(state) as heart:
+        window = open_window(Feed(state, on_frame=heart.frame), plugins(state, link))
+        viewer_protocol.run_viewer_loop(window)
+
+
+@contextmanager
+def _beating(state: SharedState) -> Iterator[Heart]:
+    heart = Heart(state)
+    heart.start()
+    try:
+        yield heart
+    finally:
+        heart.stop()

@@ -1,0 +1,76 @@
+"""A context of Dear ImGui without a window, a still simulation and a link that records."""
+
+from collections.abc import Callable, Iterator
+
+import mujoco
+import numpy as np
+import pytest
+from fake_link import FakeLink
+from frames import Frames
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+from mujoco.studio.implot import implot
+from still_state import StillState
+
+from mujoco_ros.control.references import References
+from mujoco_ros.viewer.panels.panel import Panel
+
+PanelType = type[Panel]
+
+
+class Uploads(list):
+    """A viewer that keeps what is uploaded to it: number of the texture, and the pixels' sizes."""
+
+    def upload_image(self, texture: int, pixels: bytes, width: int, height: int, depth: int) -> int:
+        assert len(pixels) == width * height * depth
+        self.append((texture, width, height))
+        return texture or len(self)
+
+
+@pytest.fixture
+def context(monkeypatch, tmp_path) -> Iterator[None]:
+    """Contexts of Dear ImGui and ImPlot, without a window."""
+    monkeypatch.chdir(tmp_path)  # where Dear ImGui leaves its imgui.ini
+    gui, plots = imgui.CreateContext(), implot.CreateContext()
+    imgui.SetCurrentContext(gui)  # a viewer of an earlier test may have left its own
+    implot.set_imgui_context(gui)
+    implot.set_implot_context(plots)
+    io = imgui.GetIO()
+    io.DisplaySize = imgui.Vec2(1280, 800)
+    io.BackendFlags = int(io.BackendFlags) | int(imgui.BackendFlags.RendererHasTextures)
+    yield
+    implot.DestroyContext(plots)
+    imgui.DestroyContext(gui)
+
+
+@pytest.fixture(scope="session")
+def arm() -> StillState:
+    return StillState("arm")
+
+
+@pytest.fixture
+def state(arm) -> StillState:
+    """The arm, which stands where it is to stand."""
+    mujoco.mj_resetData(arm.model, arm.data)
+    joints = [robot.joints for robot in arm.layout.robots]
+    arm.references = References.holding(np.concatenate([arm.data.qpos[j.qpos] for j in joints]))
+    arm.time, arm.factor, arm.paused = 0.0, 1.0, False
+    return arm
+
+
+@pytest.fixture
+def link() -> FakeLink:
+    return FakeLink()
+
+
+@pytest.fixture
+def show(context, state, link, monkeypatch) -> Callable[[PanelType], Frames]:
+    """Return frames of a panel of that kind, two of which were built."""
+
+    def shown(kind: PanelType) -> Frames:
+        panel = kind(state, link)
+        panel.viewer = Uploads()
+        frames = Frames(panel, monkeypatch)
+        frames.build(2)
+        return frames
+
+    return shown

@@ -1,0 +1,77 @@
+"""The panel "Overlays"."""
+
+from types import SimpleNamespace
+
+import mujoco
+import numpy as np
+import pytest
+from frames import Frames
+
+from mujoco_ros.control.references import References
+from mujoco_ros.viewer.link import ParameterInfo
+from mujoco_ros.viewer.panels.overlays import Overlays
+
+
+@pytest.fixture
+def frames(context, state, link, monkeypatch):
+    mujoco.mj_forward(state.model, state.data)
+    panel = Overlays(state, link)
+    panel.viewer = SimpleNamespace(model=state.model, data=state.data, extra_geoms=[])
+    frames = Frames(panel, monkeypatch)
+    frames.build(2)
+    return frames
+
+
+def test_only_wrenches_from_outside_are_drawn_unless_something_else_is_ticked(frames, state):
+    assert [name for name, is_shown in frames.panel.shown.items() if is_shown] == [
+        "External wrenches"
+    ]
+    assert frames.panel.viewer.extra_geoms == []
+    state.data.xfrc_applied[2, 0] = 50.0
+    frames.build(3)
+    assert len(frames.panel.viewer.extra_geoms) == 1  # not more with each frame
+    frames.use("External wrenches", entered=False)
+    assert frames.panel.viewer.extra_geoms == []
+    state.data.xfrc_applied[:] = 0.0
+
+
+def test_the_ghost_is_drawn_of_shapes_that_the_page_can_draw(frames, state):
+    state.references = References.holding(state.references.q + 0.3)
+    frames.use("References", entered=True)
+    kinds = {int(geom.type) for geom in frames.panel.viewer.extra_geoms}
+    assert kinds
+    assert kinds <= {2, 3, 4, 5, 6}  # spheres, capsules, ellipsoids, cylinders, boxes
+
+
+def test_sensed_wrenches_have_the_sign_that_the_simulator_publishes(frames, link, state):
+    frames.use("Force-torque sensors", entered=True)
+    (force, *_) = frames.panel.viewer.extra_geoms
+    before = force.mat.reshape(3, 3)[:, 2].copy()
+    link.parameters["wrench_sign"] = ParameterInfo(value="parent_on_child")
+    frames.build()
+    (force, *_) = frames.panel.viewer.extra_geoms
+    np.testing.assert_allclose(force.mat.reshape(3, 3)[:, 2], -before, atol=1e-6)
+
+
+def test_an_overlay_that_fails_is_switched_off_and_the_others_go_on(frames, state, caplog):
+    state.data.xfrc_applied[2, 0] = 50.0
+    state.references = References(np.zeros((3, 1)))  # of another model
+    frames.use("References", entered=True)
+    assert not frames.panel.shown["References"]
+    assert "the overlay 'References' cannot be drawn" in caplog.text
+    assert len(frames.panel.viewer.extra_geoms) == 1
+    state.data.xfrc_applied[:] = 0.0
+
+
+def test_nothing_is_drawn_while_the_viewer_has_another_model(frames, state):
+    state.data.xfrc_applied[2, 0] = 50.0
+    other = mujoco.MjSpec().compile()
+    frames.panel.viewer.model = other
+    frames.build()
+    assert frames.panel.viewer.extra_geoms == []
+    state.data.xfrc_applied[:] = 0.0
+
+
+def test_the_length_of_forces_is_set_in_millimetres(frames):
+    frames.use("Force", entered=10.0)
+    assert frames.panel.scale.force == pytest.approx(0.01)

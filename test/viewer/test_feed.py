@@ -1,0 +1,97 @@
+"""The shared state in the place of Studio's channel."""
+
+import mujoco
+import numpy as np
+import pytest
+from mujoco.studio import messages
+from still_state import StillState
+
+from mujoco_ros.sim.shared_state.reader import Update
+from mujoco_ros.viewer.feed import SCENE, Edited, Feed
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def state() -> StillState:
+    return StillState("arm")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def feed(state, clock) -> Feed:
+    feed = Feed(state, clock)
+    feed.get_sim_events()
+    feed.get_sim_snapshots()
+    return feed
+
+
+def test_the_first_frame_brings_the_model_and_its_state(state):
+    feed = Feed(state)
+    (event,) = feed.get_sim_events()
+    assert isinstance(event, messages.ModelEvent)
+    assert event.model is state.model
+    (snapshot,) = feed.get_sim_snapshots()
+    assert isinstance(snapshot, messages.StateSnapshot)
+    assert feed.get_sim_events() == feed.get_sim_snapshots() == []
+
+
+def test_a_new_state_is_handed_over_once_with_all_that_the_engine_needs(feed, state):
+    state.data.qpos[:] = np.arange(state.model.nq) * 0.01
+    state.data.xfrc_applied[3] = 1.0
+    state.update_is = Update.STATE
+    assert feed.get_sim_events() == []
+    (snapshot,) = feed.get_sim_snapshots()
+    copy = mujoco.MjData(state.model)
+    mujoco.mj_setState(state.model, copy, snapshot.state, snapshot.state_sig)
+    assert np.array_equal(copy.qpos, state.data.qpos)
+    assert np.array_equal(copy.xfrc_applied, state.data.xfrc_applied)
+    state.update_is = Update.NOTHING
+    assert feed.get_sim_events() == feed.get_sim_snapshots() == []
+
+
+def test_another_model_comes_with_its_state_and_keeps_the_camera(feed, state):
+    state.load("quadruped")
+    (event,) = feed.get_sim_events()
+    assert (event.model, event.path) == (state.model, SCENE)
+    assert len(feed.get_sim_snapshots()) == 1
+
+
+def test_a_colour_reaches_the_page_but_not_with_every_frame(feed, state, clock):
+    clock.time = 10.0
+    for rgba, due in ((0.1, True), (0.2, False)):
+        state.model.geom_rgba[0, 0] = rgba
+        state.edits += 1
+        assert bool(feed.get_sim_events()) is due
+    clock.time = 11.0
+    (event,) = feed.get_sim_events()
+    assert isinstance(event, messages.ModelEvent), "the last colour is never shown"
+    assert feed.get_sim_events() == []
+
+
+def test_a_gain_is_no_new_model(feed, state, clock):
+    clock.time = 10.0
+    state.model.actuator_gainprm[0, 0] *= 2.0
+    state.edits += 1
+    assert feed.get_sim_events() == [Edited(state.model)]
+    assert feed.get_sim_events() == []
+
+
+def test_it_tells_of_each_frame_and_that_the_simulator_is_gone(state):
+    frames: list[None] = []
+    feed = Feed(state, on_frame=lambda: frames.append(None))
+    feed.get_sim_events()
+    assert len(frames) == 1
+    state.ended = True
+    assert feed.get_sim_events() == [messages.ExitEvent()]
+    assert len(frames) == 2
