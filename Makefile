@@ -2,6 +2,7 @@
 
 ROS    ?= jazzy
 SCENE  ?= humanoid
+VIEWER ?= web
 ARGS   ?=
 TESTS  ?=
 PYTHON ?=
@@ -13,12 +14,13 @@ RUN  := env -u PYTHONPATH -u PYTHONHOME -u AMENT_PREFIX_PATH -u CMAKE_PREFIX_PAT
         -u LD_LIBRARY_PATH -u RMW_IMPLEMENTATION -u _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim test lint format bench lock clean
+.PHONY: help setup sim test lint format bench pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, each in an environment of its own\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
+	@printf '  VIEWER=%-8s how `make sim` shows it: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  ARGS=           more arguments of `make sim`, `make test` or `make bench`\n'
 	@printf '  TESTS=          what `make test` runs: files or folders, default all\n'
 	@printf '  PYTHON=         interpreter to set up with, 3.11 or newer, default python3\n'
@@ -28,7 +30,7 @@ setup: ## install everything into a virtual environment
 
 # Nobody publishes the links here: PyPI has no robot_state_publisher.
 sim: setup ## run the simulator
-	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all $(ARGS)
+	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all -p viewer:=$(VIEWER) $(ARGS)
 
 # A file's tests share what they start, so they stay together and in order.
 test: setup ## run the tests, several files at a time
@@ -45,6 +47,9 @@ format: setup ## format the Python files
 
 bench: setup ## measure, and compare with the limits
 	@$(RUN) $(BIN)/python -m benchmark $(ARGS)
+
+pictures: setup ## draw the pictures of docs/ anew
+	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/pictures.py $(ARGS)
 
 lock: ## resolve requirements/*.in anew
 	@$(or $(PYTHON),python3) requirements/lock.py

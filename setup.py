@@ -42,13 +42,15 @@ if __name__ == "__main__":
         python_requires=">=3.11",
         install_requires=[
             *("lxml", "lz4", "mcap>=1.6", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "regex"),
-            *("trimesh", "zstandard"),
+            *("trimesh", "websockets", "zstandard"),
         ],
         extras_require={"test": ["pytest"]},
         zip_safe=True,
         entry_points={
             "console_scripts": [
                 "sim = mujoco_ros.cli.sim:main",
+                "cameras = mujoco_ros.cli.cameras:main",
+                "viewer = mujoco_ros.cli.viewer:main",
                 "export_urdf = mujoco_ros.cli.export_urdf:main",
                 "record = mujoco_ros.cli.record:main",
                 "replay = mujoco_ros.cli.replay:main",

@@ -57,6 +57,12 @@ ARGUMENTS = [
         description="What the simulator logs.",
     ),
     DeclareLaunchArgument(
+        "viewer",
+        default_value="",
+        description="What shows the simulation: web (a page for a browser), native (a window) or "
+        "none. Without it, what the params_file says, or else none.",
+    ),
+    DeclareLaunchArgument(
         "use_sim_time",
         default_value="true",
         choices=BOOLEAN,
@@ -138,8 +144,9 @@ def _simulator(arguments: dict[str, str]) -> Node:
         chosen["real_time_factor"] = ParameterValue(
             _number(arguments, "real_time_factor"), value_type=float
         )
-    if arguments["state_log"]:
-        chosen["state_log"] = ParameterValue(arguments["state_log"], value_type=str)
+    for name in ("state_log", "viewer"):
+        if arguments[name]:
+            chosen[name] = ParameterValue(arguments[name], value_type=str)
     tf = _tf(arguments)
     if tf is not None:
         chosen["tf"] = ParameterValue(tf, value_type=str)

@@ -12,8 +12,10 @@ MAY_IMPORT = {
     "model": {"model"},
     "control": {"control", "model.errors", "model.strict"},
     "sim": {"sim", "control", "model"},
-    "ros": {"ros", "sim", "control", "model"},
-    "cli": {"cli", "ros", "sim", "control", "model"},
+    "rendering": {"rendering", "sim", "control", "model"},
+    "viewer": {"viewer", "sim", "control", "model"},
+    "ros": {"ros", "sim", "control", "model", "rendering", "viewer.link"},
+    "cli": {"cli", "ros", "sim", "control", "model", "rendering", "viewer"},
     "__main__": {"cli"},
     "__init__": set(),
 }
@@ -109,6 +111,9 @@ def test_no_module_is_a_drawer_for_odds_and_ends(path):
         ("ros", "from mujoco_ros.cli.sim import main"),
         ("ros", "from .names import topic_token"),
         ("cli", "from .. import ros"),
+        ("viewer", "from mujoco_ros.ros.viewer.ros_link import RosLink"),
+        ("rendering", "from mujoco_ros.viewer.link import Link"),
+        ("ros", "from mujoco_ros.viewer.panels import panels"),
         ("__init__", "from mujoco_ros.sim.simulation import Simulation"),
     ],
 )

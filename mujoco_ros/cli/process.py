@@ -5,18 +5,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.cli.memory import Memory
 from mujoco_ros.model.errors import ModelError
-
-try:  # written in C++: a message takes it 0.1 ms, and the other one, which looks at all, 0.8 ms
-    from rclpy.experimental import EventsExecutor as Executor
-except ImportError:  # rclpy before 7.1.4
-    from rclpy.executors import SingleThreadedExecutor as Executor
+from mujoco_ros.ros.executor import Executor
 
 # For so long may another thread keep the GIL from the physics thread; 5 ms is Python's default.
 _SWITCH_INTERVAL_S = 1e-4
@@ -39,12 +35,20 @@ class Runnable(Protocol):
         """End the thread."""
 
 
-def run(make: Callable[[], Runnable], arguments: Sequence[str]) -> int:
+_Node = TypeVar("_Node", bound=Runnable)
+
+
+def run(
+    make: Callable[[], _Node],
+    arguments: Sequence[str],
+    turn: Callable[[_Node], float] = lambda _node: _SIGNAL_LATENCY_S,
+) -> int:
     """Run the node that `make` returns until it is interrupted; return the exit code.
 
     Args:
         make: Makes the node.
         arguments: Of the command line, for ROS.
+        turn: Called before each wait for callbacks; returns for how long to wait at most [s].
     """
     # Writers hand their messages to a thread of the middleware, off the physics thread and the GIL.
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
@@ -55,7 +59,7 @@ def run(make: Callable[[], Runnable], arguments: Sequence[str]) -> int:
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
     try:
-        return _spin(make)
+        return _spin(make, turn)
     except ModelError as error:
         return fail(str(error))
     finally:
@@ -81,7 +85,7 @@ def _on_signals(handler: Callable[[int], object]) -> None:
         signal.signal(number, lambda number, _frame: handler(number))
 
 
-def _spin(make: Callable[[], Runnable]) -> int:
+def _spin(make: Callable[[], _Node], turn: Callable[[_Node], float]) -> int:
     """Spin the node until there is a signal or its thread fails; return the exit code."""
     node = make()
     executor = Executor()  # before our handlers of signals: that of rclpy 7.1.4 brings its own
@@ -93,7 +97,7 @@ def _spin(make: Callable[[], Runnable]) -> int:
     node.start()
     try:
         while not (signals or node.leaving or node.failure is not None):
-            executor.spin_once(timeout_sec=_SIGNAL_LATENCY_S)
+            executor.spin_once(timeout_sec=min(turn(node), _SIGNAL_LATENCY_S))
             if time.monotonic() > tidy_at:
                 memory.tidy()
                 tidy_at = time.monotonic() + _TIDY_S

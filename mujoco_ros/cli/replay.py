@@ -30,7 +30,7 @@ def main(args: Sequence[str] | None = None) -> int:
         "at_end": options.at_end,
     }
     overrides = {name: value for name, value in given.items() if value is not None}
-    return run(lambda: ReplayNode(overrides), ros)
+    return run(lambda: ReplayNode(overrides, ros), ros)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ def main(args: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if args is None else args
     own, _ = split_arguments(arguments)
     _parser().parse_args(own)
-    return run(MujocoNode, arguments)
+    return run(lambda: MujocoNode(arguments), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

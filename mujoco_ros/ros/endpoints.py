@@ -119,22 +119,22 @@ class Endpoints:
 
     Under rclpy's EventsExecutor a publisher or subscription whose handlers have something to tell
     must not be destroyed: that ends the process. What handlers would tell is looked for instead:
-    20 times a second how many listen, and now and then, of one topic at a time, whether somebody
-    would like to but cannot. All of it belongs to the executor's thread.
+    20 times a second, unless told otherwise, how many listen, and now and then, of one topic at a
+    time, whether somebody would like to but cannot. All of it belongs to the executor's thread.
 
     Attributes:
         node: The node they belong to.
     """
 
-    def __init__(self, node: Node) -> None:
-        """Open and close endpoints of `node`."""
+    def __init__(self, node: Node, look_s: float = _LOOK_S) -> None:
+        """Open and close endpoints of `node`; see who listens every so many seconds."""
         self.node = node
         self._open: dict[int, _Opened] = {}
         self._unseen: list[int] = []
         self._later: list[tuple[float, Callable[[], object]]] = []
         # Not the node's clock: under use_sim_time it would stop with the simulation.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_LOOK_S, guarded(self.look), clock=steady)
+        self._timer = node.create_timer(look_s, guarded(self.look), clock=steady)
 
     def publisher(
         self,
@@ -158,7 +158,13 @@ class Endpoints:
         return publisher
 
     def subscription(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], None],
+        qos: QoSProfile,
+        *,
+        raw: bool = False,
     ) -> Subscription:
         """Open a subscription; arguments as those of rclpy."""
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
@@ -170,6 +176,7 @@ class Endpoints:
             # A group remembers whatever was in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
             event_callbacks=events,
+            raw=raw,
         )
         self._open[id(subscription)] = _Subscription(subscription, kind, qos)
         return subscription

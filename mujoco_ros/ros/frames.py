@@ -8,11 +8,12 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 
-from mujoco_ros.model.assembly import quaternion_wxyz
+from mujoco_ros.model.cameras import Camera
 from mujoco_ros.model.description import RobotDescription
-from mujoco_ros.model.frames import OPTICAL_WXYZ, optical_frame
+from mujoco_ros.model.frames import OPTICAL_WXYZ
 from mujoco_ros.model.layout import Layout, Robot
 from mujoco_ros.model.places import mocap_bodies
+from mujoco_ros.model.pose_config import quaternion_wxyz
 from mujoco_ros.ros.topics import WORLD
 
 TfMode = Literal["base", "all", "none"]
@@ -62,7 +63,13 @@ def plan_frames(
             continue
         carried = description.links - {description.root}
         roots = [b for b in robot.roots if _name(model, robot, b) not in carried]
-        _add_bodies(plan, model, robot, roots)
+        # Links on ball joints are in the description, but no joint state says how they stand.
+        loose = [
+            b
+            for b in robot.bodies
+            if _name(model, robot, b) in description.floating and model.body_mocapid[b] < 0
+        ]
+        _add_bodies(plan, model, robot, [*roots, *loose])
         _add_sensors(plan, model, robot, description.links)
         if description.root == WORLD and robot.frame_prefix:
             pose = description.pose
@@ -77,6 +84,7 @@ def plan_frames(
             row = len(plan.linked_bodies)
             plan.linked_bodies.append(mocap.body)
             plan.moving.append((WORLD, mocap.frame, "relative_poses", 7 * row))
+    _add_others(plan, model, layout)
     return plan
 
 
@@ -103,27 +111,51 @@ def _add_bodies(
 def _add_sensors(
     plan: FramePlan, model: mujoco.MjModel, robot: Robot, known: frozenset[str]
 ) -> None:
-    for frame, site in {sensor.frame: sensor.site for sensor in robot.site_sensors}.items():
-        if frame not in known:
-            plan.static.append(
-                _transform(
-                    _body_frame(model, robot, int(model.site_bodyid[site])),
-                    robot.frame(frame),
-                    model.site_pos[site],
-                    model.site_quat[site],
-                )
+    sites = {robot.frame_prefix + sensor.frame: sensor.site for sensor in robot.site_sensors}
+    sites |= {lidar.frame: lidar.site for lidar in robot.lidars}
+    frames = [_at_site(model, site, frame) for frame, site in sites.items()]
+    frames += [_at_camera(model, camera) for camera in robot.cameras if _is_fixed(model, camera)]
+    for frame, body, position, quat in frames:
+        if frame.removeprefix(robot.frame_prefix) not in known:
+            parent = _body_frame(model, robot, body)
+            plan.static.append(_transform(parent, frame, position, quat))
+
+
+def _add_others(plan: FramePlan, model: mujoco.MjModel, layout: Layout) -> None:
+    """Add the cameras and lidars of the world and of objects."""
+    parents = {0: WORLD} | {base.body: frame for frame, base in layout.free_objects}
+    parents |= {mocap.body: mocap.frame for mocap in mocap_bodies(model, layout)}
+    sites = {lidar.frame: lidar.site for lidar in layout.lidars}
+    frames = [_at_site(model, site, frame) for frame, site in sites.items()]
+    frames += [_at_camera(model, camera) for camera in layout.cameras if _is_fixed(model, camera)]
+    for frame, body, position, quat in frames:
+        while body not in parents and not model.body_jntnum[body]:
+            moved, turned = np.zeros(3), np.zeros(4)
+            mujoco.mju_mulPose(
+                moved, turned, model.body_pos[body], model.body_quat[body], position, quat
             )
-    for camera in robot.cameras:
-        frame = optical_frame(camera.name)
-        fixed = model.cam_mode[camera.camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
-        if frame in known or not fixed:  # a camera that turns to follow has no fixed place
-            continue
-        quat = np.zeros(4)
-        mujoco.mju_mulQuat(quat, model.cam_quat[camera.camera], np.array(OPTICAL_WXYZ))
-        parent = _body_frame(model, robot, camera.body)
-        plan.static.append(
-            _transform(parent, robot.frame(frame), model.cam_pos[camera.camera], quat)
-        )
+            body, position, quat = int(model.body_parentid[body]), moved, turned
+        if body in parents:  # else on a joint of an object, whose links TF does not know
+            plan.static.append(_transform(parents[body], frame, position, quat))
+
+
+_Fixed = tuple[str, int, np.ndarray, np.ndarray]
+"""A frame, the body that it is on, and its position and orientation wxyz there."""
+
+
+def _at_site(model: mujoco.MjModel, site: int, frame: str) -> _Fixed:
+    return frame, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site]
+
+
+def _at_camera(model: mujoco.MjModel, camera: Camera) -> _Fixed:
+    quat = np.zeros(4)
+    mujoco.mju_mulQuat(quat, model.cam_quat[camera.camera], np.array(OPTICAL_WXYZ))
+    return camera.frame, camera.body, model.cam_pos[camera.camera], quat
+
+
+def _is_fixed(model: mujoco.MjModel, camera: Camera) -> bool:
+    """Whether a camera stays where it is on its body; one that follows something does not."""
+    return bool(model.cam_mode[camera.camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED)
 
 
 def _body_frame(model: mujoco.MjModel, robot: Robot, body: int) -> str:

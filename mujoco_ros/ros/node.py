@@ -1,7 +1,7 @@
 """The node `mujoco`: a simulation, seen over ROS like the real robot."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from mujoco_ros.ros.acting.actuator_server import ActuatorServer
 from mujoco_ros.ros.acting.mocap_server import MocapServer
 from mujoco_ros.ros.acting.parameters import ActingParameters
 from mujoco_ros.ros.acting.wrench_server import WrenchServer
+from mujoco_ros.ros.companions.companions import Companions
 from mujoco_ros.ros.control_parameters import ControlParameters
 from mujoco_ros.ros.controllers import Controllers
 from mujoco_ros.ros.descriptions import Descriptions
@@ -49,8 +50,11 @@ class MujocoNode(Node):
     Spin it in one thread; `start` begins the physics in another, `stop` ends it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, arguments: Sequence[str] = ()) -> None:
         """Load the scene and create all publishers.
+
+        Args:
+            arguments: Of the command line, for the processes that this one starts.
 
         Raises:
             ModelError: A parameter, or something the scene names, is wrong.
@@ -113,14 +117,23 @@ class MujocoNode(Node):
         self._topics.set_rates(self._rates)
         self._state_log = StateLogging(self.simulation, parameters.values)
         parameters.guards.append(self._state_log.check)
+        self._companions = Companions(
+            self,
+            self.simulation,
+            values,
+            arguments,
+            describe=self._descriptions.of,
+            factor=self._pacer.factor,
+        )
         self._physics = PhysicsThread(
             self.simulation,
             self._pacer,
-            self._state_log.chain(self._topics.publish),
+            self._companions.chain(self._state_log.chain(self._topics.publish)),
             priority=values["realtime_priority"],
             on_end=self._ended,
         )
         self._physics.gate = lockstep
+        self._physics.idle = self._companions.idle
         self._topics.is_last = self._physics.run.is_last
         self._controllers = Controllers(
             self.endpoints,
@@ -140,6 +153,7 @@ class MujocoNode(Node):
         self.diagnostics.add("world", world(lambda: self.world.holds))
         self.diagnostics.add("state log", self._state_log.report)
         self.diagnostics.add("lockstep", self._lockstep.report)
+        self.diagnostics.add("companions", self._companions.report)
         self.simulation.on_timestep.append(self._follow_timestep)
         submit, refusals = self._controllers.submit, self._controllers.refusals
         self._wrenches = WrenchServer(self.endpoints, self.simulation, parameters, submit, refusals)
@@ -176,6 +190,7 @@ class MujocoNode(Node):
             self._actuators,
             self._lockstep,
             self._state_log,
+            self._companions,
             self.run_control,
         ):
             self.world.follow(follower)
@@ -187,17 +202,20 @@ class MujocoNode(Node):
         self._log_summary()
 
     def start(self) -> None:
-        """Start the physics."""
+        """Start the physics, and the processes beside it."""
         self._physics.start()
+        self._companions.start()
 
     def stop(self) -> None:
         """End the physics, wait for it, and tell what there is left to tell."""
+        self._companions.end()
         self._physics.stop()
         self._state_log.close()
         self.world.close()
         self._controllers.end("the simulator ended")
         self.run_control.close("the simulator ended")
         self.diagnostics.finish()
+        self._companions.close()
 
     def _begins(self) -> float:
         """Return the simulated time at which a world that is loaded begins [s]."""
@@ -245,6 +263,7 @@ class MujocoNode(Node):
             lockstep()
             if "real_time_factor" in values:
                 self._pacer.factor = values["real_time_factor"]
+                self._companions.set_factor(self._pacer.factor)
                 self._physics.reschedule()
             if "catch_up_limit" in values:
                 self._pacer.catch_up_s = values["catch_up_limit"]
@@ -267,6 +286,7 @@ class MujocoNode(Node):
                 "force-torque sensor": len(robot.force_torques),
                 "touch sensor": len(robot.touches),
                 "camera": len(robot.cameras),
+                "lidar": len(robot.lidars),
             }
             listing = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n)
             log.info(f"{robot.name}: {listing}, {'floating' if robot.bases else 'fixed'} base")

@@ -1,6 +1,7 @@
 """The parameters of the simulator itself; those of robots are in control_specs.py."""
 
 from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
+from mujoco_ros.ros.companions.companions import COMPANION_PARAMETERS
 from mujoco_ros.ros.diagnostic_limits import LIMITS, NEVER, limit_parameter
 from mujoco_ros.ros.parameter_spec import Spec
 from mujoco_ros.ros.topics import RATES
@@ -157,6 +158,7 @@ PARAMETERS = (
         "<ros2_control> blocks, and only joint_commands is offered",
         read_only=True,
     ),
+    *COMPANION_PARAMETERS,
     *(
         Spec(
             name=f"publish_rate.{topic}",

@@ -1,7 +1,7 @@
 """The node `replay`: a log of the full state, seen over ROS like the simulation it is of."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
@@ -10,6 +10,7 @@ from rclpy.parameter import Parameter
 
 from mujoco_ros.control.events import WasReset
 from mujoco_ros.model.errors import ModelError
+from mujoco_ros.ros.companions.companions import COMPANION_PARAMETERS, Companions
 from mujoco_ros.ros.descriptions import Descriptions
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.logging import RosLogHandler
@@ -53,6 +54,7 @@ REPLAY_PARAMETERS = (
         description="What happens at the end of the log",
         choices=("pause", "loop", "exit"),
     ),
+    *COMPANION_PARAMETERS,
     *(spec for spec in PARAMETERS if spec.name in _SHARED or spec.name.startswith("publish_rate.")),
 )
 
@@ -63,11 +65,12 @@ class ReplayNode(Node):
     Spin it in one thread; `start` begins to play in another, `stop` ends it.
     """
 
-    def __init__(self, overrides: Mapping[str, Any]) -> None:
+    def __init__(self, overrides: Mapping[str, Any], arguments: Sequence[str] = ()) -> None:
         """Read the log and create all publishers.
 
         Args:
             overrides: Values of parameters, which win over those given the ROS way.
+            arguments: Of the command line, for the processes that this one starts.
 
         Raises:
             ModelError: A parameter, or the log, is wrong.
@@ -102,9 +105,16 @@ class ReplayNode(Node):
         self._topics = Publishers(self.endpoints, simulation, frames.of, values["wrench_sign"])
         self._set_rates()
         self._pacer = Pacer(simulation.model.opt.timestep, factor=values["rate"])
-        self._physics = PhysicsThread(
-            simulation, self._pacer, self._topics.publish, on_end=self._ended
+        self._companions = Companions(
+            self, simulation, values, arguments, describe=described.of, factor=self._pacer.factor
         )
+        self._physics = PhysicsThread(
+            simulation,
+            self._pacer,
+            self._companions.chain(self._topics.publish),
+            on_end=self._ended,
+        )
+        self._physics.idle = self._companions.idle
         simulation.on_timestep.append(self._follow_timestep)
         interfaces = Interfaces(self, values["simulation_interfaces_prefix"])
         self._run_control = RunControl(
@@ -112,21 +122,24 @@ class ReplayNode(Node):
         )
         simulation.events.clear()  # the initial reset is no news
         simulation.on_event = lambda: self._later(self._tell_resets)
-        for follower in (described, frames, self._topics):
+        for follower in (described, frames, self._topics, self._companions):
             self.world.follow(follower)
         parameters.apply = self._apply
         self._tell(log)
 
     def start(self) -> None:
-        """Start to play."""
+        """Start to play, and the processes beside it."""
         self._submit(self._begin)
         self._physics.start()
+        self._companions.start()
 
     def stop(self) -> None:
         """End the playing, and wait for it."""
+        self._companions.end()
         self._physics.stop()
         self.world.close()
         self._run_control.close("the replay ended")
+        self._companions.close()
 
     def _tell(self, log: StateLog) -> None:
         """Say what is played."""
@@ -151,6 +164,7 @@ class ReplayNode(Node):
             simulation.loops = self._values["at_end"] == "loop"
             if "rate" in values:
                 self._pacer.factor = values["rate"]
+                self._companions.set_factor(self._pacer.factor)
             if any(name.startswith("publish_rate.") for name in values):
                 self._set_rates()
             if "paused" in values:

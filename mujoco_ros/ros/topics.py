@@ -13,7 +13,8 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
+from mujoco_ros.model.layout import FloatingBase, Robot
+from mujoco_ros.model.site_sensors import ForceTorque, Imu, Touch
 from mujoco_ros.ros.names import topic_token, within
 from mujoco_ros.ros.outbox import Number, Topic
 

@@ -5,18 +5,15 @@ import importlib
 import runpy
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 import setuptools
-import yaml
 from catkin_pkg.package import parse_package
 
 import mujoco_ros
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
-RVIZ_CONFIG = ROOT / "config" / "rviz" / "mujoco_ros.rviz"
 # Python modules whose package has another name (rosdep/python.yaml in ros/rosdistro; geometry2).
 ROSDEP_KEYS = {
     "catkin_pkg": "python3-catkin-pkg-modules",
@@ -34,6 +31,7 @@ ROSDEP_KEYS = {
     "setuptools": "python3-setuptools",
     "tf2_ros": "tf2_ros_py",
     "trimesh": "python3-trimesh-pip",
+    "websockets": "python3-mujoco-pip",  # MuJoCo Studio requires it
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
@@ -183,44 +181,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     scripts = dict(
         script.split(" = ") for script in setup_arguments["entry_points"]["console_scripts"]
     )
-    assert set(scripts) == {"sim", "export_urdf", "record", "replay"}
+    assert set(scripts) == {"sim", "cameras", "viewer", "export_urdf", "record", "replay"}
     for target in scripts.values():
         module, function = target.split(":")
         assert callable(getattr(importlib.import_module(module), function))
-
-
-def test_rviz_shows_what_the_humanoid_publishes():
-    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
-    assert content["Global Options"]["Fixed Frame"] == "world"
-    topics = {
-        value["Value"]
-        for display in content["Displays"]
-        for key, value in display.items()
-        if key.endswith("Topic")
-    }
-    humanoid = ElementTree.parse(ROOT / "urdf_mjcf" / "humanoid" / "humanoid.xml")
-    sites = {site.get("name") for site in humanoid.iter("site")}
-    cameras = {camera.get("name") for camera in humanoid.iter("camera")}
-    assert {"/robot_description", "/odom"} <= topics
-    wrenches = {topic.removeprefix("/wrench/") for topic in topics if topic.startswith("/wrench/")}
-    assert wrenches
-    assert wrenches <= sites
-    images = {topic.split("/")[2] for topic in topics if topic.startswith("/camera/")}
-    assert images
-    assert images <= cameras
-
-
-def test_rviz_does_not_make_cameras_render_unless_asked():
-    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
-    cameras = [
-        display for display in content["Displays"] if "/camera/" in str(display.get("Topic"))
-    ]
-    assert cameras
-    assert not any(display["Enabled"] or display["Value"] for display in cameras)
-
-
-def test_rviz_gets_the_description_even_if_it_starts_late():
-    content = yaml.safe_load(RVIZ_CONFIG.read_text())["Visualization Manager"]
-    (model,) = (d for d in content["Displays"] if d["Class"] == "rviz_default_plugins/RobotModel")
-    assert model["Enabled"]
-    assert model["Description Topic"]["Durability Policy"] == "Transient Local"

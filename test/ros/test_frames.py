@@ -9,6 +9,12 @@ from simulators import DATA, Starter, steps_of
 from tf2_msgs.msg import TFMessage
 from zoo import LATCHED, Zoo, subscription_qos
 
+from mujoco_ros.model.assembly import assemble
+from mujoco_ros.model.description import descriptions
+from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.frames import plan_frames
+
 Pose = tuple[np.ndarray, np.ndarray]  # position (3,), rotation (3, 3)
 _PROBE = str(DATA / "probe.xml")
 _EXACT = 1e-9
@@ -97,8 +103,11 @@ def test_all_transforms_of_a_message_have_its_one_stamp(zoo: Zoo) -> None:
 
 def test_fixed_bases_and_sensor_frames_are_static_and_carry_the_robots_prefix(zoo: Zoo) -> None:
     tree = Tree(zoo.recordings["/tf_static"].messages[0])
-    assert all(frame.split("/")[0] in _PREFIXES for frame in tree.frames)
-    assert len(tree.children("world")) == 2  # the bases of the two arms
+    of_world = "overview_optical_frame"
+    assert {frame.split("/")[0] for frame in tree.frames} <= {*_PREFIXES, of_world}
+    first = zoo.instants[min(zoo.instants)]
+    _assert_optical(tree.in_world(of_world), first.poses["camera:overview"])
+    assert len(tree.children("world")) == 3  # the bases of the two arms, and the camera
     for arm in ("left_arm", "right_arm"):
         (base,) = {f for f in tree.children("world") if f.startswith(f"{arm}/")}
         _assert_same(tree.in_world(base), zoo.instants[min(zoo.instants)].poses[base])
@@ -185,3 +194,19 @@ def test_with_tf_none_there_is_no_publisher_of_frames(start: Starter) -> None:
     assert node.count_publishers("/clock") == 1
     assert node.count_publishers("/tf") == 0
     assert node.count_publishers("/tf_static") == 0
+
+
+def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_out(tmp_path):
+    model = tmp_path / "chain.xml"
+    model.write_text(
+        '<mujoco><worldbody><body name="a"><geom size=".1"/><body name="b"><joint type="ball"/>'
+        '<geom size=".1"/><body name="c"><joint/><geom size=".1"/></body></body></body></worldbody>'
+        "</mujoco>"
+    )
+    assembly = assemble(load_scene(str(model)))
+    layout = lay_out(assembly)
+    described = descriptions(assembly, layout)
+    plan = plan_frames(assembly.model, layout, "base", described)
+    assert [row[:2] for row in plan.moving] == [("a", "b")]
+    assert plan.linked_bodies == [assembly.model.body("b").id]
+    assert [t.child_frame_id for t in plan.static] == ["a"]

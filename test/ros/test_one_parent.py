@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import pytest
 
 from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.description import descriptions
+from mujoco_ros.model.description import RobotDescription, descriptions
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.layout import lay_out
 from mujoco_ros.model.scene import load_scene, shipped_scenes
-from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.frames import FramePlan, plan_frames
 
 INERTIA = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
 INERTIAL = f'<inertial><mass value="1"/>{INERTIA}</inertial>'
@@ -30,16 +30,39 @@ CART = """
   </worldbody>
   <sensor><gyro site="imu"/></sensor>
 </mujoco>"""
+SHELF = """
+<mujoco>
+  <worldbody>
+    <body pos="0 0 1"><geom size="0.1"/>
+      <body pos="0 0.5 0" euler="0 0 90">
+        <geom size="0.1"/><camera name="board" pos="0.1 0 0"/>
+      </body>
+      <body name="door"><joint/><geom size="0.1"/><camera name="knob"/></body>
+    </body>
+  </worldbody>
+</mujoco>"""
+MUG = """
+<mujoco>
+  <worldbody>
+    <body><freejoint/><geom size="0.1"/>
+      <body><geom size="0.1"/><camera name="inside"/></body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+
+def plan(scene: str, mode: str) -> tuple[FramePlan, list[RobotDescription]]:
+    assembly = assemble(load_scene(scene))
+    layout = lay_out(assembly)
+    described = descriptions(assembly, layout)
+    return plan_frames(assembly.model, layout, mode, described), described
 
 
 def parents(scene: str, mode: str = "base") -> dict[str, list[str]]:
     """Return every frame's parents: the simulator's, and those robot_state_publisher would add."""
-    assembly = assemble(load_scene(scene))
-    layout = lay_out(assembly)
-    described = descriptions(assembly, layout)
-    plan = plan_frames(assembly.model, layout, mode, described)
-    edges = [(parent, child) for parent, child, _, _ in plan.moving]
-    edges += [(t.header.frame_id, t.child_frame_id) for t in plan.static]
+    planned, described = plan(scene, mode)
+    edges = [(parent, child) for parent, child, _, _ in planned.moving]
+    edges += [(t.header.frame_id, t.child_frame_id) for t in planned.static]
     if mode == "base":
         for robot in described:
             for joint in ElementTree.fromstring(robot.urdf).iterfind("joint"):
@@ -66,6 +89,8 @@ def check_tree(found: dict[str, list[str]]) -> None:
 def scene(tmp_path):
     (tmp_path / "world.urdf").write_text(ON_WORLD)
     (tmp_path / "cart.xml").write_text(CART)
+    (tmp_path / "shelf.xml").write_text(SHELF)
+    (tmp_path / "mug.xml").write_text(MUG)
 
     def write(robots: str) -> str:
         path = tmp_path / "scene.yaml"
@@ -121,3 +146,31 @@ def test_a_camera_that_turns_by_itself_has_no_static_frame(scene):
     found = parents(scene("[{name: a, model: cart.xml}]"), "all")
     assert "fixed_optical_frame" in found
     assert "turning_optical_frame" not in found
+
+
+SIGHTS = """[{name: a, model: cart.xml,
+              cameras: [{name: bow, body: cart}], lidars: [{name: mast, body: cart}]}]
+objects: [{name: shelf, model: shelf.xml, pose: {xyz: [2, 0, 0]}}, {name: mug, model: mug.xml}]
+cameras: [{name: high, body: world, pose: {xyz: [0, 0, 4]}}]
+lidars: [{name: wall, body: world, pose: {xyz: [1, 2, 3]}}]
+"""
+
+
+@pytest.mark.parametrize("mode", ["base", "all"])
+def test_cameras_and_lidars_of_robots_objects_and_the_world_are_in_the_tree(scene, mode):
+    found = parents(scene(SIGHTS), mode)
+    check_tree(found)
+    assert found["bow_optical_frame"] == found["mast"] == ["cart"]
+    assert found["high_optical_frame"] == found["wall"] == ["world"]
+    assert found["mug/inside_optical_frame"] == ["mug"]
+    assert found["shelf/board_optical_frame"] == ["world"]
+    assert "shelf/knob_optical_frame" not in found  # no frame of the door is on TF
+
+
+def test_a_camera_of_an_object_that_stands_is_where_its_bodies_put_it(scene):
+    planned, _ = plan(scene(SIGHTS), "base")
+    at = {t.child_frame_id: t.transform for t in planned.static}
+    place = at["shelf/board_optical_frame"].translation
+    assert [place.x, place.y, place.z] == pytest.approx([2.0, 0.6, 1.0])
+    turn = at["high_optical_frame"].rotation  # x forward, z up: optical z is x of the world
+    assert abs(turn.w - turn.x + turn.y - turn.z) == pytest.approx(2)  # 0.5 -0.5 0.5 -0.5, or minus

@@ -23,6 +23,7 @@ from mujoco_ros.ros.parameters import Parameters, RefusedError
 _NAMES = [spec.name for spec in PARAMETERS]
 _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "seed"}
 _READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
+_READ_ONLY |= {"cameras", "rendering", "viewer", "viewer_host", "viewer_port"}
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,9 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.naming import as_name, free_name
 from mujoco_ros.model.parts import Part, part_from_file, part_from_text
+from mujoco_ros.model.pose_config import PoseConfig
 from mujoco_ros.model.remarks import root_element
-from mujoco_ros.model.scene import PoseConfig, RobotConfig
+from mujoco_ros.model.scene import RobotConfig
 from mujoco_ros.model.shipped import shipped_settings
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.ros.entities.refusal import RefusedError, failed

@@ -12,7 +12,7 @@ from simulation_interfaces.msg import Result
 from mujoco_ros.model.assembly import Assembly, rebuild
 from mujoco_ros.model.entities import Kind
 from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import check_name
+from mujoco_ros.model.naming import check_name
 from mujoco_ros.ros.entities.adding import CODES, NothingError, Outcome, Wish, add_all
 from mujoco_ros.ros.entities.messages import read_pose
 from mujoco_ros.ros.entities.refusal import RefusedError, failed, grant, granting, refuse

@@ -15,7 +15,8 @@ from simulators import ROOT
 from threads import Given, Threads
 
 from mujoco_ros.model.parts import part_from_file
-from mujoco_ros.model.scene import PoseConfig, load_scene
+from mujoco_ros.model.pose_config import PoseConfig
+from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.entities.queries import Queries
 from mujoco_ros.ros.entities.registry import Registry
 from mujoco_ros.ros.entities.setting import Setting
