@@ -6,16 +6,27 @@ import time
 from datetime import date
 
 from benchmark.commanding import COMMANDING
+from benchmark.eyes import EYES
 from benchmark.machine import describe, load
 from benchmark.measurements import SENSING
 from benchmark.plan import FULL, QUICK
 from benchmark.processes import ROOT
 from benchmark.recording import RECORDING
 from benchmark.reliability import reliability
+from benchmark.rendering import DRAWING
 from benchmark.report import Row, save, table
+from benchmark.sharing import SHARING
 from mujoco_ros.ros.distribution import ros_distribution
 
-MEASUREMENTS = {**SENSING, **COMMANDING, **RECORDING, "reliability": reliability}
+MEASUREMENTS = {
+    **SENSING,
+    **COMMANDING,
+    **RECORDING,
+    **SHARING,
+    **DRAWING,
+    **EYES,
+    "reliability": reliability,
+}
 """What ``--only`` chooses from; (c) is measured together with (b)."""
 
 

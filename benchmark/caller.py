@@ -22,6 +22,7 @@ except ImportError:  # rclpy before 7.1.4
     from rclpy.executors import SingleThreadedExecutor as Executor
 
 PATIENCE_S = 60.0
+SIMULATOR = "mujoco"
 # With the default depth of 10, a client that falls behind loses answers.
 _QOS = QoSProfile(depth=5000)
 _CONTROLLER = "joint_trajectory_controller"
@@ -32,7 +33,8 @@ class Caller:
 
     Attributes:
         node: The node.
-        report: Rows of the newest /diagnostics: name without the node's, to its values.
+        report: Rows of the simulator's newest /diagnostics: name without the node's, to its values.
+        reports: The same of every node that reports, by its name.
     """
 
     def __init__(self, domain: int | None = None) -> None:
@@ -41,6 +43,7 @@ class Caller:
         rclpy.init(context=self._context, domain_id=domain)
         self.node = Node("benchmark_caller", context=self._context)
         self.report: dict[str, dict[str, str]] = {}
+        self.reports: dict[str, dict[str, dict[str, str]]] = {}
         self._reports = 0
         self._clients_of: dict[str, Any] = {}
         self.node.create_subscription(DiagnosticArray, "/diagnostics", self._note, 10)
@@ -109,11 +112,13 @@ class Caller:
         return Follower(self, feedback)
 
     def _note(self, message: DiagnosticArray) -> None:
-        self.report = {
-            status.name.partition(": ")[2]: {value.key: value.value for value in status.values}
-            for status in message.status
-        }
-        self._reports += 1
+        for status in message.status:
+            node, _, row = status.name.partition(": ")
+            values = {value.key: value.value for value in status.values}
+            self.reports.setdefault(node, {})[row] = values
+        if SIMULATOR in {status.name.partition(": ")[0] for status in message.status}:
+            self.report = self.reports[SIMULATOR]
+            self._reports += 1
 
     def _spin(self) -> None:
         while not self._closing:

@@ -18,7 +18,8 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.control.modes import POSITION
-from mujoco_ros.model.layout import FloatingBase, ForceTorque, Imu, Robot, Touch
+from mujoco_ros.model.layout import FloatingBase, Robot
+from mujoco_ros.model.site_sensors import ForceTorque, Imu, Touch
 from mujoco_ros.ros.outbox import Outlet, split
 from mujoco_ros.sim.simulation import Simulation
 

@@ -26,13 +26,15 @@ from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.pacer import Pacer
+from mujoco_ros.sim.shared_state.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import Tracking
 
 CAPACITY = 200_000  # steps
-COLUMNS = 7
+COLUMNS = 8
 """Step begun, engine finished, messages handed over, stamp, deadline misses so far; with
-``--commands`` also what moved the references, and the number of the command the step used."""
+``--commands`` also what moved the references, and the number of the command the step used; and
+when the state was shared with other processes, if it is."""
 ALTERNATE = 250
 """Steps after which `--naive` changes from templates to naively built messages, and back."""
 
@@ -53,6 +55,7 @@ class Stopwatch:
         """Wrap the simulation's step and the publishing of its sample."""
         rows, limit = self._rows, CAPACITY * COLUMNS
         step, publish, prepare = Simulation.step, Publishers.publish, Pacer.__init__
+        share = SharedStateWriter.write
         pacers: list[Pacer] = []
         commands = self._commands
 
@@ -81,6 +84,12 @@ class Stopwatch:
                 rows[at + 2] = monotonic_ns()
                 self._next = at + COLUMNS
 
+        def timed_share(writer: SharedStateWriter) -> None:
+            share(writer)
+            if self._next:
+                rows[self._next - 1] = monotonic_ns()
+
+        _replace(SharedStateWriter, "write", timed_share)
         _replace(Pacer, "__init__", prepared)
         _replace(Simulation, "step", timed_step)
         _replace(Publishers, "publish", timed_publish)

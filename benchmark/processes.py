@@ -37,6 +37,13 @@ def _domain() -> Domain:
     return Domain()
 
 
+def cpu_s(pid: int) -> float:
+    """Return the processor time that all threads of a process have used [s]."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
 class Process:
     """A Python module in a process of its own, its output in a file."""
 
@@ -86,9 +93,7 @@ class Process:
 
     def cpu_s(self) -> float:
         """Return the processor time that all its threads have used [s] (proc(5): utime, stime)."""
-        stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
-        fields = stat.rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        return cpu_s(self._process.pid)
 
     def resident_mb(self) -> float:
         """Return its resident memory [MB]; exact, whereas VmRSS is approximate (proc(5))."""
@@ -162,7 +167,7 @@ def simulator(
 ) -> Iterator[Process]:
     """Run the simulator; with `probe`, its options, by the probe, which writes ``steps.npy``."""
     arguments = ["--ros-args", "-p", f"scene:={scene}"]
-    for name, value in parameters.items():
+    for name, value in ({"cameras": "false"} | dict(parameters)).items():
         arguments += ["-p", f"{name}:={value}"]
     if probe is None:
         process = Process("mujoco_ros", arguments, folder / "simulator.log")

@@ -5,52 +5,38 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import yaml
 
+from benchmark.pacing import costs_in_steps
 from benchmark.plan import Plan
 from benchmark.processes import Process, running
 from benchmark.report import Row, figure, percentiles
 from benchmark.talker import RATE_HZ, TOPICS
 from mujoco_ros.model.scene import load_scene
-from mujoco_ros.sim.scheduling import schedule
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring import Ring
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 _READY_S = 30.0
-_PRIORITY = 20
-"""Of the physics thread."""
 
 
 def state_log(plan: Plan) -> list[Row]:
     """(l) What a step of the humanoid takes longer with its state logged, in real time."""
     simulation = Simulation(load_scene("humanoid"))
-    clock = time.perf_counter
     with TemporaryDirectory() as folder:
         writer = StateLogWriter(Path(folder, "run.mjlog"))
         ring = Ring(simulation, simulation.plant, 1)
         writer.add(ring)
-        schedule(_PRIORITY)
-        costs = np.empty(round(plan.recording / simulation.model.opt.timestep))
-        begun = clock()
-        for step in range(len(costs)):
-            # Between steps the caches go cold, as in use.
-            time.sleep(max(0.0, begun + step * simulation.model.opt.timestep - clock()))
-            simulation.step()
-            before = clock()
-            ring.step()
-            costs[step] = clock() - before
-        schedule(0)
+        costs = costs_in_steps(simulation, ring.step, plan.recording)
         writer.close()
         if writer.rows != len(costs):
             raise RuntimeError(f"{writer.rows} of {len(costs)} rows were written")
     return [
-        *percentiles("l", "logging a step", 1e6 * costs, 50, 99),
+        *percentiles("l", "logging a step", costs, 50, 99),
         figure(
             "l",
             "logging a step, mean",
-            1e6 * float(costs.mean()),
+            float(costs.mean()),
             "µs",
             limit="≤ 10",
             keeps=lambda us: us <= 10,

@@ -90,14 +90,15 @@ def main() -> int:
     gc.freeze()
     gc.disable()  # its pauses would be taken for latency
     _say("ready")
-    _listen(node, list(inlets.values()), ending, record=options.record)
+    listen(node, list(inlets.values()), ending, record=options.record)
     node.destroy_node()
     rclpy.shutdown()
     save(options.file, inlets)
     return 0
 
 
-def _listen(node: Node, inlets: list[Inlet], ending: Ending, *, record: bool) -> None:
+def listen(node: Node, inlets: list[Inlet], ending: Ending, *, record: bool) -> None:
+    """Take what comes until the end is asked for."""
     handles = [inlet.subscription.handle for inlet in inlets]
     by_pointer = {inlet.subscription.handle.pointer: inlet for inlet in inlets}
     wait_set = rclpy_implementation.WaitSet(len(handles), 0, 0, 0, 0, 0, node.context.handle)

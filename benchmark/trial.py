@@ -16,6 +16,8 @@ from benchmark.trials import calls, flood, load_broken, pause, resets, spawn_and
 _SWITCH_INTERVAL_S = 1e-4
 """So that answers are noted when they come, not when the thread that calls lets go of the GIL."""
 
+_CAMERAS = "mujoco_cameras"
+
 
 def _calling(caller: Caller, seconds: str, rate: str) -> dict[str, Any]:
     """Call without end, so as to be killed amid it."""
@@ -40,6 +42,17 @@ def _figures(caller: Caller) -> dict[str, Any]:
     return {"dropped": dropped, "lost": sum(map(int, caller.report["middleware"].values()))}
 
 
+def _renders(caller: Caller) -> dict[str, Any]:
+    """Count what the camera process has drawn, and tell which processes the companions are."""
+    caller.until(lambda: _CAMERAS in caller.reports and caller.report)
+    rows = caller.reports[_CAMERAS]
+    cameras = [values for name, values in rows.items() if "camera/" in name]
+    drawn = [int(n) for row in cameras for key, n in row.items() if key.startswith("frames: ")]
+    companions = caller.report["companions"].items()
+    pids = {name.split()[0]: int(pid) for name, pid in companions if name.endswith(" process")}
+    return {"renders": sum(drawn), **pids}
+
+
 TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "flood": lambda caller, seconds, rate: asdict(flood(caller, float(seconds), float(rate))),
     "calling": _calling,
@@ -48,6 +61,7 @@ TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "pause": lambda caller, seconds: asdict(pause(caller, float(seconds))),
     "broken": lambda caller, file: {"reason": load_broken(caller, Path(file))},
     "figures": _figures,
+    "renders": _renders,
 }
 
 

@@ -9,11 +9,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmark.probe import COLUMNS
 from benchmark.processes import play, simulator, subscriber
 from benchmark.stations import EVERY_STEP_HZ, all_rates
 from benchmark.subscriber import load
 
-BEGUN, STEPPED, PUBLISHED, STAMP, LATE, DOING, TOLD = range(7)
+BEGUN, STEPPED, PUBLISHED, STAMP, LATE, DOING, TOLD, SHARED = range(COLUMNS)
 """Columns of a probe's rows."""
 _SETTLE_S = 3.0  # discovery, first contacts, caches
 
@@ -53,7 +54,9 @@ def watch(
             sim.sleep(seconds)
             cpu = (sim.cpu_s() - cpu) / (time.monotonic() - begun)
         arrivals = load(folder / "arrivals.npz")
-        steps = np.load(folder / "steps.npy") if probe is not None else np.zeros((0, 7), np.int64)
+        steps = (
+            np.load(folder / "steps.npy") if probe is not None else np.zeros((0, COLUMNS), np.int64)
+        )
     settled = int(begun * 1e9)
     if steps.dtype.names is None:
         steps = steps[steps[:, BEGUN] >= settled]

@@ -1,0 +1,75 @@
+"""A browser that shows the viewer's page."""
+
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+import cv2
+import numpy as np
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Without a graphics card; root may not have the sandbox.
+_OPTIONS = (
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--no-sandbox",
+)
+_PATIENCE_S = 120.0
+_WIDTH, _HEIGHT = 1280, 800
+_COLOURS = 500  # an empty page has few
+
+
+def browser() -> str | None:
+    """Return the browser of this machine, if it has one that can be driven."""
+    if find_spec("playwright") is None:
+        return None
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens to."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def opened(port: int) -> Iterator[None]:
+    """Have the page open in the browser, and see before that it shows something.
+
+    Raises:
+        RuntimeError: Nobody serves the page, or it stays empty.
+    """
+    from playwright.sync_api import sync_playwright  # of the tests' requirements, not of all
+
+    deadline = time.monotonic() + _PATIENCE_S
+    _wait_until_served(port, deadline)
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=browser(), args=list(_OPTIONS))
+        page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
+        page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _PATIENCE_S)
+        while _colours(page.screenshot(timeout=1000 * _PATIENCE_S)) < _COLOURS:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the page is empty after {_PATIENCE_S:g} s")
+            page.wait_for_timeout(500)
+        yield
+        running.close()
+
+
+def _wait_until_served(port: int, deadline: float) -> None:
+    while time.monotonic() < deadline:
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise RuntimeError(f"no page at port {port} within {_PATIENCE_S:g} s")
+
+
+def _colours(png: bytes) -> int:
+    pixels = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_COLOR)
+    assert pixels is not None
+    return len(np.unique(pixels.reshape(-1, 3), axis=0))

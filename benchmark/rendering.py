@@ -1,0 +1,132 @@
+"""What pictures cost, by their size, by what they show and by how they look.
+
+``python -m benchmark.rendering [scene]`` prints a table.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from benchmark.plan import Plan
+from benchmark.report import Row, figure
+from mujoco_ros.model.cameras import intrinsics_of
+from mujoco_ros.model.scene import load_scene
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.looks import PLAIN, RICH, Looks
+from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.shot import Shot
+from mujoco_ros.sim.simulation import Simulation
+
+SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
+LOOKS = {"plain": PLAIN, "rich": RICH}
+PRODUCTS: dict[str, Callable[[Shot], object]] = {
+    "colour": lambda shot: shot.colour,
+    "depth": lambda shot: shot.depth,
+    "colour, depth": lambda shot: (shot.colour, shot.depth),
+    "all three": lambda shot: (shot.colour, shot.depth, shot.objects),
+}
+_RECORDED = ((320, 240), (640, 480))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a picture costs: elapsed time, and the time of all processors together [s]."""
+
+    elapsed: float
+    processor: float
+
+
+class Studio:
+    """A scene as its cameras see it at the beginning."""
+
+    def __init__(self, scene: str) -> None:
+        """Open OpenGL.
+
+        Raises:
+            RenderingError: There is none.
+        """
+        simulation = Simulation(load_scene(scene))
+        self._model, self._data = simulation.model, simulation.data
+        mujoco.mj_forward(self._model, self._data)
+        self._renderer = Renderer(self._model)
+        self.device = f"{self._renderer.backend}, {self._renderer.device}"
+        self.camera = self._model.cam(0).name
+
+    def cost(self, size: tuple[int, int], product: str, looks: Looks, seconds: float) -> Cost:
+        """Return what a picture of the first camera costs, the median of some seconds."""
+        optics = intrinsics_of(self._model, 0, *size)
+        view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)
+        self._renderer.looks = looks
+        draw = PRODUCTS[product]
+        elapsed: list[float] = []
+        processor: list[float] = []
+        draw(self._renderer.shot(self._data, view))
+        until = time.monotonic() + seconds
+        while time.monotonic() < until or len(elapsed) < 3:
+            begun, worked = time.perf_counter(), time.process_time()
+            draw(self._renderer.shot(self._data, view))
+            elapsed.append(time.perf_counter() - begun)
+            processor.append(time.process_time() - worked)
+        return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))
+
+
+def rendering(plan: Plan) -> list[Row]:
+    """(o) Pictures of the humanoid's head camera, drawn in this process."""
+    try:
+        studio = Studio("humanoid")
+    except RenderingError as error:
+        return [figure("o", f"no picture: {error}", 0.0, "ms")]
+    rows = []
+    for size in _RECORDED:
+        for product in PRODUCTS:
+            cost = studio.cost(size, product, PLAIN, plan.drawing)
+            what = f"{product}, {size[0]} x {size[1]}, {studio.device}"
+            rows.append(figure("o", what, 1e3 * cost.elapsed, "ms", 2))
+    return rows
+
+
+DRAWING: dict[str, Callable[[Plan], list[Row]]] = {"o": rendering}
+
+
+def lines(studio: Studio, seconds: float) -> Iterator[str]:
+    """Yield a table in Markdown, line by line, as it is measured."""
+    yield f"First camera, {studio.camera}; {studio.device}."
+    yield ""
+    yield "| pixels | pictures | looks | ms | of processors | per second |"
+    yield "| --- | --- | --- | --: | --: | --: |"
+    for width, height in SIZES:
+        for product in PRODUCTS:
+            for name, looks in LOOKS.items():
+                cost = studio.cost((width, height), product, looks, seconds)
+                elapsed, processor = 1e3 * cost.elapsed, 1e3 * cost.processor
+                yield (
+                    f"| {width} x {height} | {product} | {name} | {elapsed:.1f} | {processor:.1f} "
+                    f"| {1 / cost.elapsed:.0f} |"
+                )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; return 1 where there is no OpenGL."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmark.rendering", description="Measure what pictures cost."
+    )
+    parser.add_argument("scene", nargs="?", default="humanoid", help="whose first camera looks")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each line of the table")
+    options = parser.parse_args(arguments)
+    try:
+        studio = Studio(options.scene)
+    except RenderingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for line in lines(studio, options.seconds):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
