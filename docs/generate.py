@@ -11,11 +11,14 @@ from mujoco_ros.control.events import Source
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.model.description import descriptions
+from mujoco_ros.model.layout import Layout
 from mujoco_ros.model.scene import load_scene, shipped_scenes
 from mujoco_ros.ros.acting.equality_parameters import EQUALITY
 from mujoco_ros.ros.acting.look_parameters import LOOKS
 from mujoco_ros.ros.acting.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
+from mujoco_ros.ros.cameras.camera import camera_topics
+from mujoco_ros.ros.cameras.lidar import lidar_topics
 from mujoco_ros.ros.control_specs import (
     FORWARD,
     GAINS,
@@ -144,7 +147,8 @@ TOPICS_HEAD = """\
 Rates are in simulated time. What each topic means is in the [README](../README.md#topics), what
 commands do in [Control](control.md). A topic of joints tells the order of a controller's commands.
 With `ros2_control`, `joint_commands` is the only input, and the topics of the controllers are not
-there.
+there. The node `/mujoco_cameras` publishes what [cameras](cameras.md) and [lidars](lidar.md) see;
+under each camera are several topics. It has `/contacts` in every scene.
 """
 
 
@@ -230,6 +234,8 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
         f"## {scene}\n\n"
         + _table(("Topic", "Type", "Rate [Hz]", "QoS", "Frame"), rows)
         + "\n"
+        + _table(("Camera or lidar", "What", "Rate [Hz]", "Frame"), _sights(simulation.layout))
+        + "\n"
         + _table(("Input", "Kind", "Type", "Joints"), inputs)
         + f"\nFrames with `tf:=base`: {_frame_list(base)}.\n"
         + f"With `tf:=all`, as in `make sim`: {_count(every)} frames, every link among them.\n"
@@ -237,6 +243,19 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
 
 
 _ORDER = ("sensor_msgs/JointState", "once")
+
+
+def _sights(layout: Layout) -> Iterable[tuple[str, ...]]:
+    """Yield a row for each camera and lidar."""
+    for camera in layout.every_camera:
+        size = f"pictures of {camera.width} x {camera.height}"
+        topics = _absolute(f"{camera_topics(camera)}/…")
+        yield (topics, size, f"{camera.rate:g}", f"`{camera.frame}`")
+    for lidar in layout.every_lidar:
+        kind, topic = ("LaserScan", "scan") if lidar.is_scan else ("PointCloud2", "points")
+        rays = f"sensor_msgs/{kind}, {lidar.rows} x {lidar.columns} rays"
+        topics = _absolute(f"{lidar_topics(lidar)}/{topic}")
+        yield (topics, rays, f"{lidar.config.rate:g}", f"`{lidar.frame}`")
 
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:

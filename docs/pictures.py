@@ -9,7 +9,9 @@ from pathlib import Path
 import cv2
 import mujoco
 import numpy as np
+from camera_picture import camera_picture
 from control_plots import PLOTS
+from page_picture import photograph
 
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -17,6 +19,8 @@ from mujoco_ros.sim.simulation import Simulation
 IMAGES = Path(__file__).resolve().parent / "images"
 SETTLED_S = 1.0
 COLLISION_GROUP = 3
+CAMERA = "camera"
+SMALL = [cv2.IMWRITE_PNG_COMPRESSION, 9]
 # Between two platforms, sums of floats differ in their last bit, and so may a rounded coordinate.
 ROUNDING_PX = 0.11
 # A hash of the clip's corners, whose last bits differ between processors.
@@ -80,6 +84,10 @@ PICTURES = (
 )
 
 
+PAGES = {"viewer": "humanoid"}
+"""Pictures of the viewer's page, and the scene on it."""
+
+
 def main() -> None:
     """Draw all of them, or those named; or with --check compare the plots with the code."""
     parser = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
@@ -89,11 +97,16 @@ def main() -> None:
     if wanted.check:
         stale = [f"docs/images/{name}.svg" for name in PLOTS if is_stale(name)]
         sys.exit(f"{', '.join(stale)} out of date: run python docs/pictures.py" if stale else 0)
-    names = wanted.names or [*(picture.name for picture in PICTURES), *PLOTS]
+    names = wanted.names or [*(picture.name for picture in PICTURES), CAMERA, *PLOTS, *PAGES]
     IMAGES.mkdir(exist_ok=True)
     for picture in PICTURES:
         if picture.name in names:
             render(picture, IMAGES / f"{picture.name}.png")
+    if CAMERA in names:
+        cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_picture(), SMALL)
+    for name, scene in PAGES.items():
+        if name in names:
+            photograph(scene, IMAGES / f"{name}.png")
     for name, plot in PLOTS.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
@@ -133,7 +146,7 @@ def render(picture: Picture, path: Path) -> None:
         pixels = renderer.render()
     small = cv2.resize(pixels, picture.size, interpolation=cv2.INTER_AREA)
     bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
-    cv2.imwrite(str(path), bgr, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    cv2.imwrite(str(path), bgr, SMALL)
 
 
 if __name__ == "__main__":

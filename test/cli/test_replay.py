@@ -56,6 +56,9 @@ def arm_log(tmp_path_factory) -> StateLog:
     return write(tmp_path_factory.mktemp("logs") / "arm.mjlog", "arm")
 
 
+_ALONE = ("--ros-args", "-p", "cameras:=false")
+
+
 class Replay:
     """A replay in a process of its own, and a listener to it."""
 
@@ -66,7 +69,7 @@ class Replay:
         self._output = output
         with output.open("wb") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "mujoco_ros.cli.replay", str(log), *arguments],
+                [sys.executable, "-m", "mujoco_ros.cli.replay", str(log), *arguments, *_ALONE],
                 cwd=ROOT,
                 env=os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)},
                 stdout=file,
