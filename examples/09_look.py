@@ -107,7 +107,8 @@ def look(node: Node, wanted: argparse.Namespace) -> str:
     """Look for a while, and say what there is to see; return what went wrong, or nothing."""
     if not spin_until(node, lambda: cameras(node)):
         return NOT_FOUND
-    spin_until(node, lambda: wanted.camera in cameras(node), 1.0)  # others are found a bit later
+    # Others are found a bit later.
+    spin_until(node, lambda: wanted.camera in cameras(node), 5.0 if wanted.camera else 1.0)
     found = cameras(node)
     name = wanted.camera or min(found)
     if name not in found:

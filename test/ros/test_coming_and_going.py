@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Resource, Result
 from simulators import Starter
 
-_CYCLES = 10
+_CYCLES = 5
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
 _EXPECTED = (
     "took over",
