@@ -10,9 +10,9 @@ from importlib.util import find_spec
 import cv2
 import numpy as np
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Without a graphics card; root may not have the sandbox.
-_OPTIONS = (
+OPTIONS = (
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
@@ -27,7 +27,7 @@ def browser() -> str | None:
     """Return the browser of this machine, if it has one that can be driven."""
     if find_spec("playwright") is None:
         return None
-    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def free_port() -> int:
@@ -49,7 +49,7 @@ def opened(port: int) -> Iterator[None]:
     deadline = time.monotonic() + _PATIENCE_S
     _wait_until_served(port, deadline)
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=browser(), args=list(_OPTIONS))
+        running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
         page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _PATIENCE_S)
         while _colours(page.screenshot(timeout=1000 * _PATIENCE_S)) < _COLOURS:

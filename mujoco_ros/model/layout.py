@@ -1,6 +1,5 @@
 """What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -12,6 +11,7 @@ from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.cameras import Camera, resolve_camera
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.lidars import Lidar, resolve_lidar
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.scene import RobotConfig, SceneConfig
 from mujoco_ros.model.scope import Scope, cameras_of, is_of
 from mujoco_ros.model.site_sensors import (
@@ -197,8 +197,7 @@ def _check_topics(layout: Layout) -> None:
     for kind, sensors in (("camera", layout.every_camera), ("lidar", layout.every_lidar)):
         found: dict[tuple[str, str], str] = {}
         for sensor in sensors:
-            # In topics, other characters become underscores.
-            topic = (sensor.namespace, re.sub(r"\W", "_", sensor.name, flags=re.ASCII))
+            topic = (sensor.namespace, topic_token(sensor.name))
             if topic in found:
                 names = " and ".join(dict.fromkeys((f"'{found[topic]}'", f"'{sensor.name}'")))
                 where = f" in the namespace '{sensor.namespace}'" if sensor.namespace else ""

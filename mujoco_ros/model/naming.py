@@ -36,3 +36,9 @@ def free_name(wanted: str, taken: Container[str]) -> str:
         number += 1
         name = f"{wanted[:_LONGEST]}_{number}"
     return name
+
+
+def topic_token(name: str) -> str:
+    """Return `name` as one token of a topic name: other characters become underscores."""
+    token = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mujoco_ros.model.layout import Layout, Robot
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import robot_topics
 
 Config = dict[str, Any]

@@ -14,8 +14,9 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.model.layout import FloatingBase, Robot
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.site_sensors import ForceTorque, Imu, Touch
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.outbox import Number, Topic
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]

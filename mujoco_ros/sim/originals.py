@@ -6,6 +6,9 @@ import numpy as np
 from mujoco_ros.model.correspondence import Correspondence
 from mujoco_ros.model.indexing import ROWS
 
+OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
+"""Names of the engine's options."""
+
 
 class Originals:
     """The numbers of a model as it was compiled, to tell what was edited while it ran."""
@@ -28,8 +31,5 @@ class Originals:
             different = now[old] != before[old]
             edited = different.any(axis=tuple(range(1, different.ndim)))
             getattr(other, name)[new[edited]] = now[old[edited]]
-        for name in _OPTIONS:
+        for name in OPTIONS:
             setattr(other.opt, name, getattr(self._model.opt, name))
-
-
-_OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))

@@ -268,3 +268,9 @@ class Link(Protocol):
 
     def picture(self, namespace: str, camera: str) -> Picture | None:
         """Return its newest image; None as long as there is none."""
+
+
+def wrench_sign(link: Link) -> float:
+    """Return 1 if wrenches are published as the engine has them, parent on child; else -1."""
+    told = link.parameters.get("wrench_sign")
+    return 1.0 if told is not None and told.value == "parent_on_child" else -1.0

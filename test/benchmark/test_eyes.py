@@ -5,8 +5,9 @@ from benchmark.eyes import CAMERAS, SCENE, Watched
 from benchmark.watching import BEGUN, PUBLISHED, SHARED, STAMP
 from mujoco_ros.model.assembly import assemble
 from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.scene import load_scene
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 
 
 def test_figures_follow_from_what_the_probe_notes():

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.validate_topic_name import validate_topic_name
 
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.ros.names import within
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,7 @@ from typing import Any
 
 import pytest
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# Pictures without a graphics card; and root may not have the sandbox.
-OPTIONS = (
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--no-sandbox",
-)
+from benchmark.page import BROWSERS, OPTIONS
 
 
 @pytest.fixture(scope="session")

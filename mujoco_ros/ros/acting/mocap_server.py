@@ -9,10 +9,11 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.subscription import Subscription
 
 from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.places import MocapBody, mocap_bodies
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.follower import Follower
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.outbox import nanoseconds
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit

@@ -12,6 +12,7 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
 from std_msgs.msg import String
 
 from mujoco_ros.model.cameras import Camera
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.rendering.depth import millimetres
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.noise import Grain
@@ -23,7 +24,7 @@ from mujoco_ros.ros.cameras.camera_messages import camera_info, cloud, image
 from mujoco_ros.ros.cameras.drawing import LOOKS, Drawing
 from mujoco_ros.ros.cameras.outlets import Outlet, Outlets
 from mujoco_ros.ros.cameras.source import Moment, Source
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.parameter_spec import Spec
 from mujoco_ros.ros.topics import LATCHED, SENSOR
 

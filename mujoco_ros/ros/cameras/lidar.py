@@ -9,12 +9,13 @@ import numpy as np
 from sensor_msgs.msg import LaserScan, PointCloud2
 
 from mujoco_ros.model.lidars import Lidar
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.rendering.lidar import POINT, Scanner
 from mujoco_ros.ros.cameras.bulk import Bulk
 from mujoco_ros.ros.cameras.camera_messages import cloud
 from mujoco_ros.ros.cameras.outlets import Outlet, Outlets
 from mujoco_ros.ros.cameras.source import Moment, Source
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import SENSOR
 
 

@@ -10,9 +10,10 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.control.events import Source
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.ros.endpoints import Endpoints
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import LATCHED, RELIABLE, WORLD
 from mujoco_ros.ros.viewer.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.link import Push

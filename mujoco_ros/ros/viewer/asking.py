@@ -71,11 +71,6 @@ class Asker:
         self._pending.append(pending)
         self._send_if_ready(pending)
 
-    def is_there(self, name: str) -> bool:
-        """Whether a service that was called before is there."""
-        client = self._known.get(name)
-        return client is not None and bool(client.service_is_ready())
-
     def forget(self, prefix: str) -> None:
         """Give up all services whose names begin so."""
         for name in [name for name in self._known if name.startswith(prefix)]:

@@ -8,8 +8,9 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image
 
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.ros.endpoints import Endpoints
-from mujoco_ros.ros.names import topic_token, within
+from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import SENSOR
 from mujoco_ros.viewer.link import Picture
 

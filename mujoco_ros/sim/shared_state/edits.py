@@ -5,9 +5,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.sim.originals import OPTIONS
+
 LOOKS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
 DRIVES = ("actuator_gainprm", "actuator_biasprm", "actuator_forcerange", "actuator_forcelimited")
-OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
 
 
 def gather(model: mujoco.MjModel) -> np.ndarray:

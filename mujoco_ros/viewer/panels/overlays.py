@@ -10,7 +10,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_state.reader import SharedState
 from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import Link, wrench_sign
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
@@ -78,9 +78,7 @@ class Overlays(Panel):
         state, model = self.state, self.viewer.model
         if (model.nq, model.nbody) != (state.model.nq, state.model.nbody):
             return None
-        sign = self.link.parameters.get("wrench_sign")
-        reversed_ = sign is not None and sign.value == "parent_on_child"
-        self.scale.sensor_sign = 1.0 if reversed_ else -1.0
+        self.scale.sensor_sign = wrench_sign(self.link)
         return Scene(
             model=model,
             data=self.viewer.data,

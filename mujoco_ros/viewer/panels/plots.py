@@ -1,5 +1,6 @@
 """The panel "Plots": joints, wrenches and IMUs over the last seconds."""
 
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -8,7 +9,7 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.sim.shared_state.reader import SharedState
 from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import Link, wrench_sign
 from mujoco_ros.viewer.panels.history import History
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.signals import Signal, signals
@@ -102,16 +103,14 @@ class PlotsPanel(Panel):
     def _follow(self) -> None:
         """Plot what the present model has of what was plotted."""
         self._model = self.state.model
-        self._signals = {signal.key: signal for signal in signals(self.state, self._wrench_sign)}
+        self._signals = {
+            signal.key: signal for signal in signals(self.state, partial(wrench_sign, self.link))
+        }
         self._histories = {
             key: History(len(self._signals[key].curves))
             for key in self._histories
             if key in self._signals
         }
-
-    def _wrench_sign(self) -> float:
-        told = self.link.parameters.get("wrench_sign")
-        return 1.0 if told is not None and told.value == "parent_on_child" else -1.0
 
     def _build_settings(self) -> None:
         if button("Choose"):
