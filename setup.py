@@ -35,13 +35,15 @@ if __name__ == "__main__":
         maintainer_email=maintainer.get("email"),
         license=MANIFEST.findtext("license"),
         packages=find_packages(include=[NAME, f"{NAME}.*"]),
+        package_data={NAME: ["controllers/*/*.yaml"]},
         data_files=[
             ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
             *shared_files(),
         ],
         python_requires=">=3.11",
         install_requires=[
-            *("lxml", "lz4", "mcap>=1.6", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "regex"),
+            *("lxml", "lz4", "matplotlib", "mcap>=1.6", "mink>=1.3", "mujoco>=4.0", "numpy"),
+            *("ompl>=2.0", "PyYAML", "pycollada", "qpsolvers", "regex", "scipy", "toppra>=0.6.10"),
             *("trimesh", "websockets", "zstandard"),
         ],
         extras_require={"test": ["pytest"]},
@@ -50,10 +52,13 @@ if __name__ == "__main__":
             "console_scripts": [
                 "sim = mujoco_ros.cli.sim:main",
                 "cameras = mujoco_ros.cli.cameras:main",
+                "controller = mujoco_ros.cli.controller:main",
                 "viewer = mujoco_ros.cli.viewer:main",
+                "evaluate = mujoco_ros.cli.evaluate:main",
                 "export_urdf = mujoco_ros.cli.export_urdf:main",
                 "record = mujoco_ros.cli.record:main",
                 "replay = mujoco_ros.cli.replay:main",
+                "draw_controller = mujoco_ros.cli.draw_controller:main",
             ],
         },
     )

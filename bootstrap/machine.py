@@ -16,7 +16,7 @@ from bootstrap.progress import SetupError
 
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)  # the ROS wheels exist for CPython 3.10 to 3.14
 PYTHON_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-FREE_DISK_GB = 3  # the virtual environment, pip's cache of the same and the overlay's build
+FREE_DISK_GB = 3  # the virtual environment, uv's cache of the same and the overlay's build
 
 # What a sourced ROS distribution, another virtual environment or the shell would mix into ours.
 FOREIGN_VARIABLES = (
@@ -27,6 +27,7 @@ FOREIGN_VARIABLES = (
     "PIP_PREFIX",
     "PIP_TARGET",
     "PIP_USER",
+    "PYTHONDONTWRITEBYTECODE",  # every process would compile all that it imports
     "PYTHONHOME",
     "PYTHONPATH",
     "RMW_IMPLEMENTATION",

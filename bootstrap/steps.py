@@ -31,9 +31,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
 
 SELF_CHECK = """
-import control_msgs.action, cv_bridge, simulation_interfaces.srv, tf2_ros
-import mujoco, mujoco_ros, rclpy
+import control_msgs.action, cv_bridge, simulation_interfaces.srv, tf2_msgs.msg, tf2_ros
+import mujoco_ros.cli.sim, rclpy
 rclpy.init()
+rclpy.create_node("self_check").create_publisher(tf2_msgs.msg.TFMessage, "tf", 1)
 rclpy.shutdown()
 """
 
@@ -59,6 +60,7 @@ class Setup:
         self.build = ROOT / "build" / f"overlay-{ros}"
         self.lock_file = ROOT / "requirements" / f"{ros}.txt"
         self.models_file = ROOT / "requirements" / "models.txt"
+        self.installer_file = ROOT / "requirements" / "installer.txt"
         self.environment = clean_environment(venv)
         self._record_path = venv / "mujoco_ros_setup.json"
         self._processes: list[subprocess.Popen[str]] = []
@@ -91,7 +93,8 @@ class Setup:
     def fingerprints(self) -> dict[str, str]:
         """Return, step by step, a digest of all that the step and those before it are made from."""
         venv = digest([str(self.venv), str(ROOT)])
-        packages = digest([venv, *contents([self.lock_file, self.models_file])])
+        pinned = [self.installer_file, self.lock_file, self.models_file]
+        packages = digest([venv, *contents(pinned)])
         overlay = digest([packages, *contents(sorted((ROOT / "overlay").rglob("*")))])
         project = digest([overlay, SELF_CHECK, *SHARED])
         return {
@@ -155,22 +158,27 @@ class Setup:
         """Install exactly what the lock file names."""
         check_disk(self.venv.parent)
         discard_half_installed(self.site_packages())
-        total = sum(1 for _ in requirements(self.lock_file, self.models_file))
-        seen = 0
 
         def show(line: str) -> None:
-            nonlocal seen
-            if line.startswith(("Collecting ", "Requirement already satisfied: ")):
-                seen += 1
-                self.progress(f"{seen}/{total} {line.partition(': ')[2] or line.split()[1]}")
-            elif line.startswith("Installing collected packages"):
-                self.progress("unpacking")
+            # "Downloading numpy (16.1MiB)", " Downloaded numpy", "Prepared 160 packages in 5s"
+            self.progress(line.strip())
 
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        self.command([*pip, "install", "--no-deps", "-r", str(self.installer_file)])
         # The lock file is the whole closure, so nothing may be resolved beside it.
-        pip += ["install", "--no-deps", "--prefer-binary", "--progress-bar", "off"]
-        pip += ["-r", str(self.lock_file), "-r", str(self.models_file)]
-        self.command(pip, on_line=show)
+        install = [str(self.venv / "bin" / "uv"), "pip", "install", "--no-deps"]
+        install += ["--python", str(self.python)]
+        install += ["-r", str(self.lock_file), "-r", str(self.models_file)]
+        self.command(install, env=self.environment_of_uv(), on_line=show)
+
+    def environment_of_uv(self) -> dict[str, str]:
+        """Return the environment for uv, which ignores the package index of pip by itself."""
+        index = self.environment.get("PIP_INDEX_URL", "")
+        if not index:
+            asked = [str(self.python), "-m", "pip", "config", "get", "global.index-url"]
+            told = subprocess.run(asked, env=self.environment, capture_output=True, text=True)
+            index = told.stdout
+        return {**({"UV_DEFAULT_INDEX": index.strip()} if index else {}), **self.environment}
 
     def build_overlay(self) -> None:
         """Build and install the packages of overlay/, several at a time."""
@@ -211,7 +219,7 @@ class Setup:
         configure += ["-G", "Ninja", "-Wno-dev", "-DBUILD_TESTING=OFF"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={self.venv}", f"-DPython3_EXECUTABLE={self.python}"]
         configure += [f"-DPYTHON_INSTALL_DIR={site}", f"-DROS_DISTRO={self.ros}"]
-        configure += ["-DCMAKE_C_FLAGS=-O1 -g0", "-DCMAKE_CXX_FLAGS=-O1 -g0"]  # quick to build
+        configure += ["-DCMAKE_C_FLAGS=-O0 -g0", "-DCMAKE_CXX_FLAGS=-O0 -g0"]  # quick to build
         self.command(configure)
         jobs = f"-j{os.cpu_count() or 2}"
         self.command([str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"])
@@ -303,18 +311,10 @@ class Setup:
 
 
 def discard_half_installed(site: Path) -> None:
-    """Forget the packages whose installation was interrupted: pip would take them for installed."""
+    """Forget packages whose installation was interrupted: they would be taken for installed."""
     for metadata in site.glob("*.dist-info"):
         if not (metadata / "RECORD").is_file() or not (metadata / "INSTALLER").is_file():
             shutil.rmtree(metadata)
-
-
-def requirements(*files: Path) -> Iterator[str]:
-    """Yield the requirements of pip's files."""
-    for file in files:
-        for line in file.read_text().splitlines():
-            if line.split("#")[0].strip():
-                yield line
 
 
 def contents(paths: Sequence[Path]) -> Iterator[str]:

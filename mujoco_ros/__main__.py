@@ -8,6 +8,9 @@ import sys
 for _number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(_number, lambda *_: os._exit(0))
 
+# MuJoCo's own contexts, of which nothing here makes use, take as long to import as all messages.
+os.environ.setdefault("MUJOCO_GL", "off")
+
 from mujoco_ros.cli.sim import main  # noqa: E402
 
 sys.exit(main())

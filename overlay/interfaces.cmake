@@ -5,6 +5,10 @@ find_package(rosidl_default_generators REQUIRED)
 
 # Python needs the C type support alone; leaving the C++ ones out more than halves the build.
 list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:")
+# Of the Python modules, the one that is imported finds the libraries of the other type supports by itself.
+macro(rosidl_generator_py_get_typesupports result)
+  set(${result} rosidl_typesupport_c)
+endmacro()
 
 # overlay_interfaces(<package>...)  finds the packages, generates every .msg, .srv and .action of this
 # package against them, and installs it.
@@ -35,9 +39,16 @@ macro(overlay_interfaces)
 
   rosidl_generate_interfaces(${PROJECT_NAME} ${_interfaces} DEPENDENCIES ${ARGN})
 
-  # One translation unit instead of one per type: each would parse the same Fast CDR headers.
-  set_target_properties(${PROJECT_NAME}__rosidl_typesupport_fastrtps_c PROPERTIES
-    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  # One translation unit instead of one per type: each would parse the same headers.
+  foreach(_part IN ITEMS
+      generator_c generator_py typesupport_c typesupport_fastrtps_c typesupport_introspection_c)
+    set(_target ${PROJECT_NAME}__rosidl_${_part})
+    set_target_properties(${_target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    # These use the same names for different things.
+    get_target_property(_sources ${_target} SOURCES)
+    list(FILTER _sources INCLUDE REGEX "__description[.]c$")
+    set_source_files_properties(${_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
 
   ament_export_dependencies(rosidl_default_runtime)
   ament_package()

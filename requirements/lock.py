@@ -7,7 +7,7 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RESOLVER = "uv==0.13.8"
+RESOLVER = HERE / "installer.txt"
 OLDEST_PYTHON = "3.11"
 
 
@@ -16,7 +16,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")
-        subprocess.run([python, "-m", "pip", "install", "-q", RESOLVER], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", RESOLVER], check=True)
         for source in sorted(HERE.glob("ros-*.in")):
             target = HERE / f"{source.stem.removeprefix('ros-')}.txt"
             command = [str(Path(folder, "bin", "uv")), "pip", "compile", "--quiet", "--universal"]

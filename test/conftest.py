@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,10 @@ os.environ["ROS_DOMAIN_ID"] = str(_DOMAIN.id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 for _variable in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "RMW_IMPLEMENTATION"):
     os.environ.pop(_variable, None)
+# Tests start many processes, each of which would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# The files run beside each other already; threads of linear algebra would only wait for a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 try:
     import rclpy
@@ -27,11 +32,20 @@ else:
 
 SpinUntil = Callable[..., bool]
 
+_HERE = Path(__file__).resolve().parent
+_WITHOUT_PROGRAMS = ("control", "controllers", "fsm", "model", "motion", "sim")
+"""Folders whose tests start none, or few, and so end soon."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many processes the tests run in: they often wait, for a simulator or a clock."""
     return len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long: at the end one of them would run alone."""
+    items.sort(key=lambda item: item.path.relative_to(_HERE).parts[0] in _WITHOUT_PROGRAMS)
 
 
 @pytest.fixture

@@ -35,12 +35,20 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
+WITHOUT_KEY = {"mink", "ompl", "qpsolvers", "toppra"}
+"""Modules that rosdep cannot install."""
 # What pip calls those of them that every user of the package needs.
 DISTRIBUTIONS = {
     "lz4": "lz4",
+    "matplotlib": "matplotlib",
     "mcap": "mcap",
+    "mink": "mink",
     "mujoco": "mujoco",
     "numpy": "numpy",
+    "ompl": "ompl",
+    "qpsolvers": "qpsolvers",
+    "scipy": "scipy",
+    "toppra": "toppra",
     "trimesh": "trimesh",
     "yaml": "PyYAML",
     "zstandard": "zstandard",
@@ -105,6 +113,7 @@ def test_package_xml_is_a_valid_ament_python_package():
 def test_package_xml_lists_everything_that_is_imported(dependencies, folder):
     imported = imports_of(folder)
     assert imported
+    imported = {m: f for m, f in imported.items() if m not in WITHOUT_KEY}
     missing = {m: f for m, f in imported.items() if ROSDEP_KEYS.get(m, m) not in dependencies}
     assert missing == {}
 
@@ -114,6 +123,7 @@ def test_package_xml_lists_everything_that_the_tests_import(dependencies):
     imported = imports_of("test")
     own = {file.stem for file in (ROOT / "test").rglob("*.py")}
     own |= {file.parent.name for file in ROOT.glob("*/__init__.py")}
+    own |= {file.stem for file in (ROOT / "docs").glob("*.py")} | WITHOUT_KEY
     missing = {
         module: file
         for module, file in imported.items()
@@ -125,7 +135,7 @@ def test_package_xml_lists_everything_that_the_tests_import(dependencies):
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
 def test_package_xml_lists_everything_that_a_launch_file_starts(dependencies, file):
     started = nodes_of(file)
-    assert started
+    assert started or "IncludeLaunchDescription" in file.read_text()
     assert started - {"mujoco_ros"} <= dependencies
 
 
@@ -181,7 +191,10 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     scripts = dict(
         script.split(" = ") for script in setup_arguments["entry_points"]["console_scripts"]
     )
-    assert set(scripts) == {"sim", "cameras", "viewer", "export_urdf", "record", "replay"}
+    assert set(scripts) == {
+        *("sim", "cameras", "viewer", "export_urdf", "record", "replay"),
+        *("controller", "draw_controller", "evaluate"),
+    }
     for target in scripts.values():
         module, function = target.split(":")
         assert callable(getattr(importlib.import_module(module), function))
