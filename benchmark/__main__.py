@@ -6,6 +6,7 @@ import time
 from datetime import date
 
 from benchmark.commanding import COMMANDING
+from benchmark.controllers import CONTROLLERS
 from benchmark.eyes import EYES
 from benchmark.machine import describe, load
 from benchmark.measurements import SENSING
@@ -25,6 +26,7 @@ MEASUREMENTS = {
     **SHARING,
     **DRAWING,
     **EYES,
+    **CONTROLLERS,
     "reliability": reliability,
 }
 """What ``--only`` chooses from; (c) is measured together with (b)."""

@@ -62,7 +62,7 @@ class Watched:
 def eyes(plan: Plan) -> list[Row]:
     """(q) Steps with two cameras subscribed and the page open, beside those without."""
     alone = _alone(plan.eyes)
-    unwatched, watched, pictures = _watched(plan.eyes)
+    unwatched, watched, pictures, due = _watched(plan.eyes)
     page = "page open" if browser() else "no browser here"
     ratio = float(np.percentile(watched.period, 99) / np.percentile(alone.period, 99))
     return [
@@ -109,6 +109,11 @@ def eyes(plan: Plan) -> list[Row]:
             figure("q", f"{topic} received, 30 asked for", rate, "/s")
             for topic, rate in pictures.items()
         ),
+        *(
+            figure("q", f"{camera}, colour and depth: due to published, {what}", time_ms, "ms")
+            for camera, times in due.items()
+            for what, time_ms in zip(("mean", "longest"), times, strict=True)
+        ),
     ]
 
 
@@ -140,8 +145,15 @@ def _alone(seconds: float) -> Watched:
         return _cut(folder, window)
 
 
-def _watched(seconds: float) -> tuple[Watched, Watched, Mapping[str, float]]:
-    """Watch it with its companions, while nobody looks and then while it is looked at."""
+def _watched(
+    seconds: float,
+) -> tuple[Watched, Watched, Mapping[str, float], Mapping[str, np.ndarray]]:
+    """Watch it with its companions, while nobody looks and then while it is looked at.
+
+    Returns:
+        What was seen of both, how many pictures arrived per second by topic, and how long those of
+        each camera took, mean and longest [ms].
+    """
     port = free_port()
     parameters = {"cameras": "true", "viewer": "web", "viewer_port": port}
     with TemporaryDirectory() as name:
@@ -162,6 +174,7 @@ def _watched(seconds: float) -> tuple[Watched, Watched, Mapping[str, float]]:
                     lookers.enter_context(opened(port))
                 sim.sleep(_SETTLE_S)
                 busy = _window(sim, seconds, companions)
+                due = _trial("due", folder)
             after = int(_trial("renders", folder)["renders"])
         arrivals = load(folder / "pictures.npz")
         begun, ended, _ = busy
@@ -169,7 +182,7 @@ def _watched(seconds: float) -> tuple[Watched, Watched, Mapping[str, float]]:
             topic: float(((rows[:, 0] >= begun) & (rows[:, 0] < ended)).sum() / seconds)
             for topic, rows in arrivals.items()
         }
-        return _cut(folder, idle, before), _cut(folder, busy, after), rates
+        return _cut(folder, idle, before), _cut(folder, busy, after), rates, due
 
 
 _Window = tuple[int, int, dict[str, float]]

@@ -4,10 +4,11 @@
 """
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -16,21 +17,26 @@ from benchmark.plan import Plan
 from benchmark.report import Row, figure
 from mujoco_ros.model.cameras import intrinsics_of
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.rendering.egl import DEVICE_VARIABLE, software_device
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.looks import PLAIN, RICH, Looks
+from mujoco_ros.rendering.points import PointCloud
 from mujoco_ros.rendering.renderer import Renderer, View
 from mujoco_ros.rendering.shot import Shot
 from mujoco_ros.sim.simulation import Simulation
 
 SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
-LOOKS = {"plain": PLAIN, "rich": RICH}
-PRODUCTS: dict[str, Callable[[Shot], object]] = {
-    "colour": lambda shot: shot.colour,
-    "depth": lambda shot: shot.depth,
-    "colour, depth": lambda shot: (shot.colour, shot.depth),
-    "all three": lambda shot: (shot.colour, shot.depth, shot.objects),
+SHADOWS = {"shadows off": PLAIN, "shadows on": replace(PLAIN, shadows=True)}
+LOOKS = {**SHADOWS, "rich": RICH}
+PRODUCTS: dict[str, Callable[[Shot, PointCloud], object]] = {
+    "colour": lambda shot, _: shot.colour,
+    "depth": lambda shot, _: shot.depth,
+    "segments": lambda shot, _: shot.objects,
+    "colour, depth": lambda shot, _: (shot.colour, shot.depth),
+    "cloud": lambda shot, cloud: cloud.fill(shot.depth, shot.colour),
 }
-_RECORDED = ((320, 240), (640, 480))
+_FEWEST = 3
+"""Pictures of each kind, however long they take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +51,7 @@ class Studio:
     """A scene as its cameras see it at the beginning."""
 
     def __init__(self, scene: str) -> None:
-        """Open OpenGL.
+        """Open OpenGL, on a graphics card if there is one.
 
         Raises:
             RenderingError: There is none.
@@ -55,6 +61,7 @@ class Studio:
         mujoco.mj_forward(self._model, self._data)
         self._renderer = Renderer(self._model)
         self.device = f"{self._renderer.backend}, {self._renderer.device}"
+        self.is_software = self._renderer.is_software
         self.camera = self._model.cam(0).name
 
     def cost(self, size: tuple[int, int], product: str, looks: Looks, seconds: float) -> Cost:
@@ -62,14 +69,14 @@ class Studio:
         optics = intrinsics_of(self._model, 0, *size)
         view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)
         self._renderer.looks = looks
-        draw = PRODUCTS[product]
+        draw, cloud = PRODUCTS[product], PointCloud(optics, *size)
         elapsed: list[float] = []
         processor: list[float] = []
-        draw(self._renderer.shot(self._data, view))
+        draw(self._renderer.shot(self._data, view), cloud)
         until = time.monotonic() + seconds
-        while time.monotonic() < until or len(elapsed) < 3:
+        while time.monotonic() < until or len(elapsed) < _FEWEST:
             begun, worked = time.perf_counter(), time.process_time()
-            draw(self._renderer.shot(self._data, view))
+            draw(self._renderer.shot(self._data, view), cloud)
             elapsed.append(time.perf_counter() - begun)
             processor.append(time.process_time() - worked)
         return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))
@@ -78,16 +85,43 @@ class Studio:
 def rendering(plan: Plan) -> list[Row]:
     """(o) Pictures of the humanoid's head camera, drawn in this process."""
     try:
-        studio = Studio("humanoid")
+        return [
+            figure("o", f"{what}, {studio.device}", 1e3 * cost.elapsed, "ms", 2)
+            for studio in studios("humanoid")
+            for what, cost in _costs(studio, plan.drawing)
+        ]
     except RenderingError as error:
         return [figure("o", f"no picture: {error}", 0.0, "ms")]
-    rows = []
-    for size in _RECORDED:
-        for product in PRODUCTS:
-            cost = studio.cost(size, product, PLAIN, plan.drawing)
-            what = f"{product}, {size[0]} x {size[1]}, {studio.device}"
-            rows.append(figure("o", what, 1e3 * cost.elapsed, "ms", 2))
-    return rows
+
+
+def studios(scene: str) -> Iterator[Studio]:
+    """Yield the scene as a graphics card draws it, if there is one, and as the processor does.
+
+    Raises:
+        RenderingError: There is no OpenGL.
+    """
+    studio = Studio(scene)
+    yield studio
+    if studio.is_software or (number := software_device()) is None:
+        return
+    chosen = os.environ.get(DEVICE_VARIABLE)
+    os.environ[DEVICE_VARIABLE] = str(number)
+    try:
+        yield Studio(scene)
+    finally:
+        if chosen is None:
+            del os.environ[DEVICE_VARIABLE]
+        else:
+            os.environ[DEVICE_VARIABLE] = chosen
+
+
+def _costs(studio: Studio, seconds: float) -> Iterator[tuple[str, Cost]]:
+    """Yield what each product costs in each size, without shadows and with them."""
+    for name, looks in SHADOWS.items():
+        for width, height in SIZES:
+            for product in PRODUCTS:
+                cost = studio.cost((width, height), product, looks, seconds)
+                yield f"{product}, {width} x {height}, {name}", cost
 
 
 DRAWING: dict[str, Callable[[Plan], list[Row]]] = {"o": rendering}
@@ -99,9 +133,9 @@ def lines(studio: Studio, seconds: float) -> Iterator[str]:
     yield ""
     yield "| pixels | pictures | looks | ms | of processors | per second |"
     yield "| --- | --- | --- | --: | --: | --: |"
-    for width, height in SIZES:
-        for product in PRODUCTS:
-            for name, looks in LOOKS.items():
+    for name, looks in LOOKS.items():  # to change them costs more than a picture
+        for width, height in SIZES:
+            for product in PRODUCTS:
                 cost = studio.cost((width, height), product, looks, seconds)
                 elapsed, processor = 1e3 * cost.elapsed, 1e3 * cost.processor
                 yield (
@@ -119,12 +153,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line of the table")
     options = parser.parse_args(arguments)
     try:
-        studio = Studio(options.scene)
+        for studio in studios(options.scene):
+            for line in lines(studio, options.seconds):
+                print(line, flush=True)
     except RenderingError as error:
         print(error, file=sys.stderr)
         return 1
-    for line in lines(studio, options.seconds):
-        print(line, flush=True)
     return 0
 
 

@@ -17,6 +17,7 @@ _SWITCH_INTERVAL_S = 1e-4
 """So that answers are noted when they come, not when the thread that calls lets go of the GIL."""
 
 _CAMERAS = "mujoco_cameras"
+_SECONDS_OF_PICTURES = 6
 
 
 def _calling(caller: Caller, seconds: str, rate: str) -> dict[str, Any]:
@@ -53,6 +54,29 @@ def _renders(caller: Caller) -> dict[str, Any]:
     return {"renders": sum(drawn), **pids}
 
 
+def _due(caller: Caller) -> dict[str, Any]:
+    """Tell how long pictures take from when they are due until they are published [ms].
+
+    For each camera the mean of some seconds, and the longest.
+    """
+    seen: list[dict[str, dict[str, str]]] = []
+    for _ in range(_SECONDS_OF_PICTURES):
+        caller.reports.pop(_CAMERAS, None)
+        caller.until(lambda: "drawing" in caller.reports.get(_CAMERAS, {}))
+        seen.append(dict(caller.reports[_CAMERAS]))
+    rows = seen[1:]  # while the first were taken, this process was starting
+    return {
+        name.replace("/", ":"): np.array(
+            (
+                np.mean([float(row[name]["due to published, mean [ms]"]) for row in rows]),
+                max(float(row[name]["due to published, longest [ms]"]) for row in rows),
+            )
+        )
+        for name in rows[0]
+        if "camera/" in name
+    }
+
+
 TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "flood": lambda caller, seconds, rate: asdict(flood(caller, float(seconds), float(rate))),
     "calling": _calling,
@@ -62,6 +86,7 @@ TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "broken": lambda caller, file: {"reason": load_broken(caller, Path(file))},
     "figures": _figures,
     "renders": _renders,
+    "due": _due,
 }
 
 

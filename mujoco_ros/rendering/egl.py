@@ -54,13 +54,7 @@ class EglContext:
         Raises:
             RenderingError: There is no such library, or no device that works.
         """
-        try:
-            # MuJoCo looks for OpenGL among what is loaded for everybody.
-            library = ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
-        except OSError as error:
-            raise RenderingError(f"{LIBRARY} does not load ({error})") from error
-        self._find = library.eglGetProcAddress
-        self._find.restype, self._find.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+        self._find = _load()
         self._egl = _functions(self._find)
         self._context: int | None = None
         complaints = []
@@ -112,8 +106,30 @@ def _functions(find: Callable[[bytes], int | None]) -> _Functions:
     return found
 
 
-def _devices(egl: _Functions) -> Sequence[tuple[int, bool]]:
-    """Return the devices to try, and whether each is the processor."""
+def software_device() -> int | None:
+    """Return the number of the device that is the processor, for `DEVICE_VARIABLE`, if it is one.
+
+    Raises:
+        RenderingError: There is no such library, or no device.
+    """
+    software = [is_software for _, is_software in _all_devices(_functions(_load()))]
+    return software.index(True) if True in software else None
+
+
+def _load() -> Callable[[bytes], int | None]:
+    """Return what finds the functions of the library."""
+    try:
+        # MuJoCo looks for OpenGL among what is loaded for everybody.
+        library = ctypes.CDLL(LIBRARY, ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise RenderingError(f"{LIBRARY} does not load ({error})") from error
+    find = library.eglGetProcAddress
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_char_p,)
+    return find
+
+
+def _all_devices(egl: _Functions) -> list[tuple[int, bool]]:
+    """Return all devices by their numbers, and whether each is the processor."""
     handles, count = (ctypes.c_void_p * _MOST_DEVICES)(), _Int()
     if not egl["eglQueryDevicesEXT"](_MOST_DEVICES, handles, ctypes.byref(count)):
         raise _failure(egl, "eglQueryDevicesEXT")
@@ -121,6 +137,12 @@ def _devices(egl: _Functions) -> Sequence[tuple[int, bool]]:
     for handle in handles[: count.value]:
         extensions = egl["eglQueryDeviceStringEXT"](handle, _EXTENSIONS) or b""
         devices.append((handle or 0, isinstance(extensions, bytes) and _SOFTWARE in extensions))
+    return devices
+
+
+def _devices(egl: _Functions) -> Sequence[tuple[int, bool]]:
+    """Return the devices to try, and whether each is the processor."""
+    devices = _all_devices(egl)
     wanted = os.environ.get(DEVICE_VARIABLE)
     if wanted is None:
         return sorted(devices, key=lambda device: device[1])

@@ -1,5 +1,6 @@
 """Clouds of coloured points from pictures of colour and depth."""
 
+import cv2
 import numpy as np
 
 from mujoco_ros.model.cameras import Intrinsics
@@ -13,8 +14,8 @@ POINT = np.dtype(
     }
 )
 """One point: its place in the optical frame [m], and its colour as PCL packs it into a float."""
-_BGR = slice(12, 15)
-"""Where the bytes of blue, green and red are in a point."""
+_OPAQUE = np.uint32(0xFF000000)
+"""The bits of a colour with an opacity, which PCL's have not."""
 
 
 class PointCloud:
@@ -32,8 +33,15 @@ class PointCloud:
         down = (np.arange(height) - intrinsics.cy) / intrinsics.fy
         self._across = across.astype(np.float32)
         self._down = down.astype(np.float32)[:, np.newaxis]
-        self._points = np.zeros((height, width), POINT)
-        self._bytes = self._points.view(np.uint8).reshape(height, width, POINT.itemsize)
+        # Each coordinate by itself is computed twice as fast as between the others.
+        self._x, self._y, self._z = np.empty((3, height, width), np.float32)
+        self._is_seen, self._is_near = np.empty((2, height, width), np.bool_)
+        self._packed = np.zeros((height, width, 4), np.uint8)
+        self._bits = self._packed.view(np.uint32)[..., 0]
+        colours = self._bits.view(np.float32)
+        self._fields = (self._x, self._y, self._z, colours)
+        self._numbers = np.empty((height, width, 4), np.float32)
+        self._points = self._numbers.view(POINT)[..., 0]
 
     def fill(self, depth: np.ndarray, colour: np.ndarray | None = None) -> np.ndarray:
         """Return the points that a camera sees, NaN where it sees nothing.
@@ -45,11 +53,15 @@ class PointCloud:
         Returns:
             Points of type `POINT`, in the optical frame.  # (height, width)
         """
-        z = self._points["z"]
-        z[...] = depth
-        z[~(np.isfinite(depth) & (depth > 0))] = np.nan
-        np.multiply(z, self._across, out=self._points["x"])
-        np.multiply(z, self._down, out=self._points["y"])
+        np.greater(depth, 0.0, out=self._is_seen)
+        np.less(depth, np.inf, out=self._is_near)
+        self._is_seen &= self._is_near
+        self._z.fill(np.nan)
+        np.copyto(self._z, depth, where=self._is_seen)
+        np.multiply(self._z, self._across, out=self._x)
+        np.multiply(self._z, self._down, out=self._y)
         if colour is not None:
-            self._bytes[..., _BGR] = colour[..., ::-1]
+            cv2.cvtColor(colour, cv2.COLOR_RGB2BGRA, self._packed)
+            self._bits ^= _OPAQUE
+        cv2.merge(self._fields, self._numbers)
         return self._points

@@ -139,6 +139,8 @@ class Renderer:
             RenderingError: The picture is too large for the device.
         """
         self._context.make_current()
+        if self._resources is None:  # they could not be made when they were wanted last
+            self.resize(self._model)
         self._fit(view)
         if self._looks.are_local:
             seen = in_sight(self._model, data, view.camera, view.frustum)

@@ -67,6 +67,17 @@ def test_a_device_that_there_is_not_is_refused(monkeypatch):
         open_context("egl")
 
 
+def test_the_processor_is_chosen_by_the_number_of_its_device(monkeypatch):
+    opened("egl").close()
+    number = egl.software_device()
+    if number is None:
+        pytest.skip("EGL: no driver draws with the processor")
+    monkeypatch.setenv(egl.DEVICE_VARIABLE, str(number))
+    context = opened("egl")
+    assert context.is_software
+    context.close()
+
+
 def test_who_draws_nothing_loads_no_opengl():
     program = (
         "import mujoco_ros.rendering.renderer, mujoco_ros.sim.simulation;"

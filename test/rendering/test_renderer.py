@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.rendering import renderer as renderers
 from mujoco_ros.rendering import shot as shots
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.looks import PLAIN, RICH
@@ -177,6 +178,24 @@ def test_a_picture_that_is_too_large_is_refused_and_the_others_go_on(open_render
     renderer = open_renderer(model)
     with pytest.raises(RenderingError, match=r"1000000 x 2 pixels is too large for .*limit is \d+"):
         renderer.shot(data, eye(width=1_000_000, height=2))
+    assert renderer.colour(data, eye()).any()
+
+
+def test_a_driver_that_refuses_twice_in_a_row_is_asked_again_for_the_next_picture(
+    open_renderer, monkeypatch
+):
+    model, data = made(BOXES)
+    renderer = open_renderer(model)
+
+    def refuse(*_arguments: object) -> None:
+        raise mujoco.FatalError("out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(renderers, "make_room", refuse)
+        patch.setattr(mujoco, "MjrContext", refuse)
+        for _ in range(2):
+            with pytest.raises(RenderingError, match="refuses to draw the model: out of memory"):
+                renderer.shot(data, eye())
     assert renderer.colour(data, eye()).any()
 
 

@@ -96,9 +96,9 @@ class CameraSource(Source):
         super().change(values)
         self.format = values.get(self._format.name, self.format)
         if LOOKS.name in values:
-            # In a pause, it is seen; and as all is uploaded anew, the next picture may take long.
             for outlet in self._outlets.values():
-                outlet.joined = True
+                outlet.joined = True  # in a pause, it is seen
+                outlet.is_new = True  # all is uploaded anew
 
     def take(self, moment: Moment) -> None:
         """Draw what is listened to, and publish it; all of it has the same stamp."""

@@ -18,6 +18,7 @@ class Outlet:
     Attributes:
         listeners: Matched subscriptions.
         joined: Whether somebody has begun to listen since the last frame.
+        is_new: Whether its next frame may take long, as nothing is known of the model's yet.
         lost: Messages that the middleware did not take, as it does under overload.
     """
 
@@ -29,6 +30,7 @@ class Outlet:
         self.topic = topic
         self.listeners = 0
         self.joined = False
+        self.is_new = True
         self.lost = 0
 
     def heard(self, count: int) -> None:
@@ -63,6 +65,7 @@ class Outlets:
             outlet = Outlet(kind, topic)
             outlet.publisher = self._endpoints.publisher(kind, topic, qos, outlet.heard)
             self._open[key] = outlet
+        self._open[key].is_new = True
         return self._open[key]
 
     def close_others(self) -> None:

@@ -15,6 +15,7 @@ from mujoco_ros.ros.cameras.outlets import Outlet
 from mujoco_ros.ros.cameras.pace import Pace
 from mujoco_ros.ros.cameras.timing import Timing
 from mujoco_ros.ros.parameter_spec import Spec
+from mujoco_ros.sim.shared_state.patience import Patience
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Source(ABC):
         pace: When it is due.
         counts: How often what was computed.
         timing: How long its frames took.
+        patience: How long the next one may take.
         failure: Why its last frame could not be taken; empty if it was.
     """
 
@@ -62,6 +64,7 @@ class Source(ABC):
         self.pace = Pace(rate)
         self.counts: Counter[str] = Counter()
         self.timing = Timing()
+        self.patience = Patience()
         self.failure = ""
 
     @property
@@ -82,6 +85,11 @@ class Source(ABC):
     def joined(self) -> bool:
         """Return whether somebody who has begun to listen has got no frame yet."""
         return any(outlet.joined and outlet.listeners for outlet in self.outlets)
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether the next frame has something that was never taken of the model so far."""
+        return any(outlet.is_new and outlet.listeners for outlet in self.outlets)
 
     @property
     def parameter(self) -> str:

@@ -9,11 +9,9 @@ class Timing:
 
     Attributes:
         total: Frames since the beginning.
-        last_s: How long the last one took [s].
     """
 
     total: int = 0
-    last_s: float = 0.0
     _frames: int = 0
     _sum_s: float = 0.0
     _longest_s: float = 0.0
@@ -24,7 +22,6 @@ class Timing:
         self._frames += 1
         self._sum_s += seconds
         self._longest_s = max(self._longest_s, seconds)
-        self.last_s = seconds
 
     def lap(self) -> tuple[int, float, float]:
         """Return frames, mean and longest duration [s] since the last lap; begin the next."""

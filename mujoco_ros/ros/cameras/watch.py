@@ -11,17 +11,13 @@ import mujoco
 from mujoco_ros.model.layout import Layout
 from mujoco_ros.ros.cameras.source import Moment, Source
 from mujoco_ros.ros.outbox import stamp
-from mujoco_ros.sim.shared_state.reader import PATIENCE_S, Update
+from mujoco_ros.sim.shared_state.reader import Update
 
 LOOK_S = 0.1
 """How long to wait at most until one looks again: for another model, and in a pause."""
 _SOONEST_S = 0.001
 _STANDING_S = 0.2
 """Without a step for so long, the simulation stands: it may be waiting for commands."""
-_FIRST_S = 60.0
-"""How long a first frame may take: shaders are compiled, textures uploaded."""
-_TIMES_THE_LAST = 20.0
-"""So many times as long as the frame before may a frame take, on a busy machine."""
 
 
 class Watched(Protocol):
@@ -165,11 +161,8 @@ class Watch:
         )
 
     def _take(self, source: Source) -> None:
-        timing = source.timing
-        # Who has just begun to listen may want what nobody has wanted so far.
-        is_usual = timing.total and not source.joined
-        patience = _TIMES_THE_LAST * timing.last_s if is_usual else _FIRST_S
-        self._state.beat(max(PATIENCE_S, patience))
+        begun = self._clock()
+        self._state.beat(source.patience.allow(first=source.is_new))
         source.pace.take(self._moment.time)
         self._changed.discard(source)
         try:
@@ -179,9 +172,11 @@ class Watch:
             source.fail(error)
         for outlet in source.outlets:
             outlet.joined = False
+            outlet.is_new &= not outlet.listeners
         now = self._clock()
         self._taken[source] = now
-        timing.add(now - self._noticed)
+        source.timing.add(now - self._noticed)
+        source.patience.note(now - begun)
         self._state.beat()
 
     def _wait(self, listening: list[Source], at: float) -> float:

@@ -11,26 +11,34 @@ _WITH_VALUE = {
     ),
 }
 
+_OWN = ("__node", "__name", "__ns")
+"""What is remapped of a node itself, not of its topics."""
+_NOT_THEIRS = ("", "mujoco")
+"""Whose name and namespace are not theirs: everybody's, and the simulator's."""
+
 
 def handed_on(arguments: Sequence[str], namespace: str) -> list[str]:
     """Return the arguments for a companion: remappings of topics, logging, files of parameters.
 
-    The name of the simulator's node is its own, and so are parameters given for whatever node.
+    The name of the simulator's node is its own, and so are parameters given for whatever node. What
+    names a companion's node is that companion's: ``-r mujoco_cameras:__node:=eyes``.
 
     Args:
         arguments: Those of the simulator, all of them.
         namespace: That of its node.
     """
-    kept = ["--ros-args", "-r", f"__ns:={namespace}"]
+    kept = ["--ros-args"]
     for argument in _ros(arguments):
         kind = _WITH_VALUE.get(argument[0], "other")
         name = argument[-1].partition(":=")[0]
-        if kind == "remap" and name.rpartition(":")[2] in ("__node", "__name", "__ns"):
+        node, _, what = name.rpartition(":")
+        if kind == "remap" and what in _OWN and node in _NOT_THEIRS:
             continue
         if kind == "param" and ":" not in name:
             continue
         kept += argument
-    return kept
+    # Last, as the first rule that fits a node is taken.
+    return [*kept, "-r", f"__ns:={namespace}"]
 
 
 def _ros(arguments: Sequence[str]) -> Iterator[list[str]]:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from mujoco_ros.sim.shared_state.head import Head
 from mujoco_ros.sim.shared_state.reader import PATIENCE_S
@@ -26,6 +27,17 @@ _MOST_READS = 16
 """Who never stops writing shall not hold up all else that is done in this thread."""
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 _LOG = logging.getLogger(__name__)
+
+
+def waited_for_processor(pid: int) -> float:
+    """Return for how long a process could have run, but others did (its first thread) [s].
+
+    0 where the system does not tell.
+    """
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 class Companion:
@@ -66,6 +78,7 @@ class Companion:
         self._start_at: float | None = None
         self._started_at = self._looked_at = 0.0
         self._vain = 0
+        self._promise = self._waited_s = 0.0
         self._hung = False
         self._said = b""
 
@@ -124,7 +137,7 @@ class Companion:
             # Who was stopped together with the simulator, or waited for the processor as long as
             # it did, needs time to be heard of again.
             self._head.promise(self._seat, max(self._head.promised(self._seat), now + PATIENCE_S))
-        elif now > self._head.promised(self._seat) and not self._hung:
+        elif now > self._patient_until(self._process.pid) and not self._hung:
             self._hung = True
             self._process.kill()
 
@@ -149,6 +162,16 @@ class Companion:
         self._hear(process)
         assert process.stderr is not None
         process.stderr.close()
+
+    def _patient_until(self, pid: int) -> float:
+        """Return when it is too late for it to be heard of (monotonic time [s]).
+
+        As long as others had the processor, it could do nothing about its promise.
+        """
+        promise, waited_s = self._head.promised(self._seat), waited_for_processor(pid)
+        if promise != self._promise:
+            self._promise, self._waited_s = promise, waited_s
+        return promise + waited_s - self._waited_s
 
     def _hear(self, process: "subprocess.Popen[bytes]") -> None:
         """Pass on what it wrote."""

@@ -20,7 +20,7 @@ from mujoco_ros.model.layout import Layout, lay_out
 from mujoco_ros.sim.shared_state.edits import scatter
 from mujoco_ros.sim.shared_state.fence import fence, nothing
 from mujoco_ros.sim.shared_state.head import Head
-from mujoco_ros.sim.shared_state.row import arrays
+from mujoco_ros.sim.shared_state.row import copies
 from mujoco_ros.sim.shared_state.segment import SLOTS, Segment
 from mujoco_ros.sim.state_log.segment_head import assembly
 
@@ -111,7 +111,7 @@ class SharedState:
         if self._head.generation != self._segment.generation:
             return self.time, self.step + 1
         count = self._segment.counter[0]
-        return float(self._segment.rows[count % SLOTS, 0]), count
+        return self._segment.times[count % SLOTS][0], count
 
     def update(self) -> Update:
         """Go over to the latest state, and to the latest model if that is another.
@@ -158,11 +158,9 @@ class SharedState:
         self.layout = lay_out(self.assembly)
         self._edited = 0
         self.references = References(np.zeros((3, len(self.told["references"]))))
-        self._row = np.zeros_like(segment.rows[0])
-        self._copies, first = [], 1
-        for array in arrays(self.data, self.references.values):
-            self._copies.append((array, self._row[first : first + array.size]))
-            first += array.size
+        self._row = memoryview(bytearray(segment.rows[0]))
+        self._time: memoryview[float] = self._row[:8].cast("d")
+        self._copies = copies(self._row, self.data, self.references.values)
         self._follow_edits()
         self._copy()
 
@@ -177,9 +175,9 @@ class SharedState:
             # Up to then, the row was not the next to be written.
             if segment.counter[0] - count < SLOTS - 1:
                 break
-        self.data.time = self._row[0]
-        for target, source in self._copies:
-            target[:] = source
+        self.data.time = self._time[0]
+        for part, own in self._copies:
+            own[:] = part
         self.step = count
 
     def _follow_edits(self) -> bool:

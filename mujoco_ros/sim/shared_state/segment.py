@@ -12,7 +12,7 @@ from mujoco_ros.model.errors import ModelError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_state.block import Block
 from mujoco_ros.sim.shared_state.edits import gather
-from mujoco_ros.sim.shared_state.row import arrays
+from mujoco_ros.sim.shared_state.row import size
 from mujoco_ros.sim.state_log.segment_head import describe, read_model
 
 SLOTS = 2
@@ -34,7 +34,8 @@ class Segment:
     Attributes:
         block: The memory.
         generation: The how manieth model it is.
-        rows: The latest states.  # (SLOTS, n)
+        rows: The bytes of the latest states.
+        times: The simulated time of each; the one number of it [s].
         counter: How many states were written, since the simulation began; the one word of it.
         edits: The model's numbers that change at run time, as `gather` has them.
     """
@@ -47,8 +48,9 @@ class Segment:
         self.counter = head[_COUNT : _COUNT + 1]
         width = _padded(head[_ROW])
         end = _HEAD + SLOTS * width
-        rows = np.frombuffer(block.memory, np.float64, SLOTS * width, 8 * _HEAD)
-        self.rows = rows.reshape(SLOTS, width)[:, : head[_ROW]]
+        firsts = range(8 * _HEAD, 8 * end, 8 * width)
+        self.rows = [memoryview(block.memory)[at : at + 8 * head[_ROW]] for at in firsts]
+        self.times: list[memoryview[float]] = [row[:8].cast("d") for row in self.rows]
         self.edits = np.frombuffer(block.memory, np.float64, head[_EDITS], 8 * end)
         self._texts = 8 * (end + _padded(head[_EDITS]))
 
@@ -64,7 +66,7 @@ class Segment:
         model = plant.model
         told = json.dumps(describe(plant, described)).encode()
         binary = int(mujoco.mj_sizeModel(model))
-        row = 1 + sum(array.size for array in arrays(plant.data, plant.references.values))
+        row = size(plant.data, plant.references.values)
         edits = len(gather(model))
         words = _HEAD + SLOTS * _padded(row) + _padded(edits)
         block = Block.create(8 * words + len(told) + binary)

@@ -9,7 +9,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_state.edits import gather
 from mujoco_ros.sim.shared_state.fence import fence, nothing
 from mujoco_ros.sim.shared_state.head import Head
-from mujoco_ros.sim.shared_state.row import arrays
+from mujoco_ros.sim.shared_state.row import Copies, copies
 from mujoco_ros.sim.shared_state.segment import SLOTS, Segment
 from mujoco_ros.sim.simulation import Simulation
 
@@ -22,8 +22,8 @@ class Draft:
     Attributes:
         plant: What is simulated next.
         segment: The memory.
-        rows: Each row, and what is copied where in it after a step.
-        present: What is written while the simulation stands, one after the other.
+        stepped: What is copied where in each row after a step.
+        standing: The same while the simulation stands.
     """
 
     def __init__(
@@ -36,15 +36,9 @@ class Draft:
         """
         self.plant = plant
         self.segment = Segment.create(plant, described, generation)
-        data, references = plant.data, plant.references.values
-        self.present = arrays(data, references)
-        sampled = arrays(data, references, plant.sample)
-        # Pairs of views are made once: making them would take longer than copying, and one call for
-        # all of them takes longer than an assignment each.
-        self.rows = [
-            (row, list(zip(_parts(row[1:], sampled), sampled, strict=True)))
-            for row in self.segment.rows
-        ]
+        state = plant.data, plant.references.values
+        self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
+        self.standing = [copies(row, *state) for row in self.segment.rows]
         self._edits = np.empty(0)
 
     def share_edits(self) -> None:
@@ -91,7 +85,7 @@ class SharedStateWriter:
         self._drafted = self._count = 0
         self._paused = False
         self._reset_at = -1
-        self._seen: np.ndarray | None = None  # the state, when a pause was last looked at
+        self._seen: bytes | None = None  # the state, when a pause was last looked at
         self._keep_order = fence()
         self._gone: list[Draft] = []
         simulation.on_reset.append(self._note_reset)
@@ -126,17 +120,16 @@ class SharedStateWriter:
         if self._paused:
             self._paused, self._seen = False, None
             self.head.paused = False
-        self._share()
+        self._share(self._stepped)
 
     def idle(self) -> None:
         """Share what was changed while the simulation stands, in the physics thread, at leisure."""
         if not self._paused:
             self.head.paused = self._paused = True
-        draft = self._draft
-        present = np.concatenate(draft.present)
-        changed = self._seen is not None and not np.array_equal(self._seen, present)
+        present = b"".join(own for _, own in self._draft.standing[0])
+        changed = self._seen is not None and self._seen != present
         if changed or self._reset_at == self._count:
-            self._share(present)
+            self._share(self._draft.standing)
         self._seen = present
 
     def share_edits(self) -> None:
@@ -151,31 +144,23 @@ class SharedStateWriter:
 
     def _take(self, draft: Draft) -> None:
         draft.share_edits()
-        self._draft, self._counter = draft, draft.segment.counter
-        self._seen = None
-        self._share()
+        self._draft, self._seen = draft, None
+        self._counter, self._times = draft.segment.counter, draft.segment.times
+        self._stepped = draft.stepped
+        self._share(self._stepped)
         (self._keep_order or nothing)()
         self.head.point_to(draft.segment.generation, draft.segment.block)
 
-    def _share(self, present: np.ndarray | None = None) -> None:
-        """Write a row: the sample, or what is there instead."""
-        draft, count = self._draft, self._count + 1
-        row, copies = draft.rows[count % SLOTS]
-        row[0] = self._simulation.time
-        if present is None:
-            for target, source in copies:
-                target[:] = source
-        else:
-            row[1:] = present
+    def _share(self, rows: Sequence[Copies]) -> None:
+        """Write the next of some rows."""
+        count = self._count + 1
+        slot = count % SLOTS
+        self._times[slot][0] = self._simulation.time
+        for part, own in rows[slot]:
+            part[:] = own
         if self._keep_order is not None:
             self._keep_order()
         self._counter[0] = self._count = count
 
     def _note_reset(self) -> None:
         self._reset_at = self._count
-
-
-def _parts(row: np.ndarray, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the parts of a row that arrays have, one after the other."""
-    ends = np.cumsum([array.size for array in arrays])
-    return [row[end - array.size : end] for array, end in zip(arrays, ends, strict=True)]

@@ -13,6 +13,7 @@ from mujoco_ros.model.layout import Layout
 from mujoco_ros.ros.cameras.outlets import Outlet
 from mujoco_ros.ros.cameras.source import Moment, Source
 from mujoco_ros.ros.cameras.watch import LOOK_S, Watch
+from mujoco_ros.sim.shared_state.patience import FIRST_S
 from mujoco_ros.sim.shared_state.reader import PATIENCE_S, Update
 
 MODEL = mujoco.MjModel.from_xml_string(
@@ -224,13 +225,25 @@ def test_another_model_brings_other_sources():
 def test_a_first_frame_may_take_long_and_later_ones_may_not():
     source = Counted()
     scene = Scene([source])
-    source.clock, source.takes_s = scene.clock, 0.01
+    source.clock, source.takes_s = scene.clock, 0.05
     scene.run(0.05)
-    assert max(scene.state.patience) >= 10.0
+    assert max(scene.state.patience) == FIRST_S
     scene.state.patience.clear()
+    source.outlet.heard(2)  # another one who wants the same
     scene.run(0.5)
     assert len(source.frames) > 3
-    assert max(scene.state.patience) <= 2 * PATIENCE_S
-    source.outlet.heard(2)  # who may want what was never drawn
+    assert max(scene.state.patience) == PATIENCE_S
+    source.outlet.is_new = True  # of another model, or with other looks
     scene.run(0.2)
-    assert max(scene.state.patience) >= 10.0
+    assert max(scene.state.patience) == FIRST_S
+
+
+def test_a_frame_may_take_four_times_as_long_as_the_last_ones_did_alone():
+    source, other = Counted(), Counted("camera/other")
+    scene = Scene([source, other])
+    for one, takes_s in {source: 0.5, other: 0.1}.items():
+        one.clock, one.takes_s = scene.clock, takes_s
+    scene.run(3.0)
+    scene.state.patience.clear()
+    scene.run(2.0)
+    assert sorted({round(patience, 6) for patience in scene.state.patience}) == [PATIENCE_S, 2.0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from mujoco_ros.ros.companions import companion
 from mujoco_ros.ros.companions.companion import DELAYS_S, SOON_S, START_S, Companion
 from mujoco_ros.sim.shared_state.head import Head
 
@@ -130,6 +131,25 @@ def test_who_is_not_heard_of_in_time_is_killed_and_started_anew(watch, stop, cap
     assert watched.companion.starts == 2
 
 
+def test_time_for_which_others_had_the_processor_does_not_count(watch, monkeypatch):
+    waited_s = [70.0]
+    monkeypatch.setattr(companion, "waited_for_processor", lambda _pid: waited_s[0])
+    watched = watch(LONG)
+    watched.head.promise(SEAT, watched.now + 1.5)
+    for _ in range(40):
+        watched.look(0.1)
+        waited_s[0] += 0.09
+    assert watched.companion.starts == 1
+    for _ in range(20):  # now it has the processor, and is not heard of all the same
+        watched.look(0.1)
+    watched.look_until(lambda: watched.companion.starts == 2)
+
+
+def test_what_the_system_tells_of_waiting_is_read_or_nothing():
+    assert companion.waited_for_processor(os.getpid()) >= 0.0
+    assert companion.waited_for_processor(2**30) == 0.0
+
+
 def test_who_is_never_heard_of_has_two_minutes_to_start(watch):
     watched = watch(LONG)
     while watched.now < 1000.0 + START_S - 0.5:
@@ -162,9 +182,9 @@ def test_an_interrupt_of_the_terminal_does_not_reach_it(watch):
 
 def test_who_cannot_be_started_at_all_is_told(watch):
     head = Head.create()
-    companion = Companion("helper", ["/no/such"], head, SEAT, environment={}, say=lambda _said: 0)
-    companion.start(0.0)
-    assert companion.trouble.startswith("it cannot be started: No such file or directory")
+    helper = Companion("helper", ["/no/such"], head, SEAT, environment={}, say=lambda _said: 0)
+    helper.start(0.0)
+    assert helper.trouble.startswith("it cannot be started: No such file or directory")
     head.end()
 
 
