@@ -11,7 +11,7 @@ from mujoco_ros.viewer import docks
 from mujoco_ros.viewer.feed import Edited
 from mujoco_ros.viewer.framing import frame
 from mujoco_ros.viewer.keys import handle_keys
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import Link, is_replay
 from mujoco_ros.viewer.perturbation import Perturbation
 from mujoco_ros.viewer.studio_windows import floating, inspector, menu_bar, view
 from mujoco_ros.viewer.web import Unseen
@@ -37,8 +37,9 @@ class Application(studio.App):
         # Studio looks away while the mouse is over a window, and misses a button let go there.
         if not any(imgui.IsMouseDown(button) for button in _BUTTONS):
             self.viewer.perturb.active = 0
-        handle_keys(self, self._link)
-        self._perturbation.apply(self.model, self.data, self.viewer.perturb)
+        handle_keys(self, self._link, self._state)
+        if not is_replay(self._link):
+            self._perturbation.apply(self.model, self.data, self.viewer.perturb)
 
     def align_camera(self) -> None:
         """Look at everything, from the model's own camera if it names one."""

@@ -13,7 +13,9 @@ _DOCK_SPACE = 1 << 10
 _FLAGS = int(imgui.DockNodeFlags.PassthruCentralNode)
 # Windows that appear come to the front; in so many frames, all of them have.
 _SETTLING_FRAMES = 3
-_EARLY_FRAMES = 60
+# What Studio takes for the size of a page that has not told its own yet.
+_UNTOLD = (1400.0, 720.0)
+_BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.Middle)
 
 
 class Place(Enum):
@@ -46,20 +48,24 @@ class Docks:
         self._behind: list[str] = []  # what is still to be brought to the front
         self._size = (0.0, 0.0)
         self._frames = 0
+        self._is_touched = False
 
     def expect_page(self) -> None:
-        """Prepare for a page that may have another size than the last one."""
-        self._frames = 0
+        """Prepare for a page; windows stay where they are if it has the size of the last one."""
+        self._is_touched = False
 
     def lay_out(self) -> Rectangle | None:
         """Begin a frame: make the places if need be; return the rectangle of the scene.
 
-        It is None as long as windows are coming. A page tells its size some frames after it came;
-        after that, whoever resizes it or drags windows has them stay as they are.
+        It is None as long as windows are coming. A page tells its size some time after it came;
+        once somebody has clicked on it, windows stay where they are, whatever its size.
         """
         root, size = imgui.GetID(_ROOT), imgui.GetIO().DisplaySize
-        is_early = self._frames < _EARLY_FRAMES
-        if not imgui.DockBuilderGetNode(root) or (is_early and (size.x, size.y) != self._size):
+        self._is_touched |= any(imgui.IsMouseClicked(button) for button in _BUTTONS)
+        is_other = (size.x, size.y) not in (self._size, _UNTOLD)
+        if is_other and self._is_touched:
+            self._size = (size.x, size.y)
+        elif is_other or not imgui.DockBuilderGetNode(root):
             self._split(root, size)
         imgui.DockSpaceOverMainViewport(root, _FLAGS)
         self._frames += 1

@@ -50,7 +50,10 @@ class Door:
         """
         self.socket = _bind(host, port)
         self.visitors = 0
-        self._names = {"localhost", host.lower(), *_own_names()}
+        self._names = {"localhost", host.lower()}
+        # Others in the network may claim the rest, and have them lead to a loopback address.
+        if not ip_address(self.socket.getsockname()[0]).is_loopback:
+            self._names |= {*_own_names()}
 
     @property
     def port(self) -> int:
@@ -123,10 +126,15 @@ class Door:
 class PrivateSocket(socket.socket):
     """A listening socket on loopback that takes connections of one's own user only."""
 
+    def __init__(self, *, is_open: Callable[[], bool] = lambda: True) -> None:
+        """Take connections while `is_open` says so."""
+        super().__init__()
+        self._is_open = is_open
+
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; raises BlockingIOError for a stranger's, which is closed."""
+        """Accept a connection; raises BlockingIOError for one that is not taken, and closes it."""
         connection, address = super().accept()
-        if not _is_of_own_user(connection):
+        if not self._is_open() or not _is_of_own_user(connection):
             connection.close()
             raise BlockingIOError
         return connection, address

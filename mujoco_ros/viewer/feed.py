@@ -38,25 +38,34 @@ class Feed:
         self,
         state: SharedState,
         now: Callable[[], float] = time.monotonic,
-        on_frame: Callable[[], object] = lambda: None,
+        on_frame: Callable[[bool], object] = lambda _is_new: None,
     ) -> None:
         """Feed from a shared state.
 
         Args:
             state: What is shown.
             now: The clock that looks are updated by [s].
-            on_frame: Called once a frame.
+            on_frame: Called once a frame, with whether something is in it for the first time.
         """
         self._state, self._now, self._on_frame = state, now, on_frame
         self._shown: mujoco.MjModel | None = None
         self._looks = b""
         self._looks_due = -np.inf
         self._edits = 0
-        self._fresh = True
+        self._fresh = self._is_new = True
 
     def get_sim_events(self) -> list[messages.Event]:
         """Return a new model if there is one, and the end; to be called once a frame."""
-        self._on_frame()
+        events = self._events()
+        self._on_frame(self._is_new)
+        self._is_new = False
+        return events
+
+    def greet(self) -> None:
+        """Take notice that somebody new looks, or nobody any more."""
+        self._is_new = True
+
+    def _events(self) -> list[messages.Event]:
         if self._state.ended:
             return [messages.ExitEvent()]
         self._fresh |= self._state.update() is not Update.NOTHING
@@ -89,6 +98,7 @@ class Feed:
         self._shown, self._edits = self._state.model, self._state.edits
         self._looks = _looks(self._shown)
         self._looks_due = self._now() + _LOOKS_PERIOD_S
+        self._is_new = True
         self._fresh = True  # Studio makes data of its own with a model
         return messages.ModelEvent(model=self._shown, path=SCENE)
 

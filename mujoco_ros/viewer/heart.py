@@ -1,58 +1,41 @@
-"""Tells the supervisor that the viewer lives, also while a frame takes long."""
+"""Tells the supervisor that the viewer lives, frame by frame."""
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Protocol
 
-_BEAT_S = 0.1
-# A large model may take so long to get to the page, or a frame on a machine that is overloaded.
-_LONGEST_FRAME_S = 20.0
+from mujoco_ros.sim.shared_state.patience import Patience
+
+_SETTLING = 20
+"""Frames after something new that say nothing about how long others take."""
 
 
 class Beating(Protocol):
     """What is told, see `SharedState.beat`."""
 
-    def beat(self) -> None:
-        """Take notice of a sign of life."""
+    def beat(self, patience_s: float = ...) -> None:
+        """Promise another sign of life within `patience_s`."""
 
 
 class Heart:
-    """Beats in a thread of its own, until there are no more frames.
+    """Promises with each frame when the next one is to come, by how long those before it took."""
 
-    A process that is stopped, or whose interpreter is stuck, beats no more at once.
-    """
+    def __init__(self, state: Beating, now: Callable[[], float] = time.monotonic) -> None:
+        """Beat to `state`."""
+        self._state, self._now = state, now
+        self._patience = Patience()
+        self._framed: float | None = None
+        self._settling = 0
 
-    def __init__(
-        self,
-        state: Beating,
-        longest_s: float = _LONGEST_FRAME_S,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Beat to `state`, unless a frame takes longer than `longest_s`."""
-        self._state, self._longest_s, self._now = state, longest_s, now
-        self._framed = now()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
+    def frame(self, *, is_new: bool = False) -> None:
+        """Take notice that another frame begins.
 
-    def start(self) -> None:
-        """Begin to beat."""
-        self._thread.start()
-
-    def frame(self) -> None:
-        """Take notice that another frame begins."""
-        self._framed = self._now()
-
-    def beat(self) -> None:
-        """Beat, if frames are made."""
-        if self._now() - self._framed <= self._longest_s:
-            self._state.beat()
-
-    def stop(self) -> None:
-        """Beat no more."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(_BEAT_S):
-            self.beat()
+        Args:
+            is_new: Whether it shows a model, or somebody, for the first time: that may take long.
+        """
+        now = self._now()
+        if self._framed is not None:
+            self._patience.note(now - self._framed)
+        self._framed = now
+        self._settling = _SETTLING if is_new else max(self._settling - 1, 0)
+        self._state.beat(self._patience.allow(first=self._settling > 0))

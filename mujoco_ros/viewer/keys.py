@@ -1,49 +1,65 @@
 """Keys that run the simulation, and those of Studio that change only what is shown."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from mujoco.studio import app as studio
 from mujoco.studio import ux
 from mujoco.studio.app import inputs
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import Link, RunState
-
-_FACTOR = "real_time_factor"
+from mujoco_ros.viewer.link import Link
 
 
-def _toggle(link: Link) -> None:
-    link.pause() if link.run_state is RunState.PLAYING else link.play()
+class Running(Protocol):
+    """What keys need to know of the simulation at this moment, see `SharedState`."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether it stands."""
+
+    @property
+    def factor(self) -> float:
+        """Simulated seconds per wall second, as asked for; 0 is as fast as possible."""
 
 
-def _step(link: Link) -> None:
-    if link.run_state is RunState.PAUSED:
+def _toggle(link: Link, state: Running) -> None:
+    link.play() if state.paused else link.pause()
+
+
+def _step(link: Link, state: Running) -> None:
+    if state.paused:
         link.step()
 
 
-def _speed(link: Link, ratio: float) -> None:
-    factor = link.parameters.get(_FACTOR)
-    if factor is not None and factor.value > 0.0:
-        link.set_speed(factor.value * ratio)
+def _speed(link: Link, state: Running, ratio: float) -> None:
+    if state.factor > 0.0:
+        link.set_speed(state.factor * ratio)
 
 
-RUNNING: dict[imgui.Key, Callable[[Link], object]] = {
+RUNNING: dict[imgui.Key, Callable[[Link, Running], object]] = {
     imgui.Key.Space: _toggle,
     imgui.Key.RightArrow: _step,
-    imgui.Key.Backspace: lambda link: link.reset("time", "state"),
-    imgui.Key.Minus: lambda link: _speed(link, 0.5),
-    imgui.Key.Equal: lambda link: _speed(link, 2.0),
+    imgui.Key.Backspace: lambda link, _: link.reset("time", "state"),
+    imgui.Key.Minus: lambda link, state: _speed(link, state, 0.5),
+    imgui.Key.Equal: lambda link, state: _speed(link, state, 2.0),
 }
 """What a key does to the simulation: Studio's keys, over ROS."""
 
 
-def handle_keys(app: studio.App, link: Link) -> None:
-    """Do what the key that is pressed now means; keys that are typed into a field mean nothing."""
+def handle_keys(app: studio.App, link: Link, state: Running) -> None:
+    """Do what the key that is pressed now means; keys that are typed into a field mean nothing.
+
+    Args:
+        app: What is shown, and how.
+        link: What runs the simulation.
+        state: What it does at this moment; services tell that later.
+    """
     if imgui.GetIO().WantCaptureKeyboard:
         return
     for key, act in RUNNING.items():
         if imgui.IsKeyChordPressed(key):
-            act(link)
+            act(link, state)
             return
     flying = app.ux_state.camera_index == ux.FREE_CAMERA_IDX
     viewer = app.viewer

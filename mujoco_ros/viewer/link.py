@@ -270,6 +270,11 @@ class Link(Protocol):
         """Return its newest image; None as long as there is none."""
 
 
+def is_replay(link: Link) -> bool:
+    """Return whether what is shown was logged, so that nothing can act on it."""
+    return "at_end" in link.parameters
+
+
 def wrench_sign(link: Link) -> float:
     """Return 1 if wrenches are published as the engine has them, parent on child; else -1."""
     told = link.parameters.get("wrench_sign")

@@ -1,7 +1,6 @@
 """The viewer: a page or a window around the shared state, until it is closed or the state ends."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from mujoco.studio import plugin, viewer_protocol
 
@@ -37,10 +36,9 @@ def serve_page(
         ModelError: If it cannot be served there.
     """
     door = Door(host, port)
-    with _beating(state) as heart:
-        page = open_page(door, Feed(state, on_frame=heart.frame), plugins(state, link))
-        say(f"the viewer is at {door.url}")
-        viewer_protocol.run_viewer_loop(page)
+    page = open_page(door, _feed(state), plugins(state, link))
+    say(f"the viewer is at {door.url}")
+    viewer_protocol.run_viewer_loop(page)
 
 
 def show_window(state: SharedState, link: Link) -> None:
@@ -49,16 +47,9 @@ def show_window(state: SharedState, link: Link) -> None:
     Raises:
         NoDisplayError: If there is no display.
     """
-    with _beating(state) as heart:
-        window = open_window(Feed(state, on_frame=heart.frame), plugins(state, link))
-        viewer_protocol.run_viewer_loop(window)
+    viewer_protocol.run_viewer_loop(open_window(_feed(state), plugins(state, link)))
 
 
-@contextmanager
-def _beating(state: SharedState) -> Iterator[Heart]:
+def _feed(state: SharedState) -> Feed:
     heart = Heart(state)
-    heart.start()
-    try:
-        yield heart
-    finally:
-        heart.stop()
+    return Feed(state, on_frame=lambda is_new: heart.frame(is_new=is_new))

@@ -4,30 +4,46 @@ import contextlib
 import io
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from mujoco.studio import messages, plugin, viewer_protocol, web_viewer
 from mujoco.studio.web import web_server
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request, Response
 
 from mujoco_ros.viewer.door import Door, PrivateSocket
 from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.page_script import add_script
 
 TITLE = "mujoco_ros"
 
 # While nobody looks, a frame is prepared so often [s]: what a browser waits for at most.
-_IDLE_PERIOD_S = 0.05
+_IDLE_PERIOD_S = 0.1
+# Who only watches gets a state so often [s].
+_WATCHING_PERIOD_S = 1.0 / 30.0
 
 
 class Unseen(messages.Event):
-    """No browser is there to see or to touch anything."""
+    """Nobody has the panels before him: no browser is there, or all of them only watch."""
+
+
+class _NoFrame:
+    """Stands for Studio's panels while there is no frame to end."""
+
+    def end_frame(self) -> None:
+        pass
 
 
 class Page(web_viewer.WebViewer):
     """Studio's web viewer, quiet while nobody looks, and deaf to files dropped on it."""
 
+    _headless_ui: Any
+
     def __init__(self, door: Door, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> None:
         """Serve at `door` what `feed` brings."""
-        self._door = door
+        self._door, self._feed, self._visitors = door, feed, 0
         config = viewer_protocol.ViewerConfig(title=TITLE, gfx="web")
         with contextlib.redirect_stdout(io.StringIO()):  # a banner, which tells of all interfaces
             super().__init__(config, feed, plugins=list(plugins))
@@ -36,11 +52,25 @@ class Page(web_viewer.WebViewer):
 
     def prepare_next_frame(self) -> bool:
         """Begin a frame; return whether a browser is there for it."""
-        if self._door.visitors and super().prepare_next_frame():
+        if self._door.visitors != self._visitors:
+            self._visitors = self._door.visitors
+            self._feed.greet()
+        watched = self._visitors > 0
+        if watched and super().prepare_next_frame():
             return True
         self.dispatch(Unseen())
-        time.sleep(_IDLE_PERIOD_S)
+        if watched:
+            self._show_scene()
+        time.sleep(_WATCHING_PERIOD_S if watched else _IDLE_PERIOD_S)
         return False
+
+    def _show_scene(self) -> None:
+        """Stream the state without the panels, which Studio does only together."""
+        panels, self._headless_ui = self._headless_ui, _NoFrame()
+        try:
+            self.sync()
+        finally:
+            self._headless_ui = panels
 
     def get_sim_snapshots(self) -> list[messages.Snapshot]:
         """Return the newest state if a browser is there for it: to forward it takes its time."""
@@ -66,15 +96,36 @@ def open_page(door: Door, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) ->
     replaced in its module, as it has no others to offer.
     """
     web_server.bind_public_socket = lambda _host, _port: door.socket
-    web_server.bind_loopback_socket = lambda _port: _private_socket()
-    web_server.serve = door.serve
+    web_server.bind_loopback_socket = lambda _port: _private_socket(door)
+    web_server.serve = partial(_serve, door)
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(door, feed, plugins)
 
 
-def _private_socket() -> PrivateSocket:
-    """Return what Studio's panels connect to, inside this process."""
-    listening = PrivateSocket()
+def _serve(
+    door: Door,
+    handler: Any,
+    *,
+    process_response: Callable[[ServerConnection, Request, Response], Response | None],
+    **options: Any,
+) -> Any:
+    """Serve at `door`, the page with its script."""
+
+    def finished(connection: ServerConnection, request: Request, response: Response) -> Response:
+        answer = process_response(connection, request, response) or response
+        add_script(request.path, answer)
+        return answer
+
+    return door.serve(handler, process_response=finished, **options)
+
+
+def _private_socket(door: Door) -> PrivateSocket:
+    """Return what Studio's panels connect to, inside this process.
+
+    Connected, their thread looks 3000 times a second for what comes; otherwise, it tries once a
+    second. For a new page, they are connected anew anyway.
+    """
+    listening = PrivateSocket(is_open=lambda: door.visitors > 0)
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     return listening

@@ -1,10 +1,12 @@
-"""A browser for the tests of the page."""
+"""A browser for the tests of the page, and a context of Dear ImGui for those without one."""
 
 import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+from mujoco.studio.implot import implot
 
 from benchmark.page import BROWSERS, OPTIONS
 
@@ -20,3 +22,19 @@ def browser() -> Iterator[Any]:
         running = driver.chromium.launch(executable_path=found, args=list(OPTIONS))
         yield running
         running.close()
+
+
+@pytest.fixture
+def context(monkeypatch, tmp_path) -> Iterator[None]:
+    """Contexts of Dear ImGui and ImPlot, without a window."""
+    monkeypatch.chdir(tmp_path)  # where Dear ImGui leaves its imgui.ini
+    gui, plots = imgui.CreateContext(), implot.CreateContext()
+    imgui.SetCurrentContext(gui)  # a viewer of an earlier test may have left its own
+    implot.set_imgui_context(gui)
+    implot.set_implot_context(plots)
+    io = imgui.GetIO()
+    io.DisplaySize = imgui.Vec2(1280, 800)
+    io.BackendFlags = int(io.BackendFlags) | int(imgui.BackendFlags.RendererHasTextures)
+    yield
+    implot.DestroyContext(plots)
+    imgui.DestroyContext(gui)

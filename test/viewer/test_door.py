@@ -32,7 +32,6 @@ def headers(host: str | None, origin: str | None = None) -> Headers:
         ("localhost:9000", "http://localhost:9000"),  # as through an SSH tunnel
         ("[::1]:8080", "http://[::1]:8080"),
         ("192.168.1.5:8080", None),
-        (f"{socket.gethostname()}:8080", None),
         ("localhost", "https://localhost"),  # as behind a proxy
     ],
 )
@@ -73,6 +72,15 @@ def test_a_server_that_is_given_a_name_answers_to_it():
     assert named.refusal("/", headers("localhost:1")) == ""
     assert named.url == f"http://localhost:{named.port}/"
     named.close()
+
+
+def test_names_that_others_can_claim_in_the_network_lead_to_no_server_on_loopback(door):
+    name = socket.gethostname().lower()
+    open_to_all = Door("0.0.0.0", 0)
+    for own in (name, f"{name.partition('.')[0]}.local"):
+        assert "not called" in door.refusal("/", headers(own))
+        assert open_to_all.refusal("/", headers(own)) == ""
+    open_to_all.close()
 
 
 def test_it_listens_where_it_is_told_and_nowhere_else(door):

@@ -87,11 +87,14 @@ def test_a_gain_is_no_new_model(feed, state, clock):
     assert feed.get_sim_events() == []
 
 
-def test_it_tells_of_each_frame_and_that_the_simulator_is_gone(state):
-    frames: list[None] = []
-    feed = Feed(state, on_frame=lambda: frames.append(None))
+def test_it_tells_of_each_frame_what_may_make_it_long_and_that_the_simulator_is_gone(state):
+    frames: list[bool] = []
+    feed = Feed(state, on_frame=frames.append)
     feed.get_sim_events()
-    assert len(frames) == 1
+    feed.get_sim_events()
+    feed.greet()
+    feed.get_sim_events()
+    assert frames == [True, False, True]
     state.ended = True
     assert feed.get_sim_events() == [messages.ExitEvent()]
-    assert len(frames) == 2
+    assert len(frames) == 4

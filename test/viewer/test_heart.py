@@ -1,42 +1,36 @@
 """The viewer's signs of life."""
 
-import time
-from dataclasses import dataclass
-
+from mujoco_ros.sim.shared_state.patience import FIRST_S
+from mujoco_ros.sim.shared_state.reader import PATIENCE_S
 from mujoco_ros.viewer.heart import Heart
 
 
-@dataclass
 class Supervisor:
-    beats: int = 0
+    """Remembers what was promised last."""
 
-    def beat(self) -> None:
-        self.beats += 1
+    def __init__(self):
+        self.promise = 0.0
+
+    def beat(self, patience_s=PATIENCE_S):
+        self.promise = patience_s
 
 
-def test_it_beats_while_there_are_frames_and_no_longer():
+def test_a_viewer_that_hangs_in_a_usual_frame_is_noticed_soon_and_one_with_something_new_later():
     supervisor, clock = Supervisor(), [100.0]
-    heart = Heart(supervisor, longest_s=20.0, now=lambda: clock[0])
-    clock[0] = 119.0
-    heart.beat()
-    assert supervisor.beats == 1, "a long frame is taken for the end"
-    clock[0] = 121.0
-    heart.beat()
-    assert supervisor.beats == 1, "a viewer that makes no frames seems to live"
-    heart.frame()
-    heart.beat()
-    assert supervisor.beats == 2
+    heart = Heart(supervisor, now=lambda: clock[0])
 
+    def frames(count: int, seconds: float) -> None:
+        for _ in range(count):
+            clock[0] += seconds
+            heart.frame()
 
-def test_it_beats_by_itself_until_it_is_stopped():
-    supervisor = Supervisor()
-    heart = Heart(supervisor)
-    heart.start()
-    deadline = time.monotonic() + 30.0
-    while supervisor.beats < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    heart.stop()
-    beats = supervisor.beats
-    time.sleep(0.25)
-    assert supervisor.beats == beats
+    heart.frame(is_new=True)
+    assert supervisor.promise == FIRST_S
+    frames(10, 3.0)
+    assert supervisor.promise == FIRST_S, "the first frames are those in which all gets ready"
+    frames(60, 0.02)
+    assert supervisor.promise == PATIENCE_S
+    frames(1, 1.0)
+    assert supervisor.promise == 4.0, "a slow machine's frames would count as hanging"
+    heart.frame(is_new=True)
+    assert supervisor.promise == FIRST_S

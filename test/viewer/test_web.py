@@ -51,7 +51,7 @@ class Served:
         self._opened.set()
         viewer_protocol.run_viewer_loop(page)
 
-    def _turn(self) -> None:
+    def _turn(self, _is_new: bool) -> None:
         self.turns += 1
 
     def close(self) -> None:
@@ -89,6 +89,7 @@ def test_the_page_is_served_so_that_no_other_site_can_read_or_embed_it(served):
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
     assert "Access-Control-Allow-Origin" not in headers
+    assert body.index(b"LastingSocket") < body.index(b"web_client.js"), "Studio's script is first"
     status, headers, body = served.get("/model")
     assert (status, len(body) > 10_000) == (200, True)
     assert "Access-Control-Allow-Origin" not in headers
@@ -116,6 +117,19 @@ def test_the_page_itself_is_let_in(served):
     with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
         assert "role=" in connection.recv(PATIENCE_S)
         assert served.door.visitors == 1
+
+
+def test_who_only_watches_sees_what_moves_though_nobody_has_the_panels(served):
+    served.state.update_is = Update.STATE
+    frames = served.counter.frames
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
+        connection.send("state_ack")
+        states = 0
+        while states < 3:
+            states += isinstance(connection.recv(PATIENCE_S), bytes)
+            connection.send("state_ack")
+    served.state.update_is = Update.NOTHING
+    assert served.counter.frames == frames
 
 
 def test_files_are_taken_from_nobody(served):

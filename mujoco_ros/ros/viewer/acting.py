@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 
 from mujoco_ros.control.events import Source
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
+from mujoco_ros.ros.acting.wrench_server import HELD_WRENCH
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import LATCHED, RELIABLE, WORLD
@@ -19,7 +19,7 @@ from mujoco_ros.ros.viewer.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.link import Push
 
 REPEAT_S = 0.05
-"""So often a push is told while it is held: the simulator may give it up without."""
+"""So often a push is told while it is held: the simulator gives it up without."""
 
 
 class Acting:
@@ -100,7 +100,7 @@ class Acting:
         message = WrenchStamped()
         message.header.frame_id = frame
         message.wrench.force, message.wrench.torque = _vector(force), _vector(torque)
-        self._publisher(WrenchStamped, EXTERNAL_WRENCH, RELIABLE).publish(message)
+        self._publisher(WrenchStamped, HELD_WRENCH, RELIABLE).publish(message)
 
     def _publisher(self, kind: Any, topic: str, qos: QoSProfile) -> Publisher:
         if topic not in self._open:

@@ -58,18 +58,15 @@ class Asker:
             answered: Handed the response.
             given_up: Told why, in the end, there was none.
         """
-        client = self._known.get(name)
-        if client is None:
-            client = self._known[name] = self._node.create_client(
-                kind,
-                name,
-                # A group remembers whatever was in it.
-                callback_group=MutuallyExclusiveCallbackGroup(),
-            )
+        client = self._client(kind, name)
         deadline = time.monotonic() + PATIENCE_S
         pending = _Pending(client, request, answered, given_up, deadline)
         self._pending.append(pending)
         self._send_if_ready(pending)
+
+    def is_served(self, kind: Any, name: str) -> bool:
+        """Return whether a service is there, as far as is known; the first time it seldom is."""
+        return bool(self._client(kind, name).service_is_ready())
 
     def forget(self, prefix: str) -> None:
         """Give up all services whose names begin so."""
@@ -87,6 +84,17 @@ class Asker:
                 self._drop(pending, f"{pending.client.srv_name} {there}")
             elif pending.future is None:
                 self._send_if_ready(pending)
+
+    def _client(self, kind: Any, name: str) -> Client:
+        client = self._known.get(name)
+        if client is None:
+            client = self._known[name] = self._node.create_client(
+                kind,
+                name,
+                # A group remembers whatever was in it.
+                callback_group=MutuallyExclusiveCallbackGroup(),
+            )
+        return client
 
     def _send_if_ready(self, pending: _Pending) -> None:
         if not pending.client.service_is_ready():

@@ -33,6 +33,7 @@ from mujoco_ros.viewer.link import (
     Push,
     Request,
     RunState,
+    is_replay,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -176,7 +177,8 @@ class RosLink:
 
     def set_speed(self, factor: float) -> Request:
         """Run at so many simulated seconds per second; 0 is as fast as possible."""
-        return self.set_parameters({"real_time_factor": float(factor)})
+        name = "rate" if is_replay(self) else "real_time_factor"
+        return self.set_parameters({name: float(factor)})
 
     def set_parameters(self, values: Mapping[str, Any]) -> Request:
         """Set parameters of the simulator, all or none."""
@@ -260,7 +262,11 @@ class RosLink:
 
     def _spin(self) -> None:
         while not self._ended.is_set() and self._context.ok():
-            self._executor.spin_once(timeout_sec=REPEAT_S if self._acting.holds else _TICK_S)
+            try:
+                self._executor.spin_once(timeout_sec=REPEAT_S if self._acting.holds else _TICK_S)
+            except Exception:  # would end the link, and the viewer would show it as if it were well
+                _LOG.exception("the viewer's link has a fault, and goes on")
+                self._ended.wait(_TICK_S)
             self._turn(time.monotonic())
 
     def _turn(self, now: float) -> None:

@@ -26,7 +26,7 @@ class CamerasPanel(Panel):
     """
 
     title = "Cameras"
-    place = Place.RIGHT_BELOW
+    place = Place.LEFT_BELOW
 
     def __init__(self, state: SharedState, link: Link) -> None:
         """Show the cameras of `state`, as `link` gets their images."""

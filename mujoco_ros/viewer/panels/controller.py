@@ -7,7 +7,7 @@ from mujoco_ros.viewer.docks import Place
 from mujoco_ros.viewer.link import ControllerInfo, Link, Request
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.stamps import stamp
-from mujoco_ros.viewer.panels.state_graph import build_state_graph
+from mujoco_ros.viewer.panels.state_graph import StateGraph
 from mujoco_ros.viewer.panels.widgets import (
     FILL,
     Column,
@@ -37,6 +37,7 @@ class ControllerPanel(Panel):
         super().__init__(state, link)
         self._chosen = ""
         self._request: Request | None = None
+        self._graph = StateGraph()
 
     def build(self) -> None:
         """Build the chosen controller, and the choice if there are several."""
@@ -51,10 +52,10 @@ class ControllerPanel(Panel):
             self._chosen = choose("##controller", self._chosen, sorted(controllers)) or self._chosen
         controller = controllers[self._chosen]
         text(f"{controller.name} is {controller.state or 'in an unknown state'}")
-        build_state_graph(controller)
         self._build_transitions(controller)
         if self._request is not None:
             answer(self._request)
+        self._graph.build(controller)
         self._build_events(controller)
 
     def _build_transitions(self, controller: ControllerInfo) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import Link, ParameterInfo, Request
+from mujoco_ros.viewer.link import Link, ParameterInfo, Request, is_replay
 from mujoco_ros.viewer.panels.joint_rows import JointRow
 from mujoco_ros.viewer.panels.widgets import FILL, Column, answer, cell, table, text
 
@@ -32,8 +32,7 @@ class GainsTable:
         names = {row.name: [f"{prefix}gains.{row.name}.{gain}" for gain in _GAINS] for row in rows}
         served = {joint: gains for joint, gains in names.items() if gains[0] in known}
         if not served:
-            asked = "no joint has gains" if known else f"{self._link.simulator} does not answer"
-            text(asked)
+            text(_why_none(self._link))
             return
         if self._request is not None:
             answer(self._request)
@@ -57,3 +56,9 @@ class GainsTable:
             self._request = self._link.set_parameters({name: wanted})
         elif not imgui.IsItemActive():
             self._drafts.pop(name, None)
+
+
+def _why_none(link: Link) -> str:
+    if not link.parameters:
+        return f"{link.simulator} does not answer"
+    return "A replay has no gains." if is_replay(link) else "no joint has gains"

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import Link, is_replay
 from mujoco_ros.viewer.panels.joint_rows import JointRow
 from mujoco_ros.viewer.panels.widgets import (
     FILL,
@@ -18,6 +18,7 @@ from mujoco_ros.viewer.panels.widgets import (
     disabled,
     number,
     table,
+    text,
 )
 
 _DEGREES = 180.0 / np.pi
@@ -51,12 +52,16 @@ class JointTable:
             data: The present state.
             references: Where its joints should be [rad or m].  # (n,)
         """
-        if button("Hold here", tip="Let the present positions\nbe the references"):
+        replayed = is_replay(self._link)
+        tip = "Let the present positions\nbe the references"
+        if button("Hold here", enabled=not replayed, tip=tip):
             self._link.command_joints(
                 namespace, {row.name: float(data.qpos[row.qpos]) for row in rows if row.is_driven}
             )
         imgui.SameLine()
         _, self.degrees = imgui.Checkbox("degrees", self.degrees)
+        if replayed:
+            text("A replay takes no references.")
         unit = "deg" if self.degrees else "rad"
         columns = (
             Column("Joint"),
@@ -80,7 +85,7 @@ class JointTable:
         imgui.SetItemTooltip(_about(row))
         number(f"{_decimals(position * scale, digits)}{unit}")
         cell()
-        with disabled(not row.is_driven):
+        with disabled(not row.is_driven or is_replay(self._link)):
             imgui.SetNextItemWidth(FILL)
             changed, value = imgui.SliderFloat(
                 f"##{row.name} reference",

@@ -16,6 +16,7 @@ from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
 from mujoco_ros.viewer.overlays.scene import Scale, Scene
 from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.web import Unseen
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
@@ -64,6 +65,11 @@ class Overlays(Panel):
             except Exception:  # would end the viewer
                 self.shown[name] = False
                 _LOG.exception("the overlay '%s' cannot be drawn, and is switched off", name)
+
+    @messages.handler
+    def on_unseen(self, _: Unseen) -> None:
+        """Draw nothing, as nothing of it would be new."""
+        self.viewer.extra_geoms.clear()
 
     def build(self) -> None:
         """Build the window."""

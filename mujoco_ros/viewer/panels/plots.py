@@ -69,7 +69,7 @@ class PlotsPanel(Panel):
     def tick(self, key: Key, is_ticked: bool) -> None:
         """Plot something from now on, or no longer."""
         if is_ticked and key not in self._histories:
-            self._histories[key] = History(len(self._signals[key].curves))
+            self._histories[key] = self._new_history(key)
         elif not is_ticked:
             self._histories.pop(key, None)
 
@@ -107,10 +107,11 @@ class PlotsPanel(Panel):
             signal.key: signal for signal in signals(self.state, partial(wrench_sign, self.link))
         }
         self._histories = {
-            key: History(len(self._signals[key].curves))
-            for key in self._histories
-            if key in self._signals
+            key: self._new_history(key) for key in self._histories if key in self._signals
         }
+
+    def _new_history(self, key: Key) -> History:
+        return History(len(self._signals[key].curves), max(SPANS_S))
 
     def _build_settings(self) -> None:
         if button("Choose"):
@@ -168,7 +169,7 @@ class PlotsPanel(Panel):
                 return
             no_label, fit = int(implot.AxisFlags.NoLabel), int(implot.AxisFlags.AutoFit)
             implot.SetupAxes("time", unit, no_label, fit)
-            implot.SetupAxisFormat(int(implot.Axis.X1), "%g s")
+            implot.SetupAxisFormat(int(implot.Axis.X1), "%g")  # seconds: "s" makes ticks overlap
             always = int(implot.Cond.Always)
             implot.SetupAxisLimits(int(implot.Axis.X1), end - self.span_s, end, always)
             for signal in group:

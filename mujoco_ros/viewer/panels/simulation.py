@@ -6,7 +6,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_state.reader import SharedState
 from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link, Request, RunState
+from mujoco_ros.viewer.link import Link, Request, RunState, is_replay
 from mujoco_ros.viewer.panels.achieved import AchievedFactor
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import (
@@ -70,7 +70,10 @@ class SimulationPanel(Panel):
         imgui.SeparatorText("Run")
         self._build_running()
         imgui.SeparatorText("Keyframe")
-        self._build_keyframes()
+        if is_replay(self.link):
+            text("A replay has no keyframes.")
+        else:
+            self._build_keyframes()
         if self.link.requests:
             imgui.Separator()
             answer(self.link.requests[-1])

@@ -1,128 +1,138 @@
-"""The picture of a state machine: boxes on an ellipse, arrows between them, the present one lit."""
+"""The picture of a state machine: boxes, arrows between them, the present one lit."""
 
-import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import ControllerInfo
-from mujoco_ros.viewer.panels.widgets import GOOD
+from mujoco_ros.fsm.layout.layout import lay_out
+from mujoco_ros.fsm.layout.parts import Box, Layout, Link, Measure, Place, Point, Route
+from mujoco_ros.viewer.link import ControllerInfo, Edge
+from mujoco_ros.viewer.panels.widgets import GOOD, child
 
-_HEIGHT = 170.0
 _PAD = 6.0
-_ASIDE = 5.0
-"""So far [pixels] arrows go beside the line between two boxes, so that there and back are two."""
 _HEAD = 7.0
+_MARGIN = 3.0
+_HIGHEST = 320.0
+"""How high it is at most before it scrolls [px]."""
+_FEWEST = 4
+"""Where at least so many arrows lead, from half of the states or more, is a place aside."""
 
 
-class Point(NamedTuple):
-    """A place in a picture [pixels]; y points down."""
+class StateGraph:
+    """The picture of one state machine or another; what is present comes into sight by itself."""
 
-    x: float
-    y: float
+    def __init__(self) -> None:
+        """Have shown nothing yet."""
+        self._shown = ("", "")
+
+    def build(self, controller: ControllerInfo) -> None:
+        """Build the picture; the transitions that can be taken are lit."""
+        states = controller.states or ((controller.state,) if controller.state else ())
+        if not states:
+            return
+        layout = _layout(tuple(states), tuple(controller.edges), imgui.GetFontSize())
+        height = min(layout.height + 2.0 * _MARGIN, _HIGHEST)
+        with child("graph", height=height) as is_seen:
+            if is_seen:
+                self._build(controller, layout, height)
+
+    def _build(self, controller: ControllerInfo, layout: Layout, height: float) -> None:
+        room = float(imgui.GetContentRegionAvail().x)
+        corner = imgui.GetCursorScreenPos()
+        origin = Point(corner.x + max(0.0, 0.5 * (room - layout.width)), corner.y + _MARGIN)
+        _draw_arrows(controller, layout, origin)
+        _draw_boxes(controller.state, layout, origin)
+        shown, self._shown = self._shown, (controller.name, controller.state)
+        if shown != self._shown and controller.state in layout.places:
+            middle = layout.places[controller.state].middle.y
+            imgui.SetScrollY(max(0.0, middle - 0.5 * height))
+        imgui.Dummy(imgui.Vec2(layout.width, layout.height + _MARGIN))
 
 
-class Arrow(NamedTuple):
-    """From the rim of one box to that of another; `side` is a unit vector across."""
-
-    tail: Point
-    head: Point
-    along: Point
-    side: Point
-
-
-def on_ellipse(count: int, middle: Point, width: float, height: float) -> list[Point]:
-    """Return places for so many boxes, clockwise from the top."""
-    if count == 1:
-        return [middle]
-    turns = [2.0 * math.pi * index / count for index in range(count)]
-    return [
-        Point(
-            middle.x + 0.5 * width * math.sin(turn),
-            middle.y - 0.5 * height * math.cos(turn),
+@lru_cache(maxsize=16)
+def _layout(states: tuple[str, ...], edges: tuple[Edge, ...], _font: float) -> Layout:
+    """Lay a machine out; the same one at the same size of letters is not laid out again."""
+    pairs = {(e.start, e.goal): None for e in edges if {e.start, e.goal} <= set(states)}
+    apart = aside(states, pairs)
+    boxes = [
+        Box(
+            name=state,
+            width=imgui.CalcTextSize(state).x + 2.0 * _PAD,
+            height=imgui.CalcTextSize(state).y + 2.0 * _PAD,
+            aside=state in apart,
         )
-        for turn in turns
+        for state in states
     ]
+    links = [Link(start=start, goal=goal, aside=goal in apart) for start, goal in pairs]
+    measure = Measure(width=lambda _: 0.0, line=0.0, head=_HEAD, gap=16.0, clear=5.0)
+    return lay_out(boxes, links, measure)
 
 
-def arrow(start: Point, start_size: Point, goal: Point, goal_size: Point) -> Arrow | None:
-    """Return the arrow between two boxes by middles and sizes; None if they are in one place."""
-    dx, dy = goal.x - start.x, goal.y - start.y
-    length = math.hypot(dx, dy)
-    if length == 0.0:
-        return None
-    along, side = Point(dx / length, dy / length), Point(-dy / length, dx / length)
-    out, into = _rim(along, start_size), _rim(along, goal_size)
-    tail = Point(
-        start.x + along.x * out + side.x * _ASIDE, start.y + along.y * out + side.y * _ASIDE
-    )
-    head = Point(
-        goal.x - along.x * into + side.x * _ASIDE, goal.y - along.y * into + side.y * _ASIDE
-    )
-    return Arrow(tail, head, along, side)
+def aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the states to which most others lead, as where something fails, or none at all."""
+    between = [(start, goal) for start, goal in pairs if start != goal]
+    leading = Counter(goal for _, goal in between)
+    linked = {state for pair in between for state in pair}
+    fewest = max(_FEWEST, 0.5 * (len(states) - 1))
+    return {
+        state
+        for state in states[1:]
+        if leading[state] >= fewest or (linked and state not in linked)
+    }
 
 
-def _rim(along: Point, size: Point) -> float:
-    """Return how far it is from the middle of a box to its rim."""
-    ways = [0.5 * extent / abs(share) for share, extent in zip(along, size, strict=True) if share]
-    return min(ways)
-
-
-def build_state_graph(controller: ControllerInfo) -> None:
-    """Build the picture, as wide as the window; the transitions that can be taken are lit."""
-    states = controller.states or ((controller.state,) if controller.state else ())
-    if not states:
-        return
-    corner, width = imgui.GetCursorScreenPos(), max(float(imgui.GetContentRegionAvail().x), 1.0)
-    sizes = [_box(state) for state in states]
-    middle = Point(corner.x + 0.5 * width, corner.y + 0.5 * _HEIGHT)
-    room = width - max(size.x for size in sizes) - 2.0
-    places = on_ellipse(len(states), middle, max(room, 0.0), _HEIGHT - sizes[0].y - 2.0)
-    boxes = dict(zip(states, zip(places, sizes, strict=True), strict=True))
-    _draw_arrows(controller, boxes)
-    _draw_boxes(states, controller.state, boxes)
-    imgui.Dummy(imgui.Vec2(width, _HEIGHT))
-
-
-def _box(state: str) -> Point:
-    size = imgui.CalcTextSize(state)
-    return Point(size.x + 2.0 * _PAD, size.y + 2.0 * _PAD)
-
-
-def _draw_arrows(controller: ControllerInfo, boxes: dict[str, tuple[Point, Point]]) -> None:
-    draw = imgui.GetWindowDrawList()
+def _draw_arrows(controller: ControllerInfo, layout: Layout, origin: Point) -> None:
     faint = imgui.GetColorU32(imgui.Col.TextDisabled)
     lit = imgui.GetColorU32(imgui.Vec4(*GOOD))
-    for edge in controller.edges:
-        if edge.start not in boxes or edge.goal not in boxes:
-            continue
-        drawn = arrow(*boxes[edge.start], *boxes[edge.goal])
-        if drawn is None:
-            continue
-        offered = edge.start == controller.state and edge.label in controller.available
-        colour = lit if offered else faint
-        tail, head, along, side = drawn
-        draw.AddLine(imgui.Vec2(*tail), imgui.Vec2(*head), colour, 2.0 if offered else 1.0)
-        foot = Point(head.x - _HEAD * along.x, head.y - _HEAD * along.y)
-        wing = 0.5 * _HEAD
-        draw.AddTriangleFilled(
-            imgui.Vec2(*head),
-            imgui.Vec2(foot.x + wing * side.x, foot.y + wing * side.y),
-            imgui.Vec2(foot.x - wing * side.x, foot.y - wing * side.y),
-            colour,
-        )
+    offered = {
+        (edge.start, edge.goal)
+        for edge in controller.edges
+        if edge.start == controller.state and edge.label in controller.available
+    }
+    later = []
+    for route in layout.routes:
+        if (route.link.start, route.link.goal) in offered:
+            later.append(route)
+        else:
+            _draw_arrow(route, origin, faint, 1.0)
+    for route in later:
+        _draw_arrow(route, origin, lit, 2.0)
 
 
-def _draw_boxes(states: Sequence[str], present: str, boxes: dict[str, tuple[Point, Point]]) -> None:
+def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> None:
     draw = imgui.GetWindowDrawList()
-    for state in states:
-        place, size = boxes[state]
-        is_lit = state == present
-        low = imgui.Vec2(place.x - 0.5 * size.x, place.y - 0.5 * size.y)
-        high = imgui.Vec2(place.x + 0.5 * size.x, place.y + 0.5 * size.y)
-        fill = imgui.Vec4(*GOOD) if is_lit else imgui.GetStyleColorVec4(imgui.Col.Button)
-        draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
-        ink = imgui.Vec4(1.0, 1.0, 1.0, 1.0) if is_lit else imgui.GetStyleColorVec4(imgui.Col.Text)
-        corner = imgui.Vec2(low.x + _PAD, low.y + _PAD)
-        draw.AddText(corner, imgui.GetColorU32(ink), state)
+    points = [Point(origin.x + x, origin.y + y) for x, y in route.points]
+    for one, other in pairwise(points):
+        draw.AddLine(imgui.Vec2(*one), imgui.Vec2(*other), colour, thickness)
+    before, tip = points[-2:]
+    length = abs(tip.x - before.x) + abs(tip.y - before.y) or 1.0
+    along = Point((tip.x - before.x) / length, (tip.y - before.y) / length)
+    foot = Point(tip.x - _HEAD * along.x, tip.y - _HEAD * along.y)
+    wing = 0.5 * _HEAD
+    draw.AddTriangleFilled(
+        imgui.Vec2(*tip),
+        imgui.Vec2(foot.x - wing * along.y, foot.y + wing * along.x),
+        imgui.Vec2(foot.x + wing * along.y, foot.y - wing * along.x),
+        colour,
+    )
+
+
+def _draw_boxes(present: str, layout: Layout, origin: Point) -> None:
+    for state, place in layout.places.items():
+        _draw_box(state, place, origin, is_lit=state == present)
+
+
+def _draw_box(state: str, place: Place, origin: Point, *, is_lit: bool) -> None:
+    draw = imgui.GetWindowDrawList()
+    low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
+    high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
+    fill = imgui.Vec4(*GOOD) if is_lit else imgui.GetStyleColorVec4(imgui.Col.Button)
+    draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
+    ink = imgui.Vec4(1.0, 1.0, 1.0, 1.0) if is_lit else imgui.GetStyleColorVec4(imgui.Col.Text)
+    size = imgui.CalcTextSize(state)
+    middle = Point(origin.x + place.middle.x, origin.y + place.middle.y)
+    corner = imgui.Vec2(middle.x - 0.5 * size.x, middle.y - 0.5 * size.y)
+    draw.AddText(corner, imgui.GetColorU32(ink), state)

@@ -6,6 +6,7 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.sim.shared_state.reader import SharedState
 from mujoco_ros.viewer.docks import Place
 from mujoco_ros.viewer.gizmo import Frame
@@ -13,7 +14,7 @@ from mujoco_ros.viewer.grips import Grips
 from mujoco_ros.viewer.lens import Lens
 from mujoco_ros.viewer.link import Link
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import button, scope, text
+from mujoco_ros.viewer.panels.widgets import WARNING, button, scope, text
 
 _SPEED_M = 0.002  # per pixel
 _GAP_PX = 4.0
@@ -49,6 +50,11 @@ class Targets(Panel):
         self._grips.pop(name, None)
         self.link.remove_target(name)
 
+    def rival(self, name: str) -> str:
+        """Return the target whose topic one of that name would have as well; empty if none has."""
+        token = topic_token(name)
+        return next((other for other in self.targets if topic_token(other) == token), "")
+
     @messages.handler(priority=messages.Priority.USER)
     def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
         """Build the handles over the scene."""
@@ -71,11 +77,13 @@ class Targets(Panel):
         _, self._name = imgui.InputText("##name", self._name)
         imgui.SameLine()
         name = self._name.strip()
-        free = bool(name) and name not in self.targets
+        rival = self.rival(name)
         tip = "At the selected body,\nor where the camera looks."
-        if button("Add target", enabled=free, tip=tip):
+        if button("Add target", enabled=bool(name) and not rival, tip=tip):
             self.put(name, self._start())
             self._name = self._next_name(name)
+        if rival not in ("", name):
+            text(f"'{rival}' has the topic of '{name}', target/{topic_token(name)}/pose.", WARNING)
         for each in list(self.targets):
             with scope(each):
                 self._build_target(each)
@@ -119,6 +127,6 @@ class Targets(Panel):
         """Return a free name that is like this one."""
         stem = name.rstrip("0123456789")
         number = 2
-        while f"{stem}{number}" in self.targets:
+        while self.rival(f"{stem}{number}"):
             number += 1
         return f"{stem}{number}"

@@ -11,6 +11,8 @@ from rclpy.qos import QoSProfile
 from simulators import Listener, Simulator, Starter
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.ros.acting.wrench_server import HELD_WRENCH
+
 _SCENE = """
 <mujoco>
   <option timestep="0.001" gravity="0 0 0" integrator="implicitfast"/>
@@ -79,6 +81,20 @@ def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
     live.wait(lambda: live.acting() == "wrenches act at puck")
     push.wrench.force.x = 0.0
     pusher.publish(push)
+    live.wait(lambda: live.acting() == "nothing acts from outside")
+
+
+def test_a_push_that_is_held_ends_by_itself_when_nothing_more_is_heard_of_it(live: Live) -> None:
+    push = WrenchStamped()
+    push.header.frame_id = "puck"
+    push.wrench.torque.z = 0.001
+    holder = live.publisher(WrenchStamped, HELD_WRENCH)
+
+    def acts_while_it_is_repeated() -> bool:
+        holder.publish(push)
+        return live.acting() == "wrenches act at puck"
+
+    live.wait(acts_while_it_is_repeated)
     live.wait(lambda: live.acting() == "nothing acts from outside")
 
 

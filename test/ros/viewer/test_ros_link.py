@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from state_machine_node import StateMachineNode
 from mujoco_ros.ros.topics import LATCHED
 from mujoco_ros.ros.viewer import asking
 from mujoco_ros.ros.viewer.ros_link import RosLink
-from mujoco_ros.viewer.link import Push, Request, RunState
+from mujoco_ros.viewer.link import ParameterInfo, Push, Request, RunState
 
 GAIN = "gains.elbow_joint.kp"
 QUARTER_TURN_ABOUT_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -129,7 +130,7 @@ def test_joint_references_arrive(linked):
 
 def test_a_push_is_told_in_the_axes_of_its_frame_as_long_as_it_is_held(linked):
     link, listener = linked.link, linked.listener
-    sent = listener.record(WrenchStamped, "/external_wrench", reliable=True)
+    sent = listener.record(WrenchStamped, "/external_wrench/held", reliable=True)
     push = Push(
         frame="forearm_link",
         force=np.array([0.0, 2.0, 0.0]),
@@ -251,6 +252,31 @@ def test_what_nodes_say_is_kept_in_order(linked):
     said = next(line for line in lines if line.text == "mind the gap")
     assert (said.node, said.level) == ("listener", 30)
     assert all(line.number > said.number for line in link.log(said.number))
+
+
+def test_a_fault_in_the_middleware_does_not_end_the_link(monkeypatch, caplog):
+    monkeypatch.setattr(asking, "PATIENCE_S", 0.1)
+    link = RosLink("/elsewhere/mujoco")
+    executor, faults = link._executor, [RuntimeError("the wire is cut")]
+
+    def spin_once(**options):
+        if faults:
+            raise faults.pop()
+        executor.spin_once(**options)
+
+    faulty = SimpleNamespace(spin_once=spin_once, wake=executor.wake, shutdown=executor.shutdown)
+    monkeypatch.setattr(link, "_executor", faulty)
+    link.start()
+    try:
+        request = link.pause()
+        while request.ok is None:
+            time.sleep(0.01)
+        assert "the wire is cut" in caplog.text
+        assert link.set_speed(0.5).what == "set real_time_factor = 0.5"
+        link._parameters.known = {"at_end": ParameterInfo(value="pause")}
+        assert link.set_speed(0.5).what == "set rate = 0.5"
+    finally:
+        link.close()
 
 
 def test_nothing_is_known_of_a_simulator_that_is_not_there(monkeypatch):

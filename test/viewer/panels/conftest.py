@@ -1,14 +1,12 @@
-"""A context of Dear ImGui without a window, a still simulation and a link that records."""
+"""A still simulation, and a link that records."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import mujoco
 import numpy as np
 import pytest
 from fake_link import FakeLink
 from frames import Frames
-from mujoco.studio.dear_imgui import dear_imgui as imgui
-from mujoco.studio.implot import implot
 from still_state import StillState
 
 from mujoco_ros.control.references import References
@@ -24,22 +22,6 @@ class Uploads(list):
         assert len(pixels) == width * height * depth
         self.append((texture, width, height))
         return texture or len(self)
-
-
-@pytest.fixture
-def context(monkeypatch, tmp_path) -> Iterator[None]:
-    """Contexts of Dear ImGui and ImPlot, without a window."""
-    monkeypatch.chdir(tmp_path)  # where Dear ImGui leaves its imgui.ini
-    gui, plots = imgui.CreateContext(), implot.CreateContext()
-    imgui.SetCurrentContext(gui)  # a viewer of an earlier test may have left its own
-    implot.set_imgui_context(gui)
-    implot.set_implot_context(plots)
-    io = imgui.GetIO()
-    io.DisplaySize = imgui.Vec2(1280, 800)
-    io.BackendFlags = int(io.BackendFlags) | int(imgui.BackendFlags.RendererHasTextures)
-    yield
-    implot.DestroyContext(plots)
-    imgui.DestroyContext(gui)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,14 @@
 """The panel "Controller", and its picture of a state machine."""
 
-import math
+from dataclasses import replace
+from itertools import pairwise
 
-import pytest
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.link import ControllerInfo, Edge, Happened
+from mujoco_ros.viewer.panels import state_graph
 from mujoco_ros.viewer.panels.controller import ControllerPanel
-from mujoco_ros.viewer.panels.state_graph import Point, arrow, on_ellipse
+from mujoco_ros.viewer.panels.state_graph import aside
 
 WALKING = ControllerInfo(
     name="/walking_controller",
@@ -67,20 +69,51 @@ def test_a_controller_of_which_nothing_is_known_yet_is_shown_as_such(show, link)
     assert "/new is in an unknown state" in show(ControllerPanel).texts
 
 
-def test_boxes_are_on_an_ellipse_from_the_top_on():
-    top, right, bottom, left = on_ellipse(4, Point(100.0, 50.0), 80.0, 40.0)
-    assert top == pytest.approx((100.0, 30.0))
-    assert right == pytest.approx((140.0, 50.0))
-    assert bottom == pytest.approx((100.0, 70.0))
-    assert left == pytest.approx((60.0, 50.0))
+LONG = tuple(f"S{number}" for number in range(12))
+FAILING = ControllerInfo(
+    name="/long",
+    state="S0",
+    states=(*LONG, "RECOVER"),
+    edges=(
+        *(Edge("done", start, goal) for start, goal in pairwise(LONG)),
+        *(Edge("slip", start, "RECOVER") for start in LONG),
+        Edge("retry", "RECOVER", "S0"),
+        Edge("lost", "S3", "nowhere"),
+    ),
+    available=("done",),
+)
 
 
-def test_an_arrow_goes_from_rim_to_rim_and_beside_the_one_back():
-    size = Point(20.0, 10.0)
-    there = arrow(Point(0.0, 0.0), size, Point(100.0, 0.0), size)
-    back = arrow(Point(100.0, 0.0), size, Point(0.0, 0.0), size)
-    assert there.tail.x == 10.0
-    assert there.head.x == 90.0
-    assert there.tail.y == -back.tail.y != 0.0
-    assert math.hypot(*there.along) == 1.0
-    assert arrow(Point(0.0, 0.0), size, Point(0.0, 0.0), size) is None
+def test_states_to_which_most_others_lead_or_none_are_drawn_aside():
+    assert aside(FAILING.states, [(edge.start, edge.goal) for edge in FAILING.edges]) == {"RECOVER"}
+    assert aside(("A", "B", "error"), [("A", "B")]) == {"error"}
+    assert aside(("A", "B"), []) == set()
+
+
+def test_a_picture_that_is_too_long_scrolls_to_the_present_state_and_can_be_scrolled_on(
+    show, link, monkeypatch
+):
+    scrolled = []
+    monkeypatch.setattr(imgui, "SetScrollY", scrolled.append)
+    link.controllers["/long"] = FAILING
+    frames = show(ControllerPanel)
+    assert scrolled == [0.0]
+    frames.build(3)
+    assert scrolled == [0.0]
+    link.controllers["/long"] = replace(FAILING, state="S11")
+    frames.build(3)
+    assert len(scrolled) == 2
+    assert scrolled[1] > 200.0
+
+
+def test_what_can_be_taken_is_drawn_lit(show, link, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        state_graph,
+        "_draw_arrow",
+        lambda route, _, colour, thick: drawn.append((route.link, thick)),
+    )
+    link.controllers["/long"] = FAILING
+    show(ControllerPanel)
+    lit = {(link.start, link.goal) for link, thick in drawn if thick > 1.0}
+    assert lit == {("S0", "S1")}

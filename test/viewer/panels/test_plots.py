@@ -85,16 +85,29 @@ def test_another_model_keeps_what_it_has_too(show, state, arm, monkeypatch):
     assert [signal.key for signal in frames.panel.plotted] == [Q]
 
 
-def test_a_history_keeps_the_newest_samples_in_order():
-    history = History(2, kept=5)
-    for time in range(23):
+def test_a_history_lets_go_what_is_older_than_its_span():
+    history = History(2, span_s=5.0, room=20)
+    for time in range(53):
         history.add(float(time), np.array([time, -time]))
-    assert history.times.tolist() == [18.0, 19.0, 20.0, 21.0, 22.0]
-    assert history.curve(1).tolist() == [-18.0, -19.0, -20.0, -21.0, -22.0]
+    assert history.times.size <= 20
+    assert history.times.tolist() == list(np.arange(history.times[0], 53.0))
+    assert history.times[0] <= 47.0
+    np.testing.assert_array_equal(history.curve(1), -history.times)
+
+
+def test_a_history_that_has_no_room_for_its_span_keeps_every_second_sample_of_all_of_it():
+    history = History(1, span_s=1e6, room=20)
+    for time in range(1000):
+        history.add(float(time), np.array([time]))
+        assert history.times[-1] == time
+        assert history.times.size <= 20
+    assert history.times[0] == 0.0
+    assert (np.diff(history.times) > 0.0).all()
+    np.testing.assert_array_equal(history.curve(0), history.times)
 
 
 def test_a_history_begins_anew_when_the_time_goes_back_and_takes_each_time_once():
-    history = History(1)
+    history = History(1, span_s=60.0)
     for time in (1.0, 2.0, 2.0, 0.5):
         history.add(time, np.array([time]))
         if time == 2.0:

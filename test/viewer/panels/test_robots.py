@@ -63,6 +63,17 @@ def test_a_slider_sends_the_reference_of_its_joint(show, link):
     assert link.called("command_joints") == [("", {"shoulder_pan_joint": 0.25})]
 
 
+def test_a_replay_shows_its_joints_but_takes_no_references_and_has_no_gains(show, link):
+    link.parameters["at_end"] = ParameterInfo(value="pause")
+    frames = show(RobotsPanel)
+    assert "A replay takes no references." in frames.texts
+    assert not frames.seen["Hold here"]
+    assert not frames.seen["##shoulder_pan_joint reference"]
+    frames.use("Gains")
+    frames.use("Gains")
+    assert "A replay has no gains." in frames.texts
+
+
 def test_a_slider_in_degrees_sends_radians(show, link):
     frames = show(RobotsPanel)
     frames.use("degrees", entered=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.viewer.link import RunState
+from mujoco_ros.viewer.link import ParameterInfo, RunState
 from mujoco_ros.viewer.panels.simulation import SimulationPanel, speed_label
 
 
@@ -24,6 +24,15 @@ def test_a_paused_simulation_can_be_played_and_stepped(show, state, link):
     frames.use("Play")
     assert link.calls == [("step", 7), ("play",)]
     assert "paused" in frames.texts
+
+
+def test_a_replay_has_no_keyframes_and_says_so(show, link):
+    link.parameters["at_end"] = ParameterInfo(value="pause")
+    frames = show(SimulationPanel)
+    assert "A replay has no keyframes." in frames.texts
+    assert "Save" not in frames.seen
+    frames.use("Pause")
+    assert link.calls == [("pause",)]
 
 
 def test_the_number_of_steps_is_at_least_one(show, state, link):

@@ -59,6 +59,15 @@ def test_a_name_is_given_once_and_none_is_no_name(frames, link):
     assert not frames.seen["Add target"]
 
 
+def test_two_targets_of_different_names_never_share_a_topic(frames, link):
+    frames.panel._name = "grasp 1"
+    frames.use("Add target")
+    frames.panel._name = "grasp_1"
+    frames.build()
+    assert not frames.seen["Add target"]
+    assert "'grasp 1' has the topic of 'grasp_1', target/grasp_1/pose." in frames.texts
+
+
 def test_a_target_is_removed_and_told_no_more(frames, link):
     frames.use("Add target")
     frames.use("Remove")

@@ -32,18 +32,22 @@ class Shown:
         rows, columns = np.nonzero((red > green + 60) & (blue > green + 60))
         return np.stack([columns, rows], axis=1)
 
-    def wait(self, condition: Callable[[], bool], what: str) -> None:
+    def wait(self, condition: Callable[[], bool], what: str, period_s: float = _LOOK_S) -> None:
         """Look again and again until a condition holds."""
         deadline = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < deadline, f"not seen: {what}"
-            self.page.wait_for_timeout(1000.0 * _LOOK_S)
+            self.page.wait_for_timeout(1000.0 * period_s)
 
     def middle(self, label: str) -> tuple[float, float]:
         """Return the middle of the widget of that name, ``window/label``, waiting for it."""
-        self.wait(lambda: label in self._found(), f"{label}, but {', '.join(self._found())}")
-        left, top, right, bottom = self._found()[label]
+        self.wait(lambda: label in self.found, f"{label}, but {', '.join(self.found)}")
+        left, top, right, bottom = self.found[label]
         return (left + right) / 2.0, (top + bottom) / 2.0
+
+    def forget(self) -> None:
+        """Know of no widgets until the viewer tells of some again."""
+        self._widgets.unlink(missing_ok=True)
 
     def front(self, window: str) -> None:
         """Bring a window to the front, of those that share a place."""
@@ -51,8 +55,12 @@ class Shown:
         draft.write_text(window)
         draft.replace(self._widgets.with_suffix(".front"))
 
-    def frames(self, count: int = 3) -> None:
-        """Wait until the browser has drawn: what comes and goes between, it does not tell."""
+    def frames(self, count: int = 2) -> None:
+        """Wait until the browser has drawn, and the viewer as well.
+
+        What comes and goes between two pictures is told to nobody, and on a busy machine now the
+        one is slower, now the other.
+        """
         self.page.evaluate(
             """count => new Promise(done => {
                 const next = () => count-- > 0 ? requestAnimationFrame(next) : done();
@@ -60,6 +68,8 @@ class Shown:
             })""",
             count,
         )
+        told = self._told("frames", 0)
+        self.wait(lambda: self._told("frames", 0) >= told + count, "frames of the viewer", 0.02)
 
     def press(self, place: tuple[float, float]) -> None:
         """Click there."""
@@ -77,11 +87,12 @@ class Shown:
     def type(self, label: str, text: str) -> None:
         """Write into a field in place of what is there, and press return."""
         self.press(self.middle(label))
-        for key in (*text, "Enter"):
-            self.page.keyboard.down(key)
-            self.frames()
-            self.page.keyboard.up(key)
-            self.frames()
+        self.page.keyboard.type(text)
+        self.frames()
+        self.page.keyboard.down("Enter")
+        self.frames()
+        self.page.keyboard.up("Enter")
+        self.frames()
 
     def drag(self, start: tuple[float, float], way: tuple[float, float], button: str) -> None:
         """Press a mouse button and move; it stays pressed."""
@@ -89,12 +100,19 @@ class Shown:
         self.frames()
         self.page.mouse.down(button=button)
         self.frames()
-        for part in np.linspace(0.0, 1.0, 5):
+        for part in (0.5, 1.0):
             self.page.mouse.move(start[0] + part * way[0], start[1] + part * way[1])
-            self.frames(2)
+            self.frames()
 
-    def _found(self) -> dict[str, list[float]]:
-        if not self._widgets.exists():
-            return {}
-        found: dict[str, list[float]] = json.loads(self._widgets.read_text())
+    @property
+    def found(self) -> dict[str, list[float]]:
+        """The rectangle of each widget, by window and label."""
+        found: dict[str, list[float]] = self._told("widgets", {})
         return found
+
+    def _told(self, what: str, otherwise: Any) -> Any:
+        """Return what the viewer told last, or `otherwise` if it has told nothing yet."""
+        try:
+            return json.loads(self._widgets.read_text())[what]
+        except FileNotFoundError:
+            return otherwise

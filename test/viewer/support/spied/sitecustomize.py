@@ -1,8 +1,9 @@
 """Imported first by every Python process with this folder in PYTHONPATH: tells where widgets are.
 
 A page is one picture: what is on it can be found only by who builds it. The viewer's process writes
-the rectangles of its widgets, by window and label, to the file that MUJOCO_ROS_WIDGETS names. It
-brings a window to the front whose title is in the file beside it that ends in ``.front``.
+the rectangles of its widgets, by window and label, to the file that MUJOCO_ROS_WIDGETS names, and
+how many frames it has built. It brings a window to the front whose title is in the file beside it
+that ends in ``.front``.
 """
 
 import json
@@ -31,7 +32,8 @@ WIDGETS = (
     "SmallButton",
     "TreeNode",
 )
-PERIOD_S = 0.1
+EVERY_FRAME = "Simulation"  # a window that is begun in each
+PERIOD_S = 0.05
 SLOW_S = 20.0
 
 
@@ -40,6 +42,7 @@ class Spy:
         self._imgui, self._path = imgui, path
         self._windows: list[str] = []
         self._front = ""
+        self._frames = 0
         self._found: dict[str, list[float]] = {}
         for name in WIDGETS:
             if hasattr(imgui, name):
@@ -52,6 +55,7 @@ class Spy:
             if title == self._front:
                 imgui.SetNextWindowFocus()
                 self._front = ""
+            self._frames += title == EVERY_FRAME
             self._windows.append(title)
             return begin(title, *args)
 
@@ -93,7 +97,7 @@ class Spy:
             found, self._found = self._found, {}
             if found:
                 draft = self._path.with_suffix(".draft")
-                draft.write_text(json.dumps(found))
+                draft.write_text(json.dumps({"frames": self._frames, "widgets": found}))
                 draft.replace(self._path)
 
 
