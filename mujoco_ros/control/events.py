@@ -19,6 +19,7 @@ class Source(StrEnum):
     VELOCITY = "velocity_controller"
     EFFORT = "effort_controller"
     GRIPPER = "gripper_controller"
+    CONTROLLER = "controller"
 
 
 class Outcome(IntEnum):

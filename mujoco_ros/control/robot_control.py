@@ -31,6 +31,8 @@ _SOURCES = tuple(Source)
 _CODES = {source: code for code, source in enumerate(_SOURCES)}
 FORWARDED = {Source.POSITION: POSITION, Source.VELOCITY: VELOCITY, Source.EFFORT: EFFORT}
 """The forward command controllers and what they command."""
+_GOING_ON = (Source.TRAJECTORY, Source.CONTROLLER)
+"""Those that go on from the velocities and efforts that joints were told before."""
 RESET = "the simulation was reset"
 """Why goals end unless something else is said."""
 
@@ -92,9 +94,10 @@ class RobotControl:
         self._limit_effort = limit_effort
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
-        self._streams = {Source.JOINT_COMMANDS: Stream(references)} | {
-            source: Stream(references, row) for row, source in enumerate(FORWARDED)
-        }
+        self._streams = {
+            Source.JOINT_COMMANDS: Stream(references),
+            Source.CONTROLLER: Stream(references),
+        } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
         self._velocity = self._streams[Source.VELOCITY]
         self.gripper: GripperController | None = None
         if joints.gripper is not None:
@@ -181,15 +184,44 @@ class RobotControl:
         self._take(Source.TRAJECTORY, joints)
         self.trajectory.hold(joints, goal)
 
-    def command(self, source: Source, command: JointCommand, time: float) -> None:
-        """Apply a command of a stream from the step at `time` on."""
+    def command(
+        self,
+        source: Source,
+        command: JointCommand,
+        time: float,
+        settings: StreamSettings | None = None,
+    ) -> None:
+        """Apply a command of a stream from the step at `time` on.
+
+        Args:
+            source: The stream.
+            command: The command.
+            time: Simulated time of the next step [s].
+            settings: How to interpolate, if not as all streams.
+        """
         if not len(command.joints):
             return
         self.heard.note(source, time)
         self._take(source, command.joints)
         self._streams[source].command(
-            command.joints, command.values, self.stream, time, self.timestep
+            command.joints, command.values, settings or self.stream, time, self.timestep
         )
+
+    def drop(self, source: Source, *, measured: bool = False) -> None:
+        """End a stream: the joints it holds stay where their references are, and are nobody's.
+
+        A joint that was told no position stays where `q` says it is. With `measured`, all do that
+        are nobody's then: references say little of where joints are whose gains have changed.
+        """
+        stream = self._streams[source]
+        left = stream.held.copy()
+        if measured:
+            left |= self._holder == 0
+            stream.positioned[left] = False
+        joints = np.flatnonzero(left)
+        self._rest(source, joints)
+        stream.release(joints)
+        self._holder[joints] = 0
 
     def grip(self, command: GripperCommand, goal: object, time: float) -> None:
         """Pursue a gripper command."""
@@ -246,7 +278,12 @@ class RobotControl:
                 continue
             if stream.moving:
                 stream.update(time)
-            if timeout and len(silent := stream.silent(time, timeout)):
+            # A hosted controller is silent only while the clock waits, or when it was dropped.
+            if (
+                timeout
+                and source is not Source.CONTROLLER
+                and len(silent := stream.silent(time, timeout))
+            ):
                 self._stop(source, silent)
         if self._velocity.busy:
             self._integrate(self._velocity.held)
@@ -284,7 +321,7 @@ class RobotControl:
         self._holder[taken] = code
         self._damped[taken] = False
         self._damping = bool(self._damped.any())
-        if source is not Source.TRAJECTORY:  # that one goes on from velocity and effort
+        if source not in _GOING_ON:
             self.references.values[1:, taken] = 0.0
 
     def _release(self, source: Source, joints: np.ndarray, reason: str) -> None:

@@ -96,18 +96,14 @@ class Stream:
         told = np.full(self._target.shape, np.nan)
         told[:, joints] = values[self._rows]
         given = ~np.isnan(told)
-        period = self._measure(given, time)
-        if settings.period:
-            period[:] = settings.period
-        if settings.interpolation == "hold":
-            period[:] = 0.0
-        np.maximum(period, timestep, out=period)
+        period = self._next_period(given, settings, time, timestep)
         np.copyto(self._target, told, where=given)
         np.subtract(told, self._references, out=self._way, where=given)
         # The first step goes a part of the way already, and the last before the next all of it.
         np.copyto(self._begin, time - timestep, where=given)
         np.divide(1.0, period, out=self._rate, where=given)
-        arrival = time + float(period.max(where=given, initial=timestep)) - timestep
+        longest = period if isinstance(period, float) else period.max(where=given, initial=timestep)
+        arrival = time + float(longest) - timestep
         self._until = max(self._until, arrival - _ROUNDING * timestep)
 
     def release(self, joints: np.ndarray) -> None:
@@ -142,6 +138,20 @@ class Stream:
         if time - self._oldest <= timeout:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(self.held & (time - self._heard > timeout))
+
+    def _next_period(
+        self, given: np.ndarray, settings: StreamSettings, time: float, timestep: float
+    ) -> float | np.ndarray:
+        """Return the time in which references go to the values that are `given` [s].  # (r, n)."""
+        if settings.period:
+            np.copyto(self._last, time, where=given)
+            period = settings.period if settings.interpolation == "linear" else 0.0
+            return max(period, timestep)
+        measured = self._measure(given, time)
+        if settings.interpolation == "hold":
+            measured[:] = 0.0
+        np.maximum(measured, timestep, out=measured)
+        return measured
 
     def _measure(self, given: np.ndarray, time: float) -> np.ndarray:
         """Return the periods (r, n) of the values that are `given`; 0 where a stream begins."""

@@ -201,7 +201,10 @@ def _check_topics(layout: Layout) -> None:
             if topic in found:
                 names = " and ".join(dict.fromkeys((f"'{found[topic]}'", f"'{sensor.name}'")))
                 where = f" in the namespace '{sensor.namespace}'" if sensor.namespace else ""
-                raise ModelError(f"two {kind}s of the scene are named {names}{where}; rename one")
+                raise ModelError(
+                    f"two {kind}s of the scene are named {names}{where}, which is '{topic[1]}' in "
+                    "the names of topics; rename one"
+                )
             found[topic] = sensor.name
 
 

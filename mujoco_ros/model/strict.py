@@ -5,7 +5,7 @@ import re
 import reprlib
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -115,6 +115,28 @@ def from_dict(cls: type[T], data: Any, where: str) -> T:
     values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
     try:
         return cls(**values)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def updated(config: T, changes: Mapping[str, Any], where: str) -> T:
+    """Return a copy of a dataclass with some of its values changed, all checked as by `from_dict`.
+
+    Args:
+        config: The dataclass.
+        changes: New values by field, as plain data.
+        where: What it is; starts every message.
+
+    Raises:
+        ModelError: An unknown key, a wrong type, or a value the class itself refuses.
+    """
+    hints = get_type_hints(type(config))
+    for key in changes:
+        if key not in hints:
+            raise unknown("key", key, hints, where=where)
+    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in changes.items()}
+    try:
+        return replace(config, **values)  # type: ignore[type-var]
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error
 

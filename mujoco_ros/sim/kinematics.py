@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.frames import OPTICAL_WXYZ
 from mujoco_ros.model.layout import FloatingBase
 from mujoco_ros.sim.sample import Sample
 
@@ -71,3 +72,27 @@ class RelativePoses:
         child_w, child_v = child[:, :1], child[:, 1:]
         self.values[:, 3:4] = w * child_w - np.sum(v * child_v, axis=1, keepdims=True)
         self.values[:, 4:] = w * child_v + child_w * v + np.cross(v, child_v)
+
+
+class OpticalPoses:
+    """Poses of cameras' optical frames (REP-103) in the world.
+
+    Attributes:
+        values: Position [m] and quaternion wxyz.  # (cameras, 7)
+    """
+
+    def __init__(self, cameras: Sequence[int], sample: Sample) -> None:
+        """Prepare for some cameras of the model."""
+        self.values = np.zeros((len(cameras), 7))
+        self._rows = [
+            (sample.cam_xpos[camera], sample.cam_xmat[camera], row[:3], row[3:])
+            for camera, row in zip(cameras, self.values, strict=True)
+        ]
+        self._quat, self._turn = np.zeros(4), np.array(OPTICAL_WXYZ)
+
+    def update(self) -> None:
+        """Compute `values` of the present sample."""
+        for position, matrix, at, quat in self._rows:
+            at[:] = position
+            mujoco.mju_mat2Quat(self._quat, matrix)
+            mujoco.mju_mulQuat(quat, self._quat, self._turn)

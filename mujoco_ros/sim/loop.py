@@ -41,7 +41,7 @@ class PhysicsThread:
 
     Attributes:
         run: Whether it runs; belongs to this thread.
-        gate: Holds up steps, if there is one; set it before `start`, or by a command.
+        gates: What holds up steps; change them before `start`, or by a command.
         idle: Called in this thread while it stands, after commands and now and then; set it before
             `start`.
     """
@@ -66,7 +66,7 @@ class PhysicsThread:
         """
         self.run = Run(simulation)
         self.run.on_change = self.reschedule
-        self.gate: Gate | None = None
+        self.gates: list[Gate] = []
         self.idle: Callable[[], None] = lambda: None
         self._simulation = simulation
         self._pacer = pacer
@@ -173,7 +173,7 @@ class PhysicsThread:
                 last = clock()
                 continue
             now = clock()
-            if self.gate is not None and (patience := self.gate.wait(now)) > 0.0:
+            if (patience := max((gate.wait(now) for gate in self.gates), default=0.0)) > 0.0:
                 commands.wait(patience)
                 pacer.excuse(clock())
                 continue

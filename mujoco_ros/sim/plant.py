@@ -29,7 +29,7 @@ _IN_FORCE = (
     | mujoco.mjtState.mjSTATE_USERDATA
 )
 """What others set; but for forces, by which it may have diverged. Wrenches are written anew."""
-_SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat")
+_SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
 
 
 class Plant:
@@ -100,15 +100,20 @@ class Plant:
             assembly, self.layout, data, servos, timestep, staying.keys()
         )
         self.noise = SensorNoise(model, seed) if sensor_noise else None
+        # In one piece of memory, which is shared by one copy.
+        moving = np.zeros(model.nq + model.nv + model.na)
+        qpos, qvel, act = np.split(moving, np.cumsum((model.nq, model.nv)))
         self.sample = Sample(
-            qpos=np.zeros(model.nq),
-            qvel=np.zeros(model.nv),
-            act=np.zeros(model.na),
+            qpos=qpos,
+            qvel=qvel,
+            act=act,
             qacc=data.qacc,
             qfrc_actuator=data.qfrc_actuator,
             sensordata=np.zeros(model.nsensordata) if sensor_noise else data.sensordata,
             xpos=data.xpos,
             xquat=data.xquat,
+            cam_xpos=data.cam_xpos,
+            cam_xmat=data.cam_xmat,
         )
         self.saturation = Saturation(model, data, self.joints)
         self.same = None if before is None else Correspondence(before.assembly, assembly)

@@ -21,6 +21,8 @@ class Sample:
         sensordata: Sensor readings.  # (nsensordata,)
         xpos: Body positions in the world.  # (nbody, 3)
         xquat: Body orientations in the world, wxyz.  # (nbody, 4)
+        cam_xpos: Camera positions in the world.  # (ncam, 3)
+        cam_xmat: Camera orientations in the world.  # (ncam, 9)
     """
 
     qpos: np.ndarray
@@ -31,3 +33,5 @@ class Sample:
     sensordata: np.ndarray
     xpos: np.ndarray
     xquat: np.ndarray
+    cam_xpos: np.ndarray
+    cam_xmat: np.ndarray

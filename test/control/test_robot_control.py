@@ -415,3 +415,20 @@ def test_a_damped_joint_is_damped_again():
     first, second = again(commanded, 0.1)
     np.testing.assert_array_equal(first, second)
     assert np.ptp(first[:, 0, 0]) > 0.05
+
+
+@pytest.mark.parametrize(("measured", "q"), [(False, (0.5, -0.7, 0.05)), (True, (0.6, -0.7, 0.9))])
+def test_a_stream_that_is_dropped_leaves_its_joints_where_they_are_told_to_be(measured, q):
+    commanded = robot()
+    control = commanded.control
+    commanded.tell(Source.CONTROLLER, position={"a": 0.5}, velocity={"a": 0.3}, effort={"a": 0.2})
+    commanded.tell(Source.CONTROLLER, effort={"b": 1.0})
+    commanded.run(0.3)
+    control.q[:] = 0.6, -0.7, 0.9
+    control.drop(Source.CONTROLLER, measured=measured)
+    assert control.holders() == {Source.NOBODY: NAMES}
+    assert not control.active
+    # One that was only pushed has no other place than where it is; under other gains, none has.
+    assert commanded.references.q.tolist() == list(q)
+    assert not commanded.references.dq.any()
+    assert commanded.references.tau.tolist() == [0.0 if measured else 0.2, 0.0, 0.0]

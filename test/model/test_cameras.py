@@ -189,6 +189,16 @@ def test_a_camera_that_cannot_be_is_refused_with_the_reason(scene, cameras, mess
         scene(cameras)
 
 
+def test_names_that_differ_only_in_characters_that_topics_lack_are_refused(tmp_path):
+    path = tmp_path / "views.xml"
+    path.write_text(ROBOT.replace("<camera name=", '<camera name="top view"/><camera name=', 1))
+    lay_out(assemble(load_scene(str(path))))
+    path.write_text(path.read_text().replace("overview", "top-view"))
+    message = "two cameras of the scene are named 'top-view' and 'top view', which is 'top_view' in"
+    with pytest.raises(ModelError, match=message):
+        lay_out(assemble(load_scene(str(path))))
+
+
 def test_a_model_with_pictures_too_large_is_refused(tmp_path):
     path = tmp_path / "huge.xml"
     path.write_text(ROBOT.replace("200 100", "20000 100"))

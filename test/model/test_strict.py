@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.strict import from_dict, read_text, read_yaml
+from mujoco_ros.model.strict import from_dict, read_text, read_yaml, updated
 
 
 class Colour(StrEnum):
@@ -172,3 +172,26 @@ def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
         "arm.yaml: joint 'elbo' not found (did you mean 'elbow'?); there are: shoulder, elbow"
     )
     assert str(unknown("joint", "elbow", [])) == "joint 'elbow' not found; there are none"
+
+
+def test_some_values_of_a_configuration_are_changed_as_strictly_as_it_is_read():
+    @dataclass(frozen=True, kw_only=True)
+    class Motion:
+        speed: float = 1.0
+        goal: tuple[float, float] = (0.0, 0.0)
+
+        def __post_init__(self):
+            if self.speed < 0.0:
+                raise ModelError("it goes backwards")
+
+    before = Motion(speed=2.0)
+    assert updated(before, {"goal": [1, 2]}, "MOVE") == Motion(speed=2.0, goal=(1.0, 2.0))
+    assert updated(before, {}, "MOVE") == before
+    for changes, message in (
+        ({"sped": 1.0}, r"MOVE: key 'sped' not found \(did you mean 'speed'\?\)"),
+        ({"speed": "fast"}, "MOVE.speed: expected a number, got 'fast'"),
+        ({"goal": [1.0]}, "MOVE.goal: expected 2 values, got 1"),
+        ({"speed": -1.0}, "MOVE: it goes backwards"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            updated(before, changes, "MOVE")

@@ -238,7 +238,7 @@ class ClosedGate:
 
 def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
     running, gate = run(1.0), ClosedGate()
-    running.tell(lambda: setattr(running.thread, "gate", gate))
+    running.tell(lambda: running.thread.gates.append(gate))
     stood = running.tell(lambda: running.simulation.data.time)
     time.sleep(0.2)
     assert running.tell(lambda: running.simulation.data.time) == stood
@@ -252,7 +252,7 @@ def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
 
 def test_a_gate_does_not_keep_the_thread_from_ending(run):
     running = run(1.0)
-    running.tell(lambda: setattr(running.thread, "gate", ClosedGate()))
+    running.tell(lambda: running.thread.gates.append(ClosedGate()))
     begin = time.perf_counter()
     running.thread.stop(30.0)
     assert time.perf_counter() - begin < 15.0
