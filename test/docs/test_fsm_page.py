@@ -1,0 +1,65 @@
+"""The page on state machines: its example is run, and its names are those of the code."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from scripted import ROBOT, seen
+
+from mujoco_ros.controllers import catalogue
+from mujoco_ros.fsm import host
+from mujoco_ros.fsm.fsm_controller import FsmController
+from mujoco_ros.fsm.store import Key
+from mujoco_ros.fsm.transition import Trigger
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "fsm.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def table(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from fsm_diagrams import example
+
+    yield example()
+    sys.modules.pop("fsm_diagrams", None)
+
+
+def drive(controller: FsmController, q: float, ticks: int, *, follows: bool = True) -> list[str]:
+    """Run ticks, from `q` on with joints that follow at once; return the states gone through."""
+    states: list[str] = []
+    for tick in range(ticks):
+        references = controller.step(seen(q), 0.01 * tick)
+        q = float(references.q[0]) if follows else q
+        if controller.machine.state not in states[-1:]:
+            states.append(controller.machine.state)
+    return states
+
+
+def test_the_example_waves_rests_and_notices_a_joint_that_is_stuck(table):
+    controller = FsmController(table)
+    controller.configure(ROBOT)
+    drive(controller, 0.0, 2)
+    controller.machine.request("wave")
+    assert drive(controller, 0.0, 300) == ["WAVE/LEFT", "WAVE/RIGHT", "WAVE/WAVED"]
+    controller.machine.request("waved")
+    assert drive(controller, -0.4, 200) == ["BACK", "REST"]
+    controller.machine.request("wave")
+    assert drive(controller, 0.0, 50, follows=False)[-1] == "STOPPED"
+    assert controller.machine.outcome == "stopped"
+    assert re.match(r"0\.05\d rad behind", controller.machine.events[-1].reason)
+
+
+def test_the_page_names_the_triggers_the_keys_and_the_entry_points():
+    assert re.findall(r"^\| `(\w+)` \| (?:as soon|likewise|on request)", PAGE, re.M) == list(
+        Trigger
+    )
+    keys = {name for name, value in vars(host).items() if isinstance(value, Key)}
+    assert keys == set(re.findall(r"`([A-Z]+_?[A-Z]+)`", PAGE.split("| A function that |")[1]))
+    assert f'{{"{catalogue.GROUP}": [' in PAGE
+
+
+def test_the_page_shows_every_controller_that_comes_with_the_package():
+    for name in catalogue.names():
+        assert f"(images/fsm_{name}.svg)" in PAGE
