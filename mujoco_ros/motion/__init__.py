@@ -1,0 +1,1 @@
+"""How a robot gets where it shall be: kinematics, planning, time scaling, impedance."""

@@ -1,0 +1,226 @@
+"""Whether a chain touches something: checked on a private copy of the scene, thousands of times."""
+
+from collections.abc import Iterator
+from copy import copy
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.motion.chain import Chain
+from mujoco_ros.motion.elements import free_address, free_body, geoms_of, joint_address
+from mujoco_ros.motion.surroundings import Surroundings
+
+_NEVER = -np.inf
+_REST, _ARM, _HAND, _HELD = range(4)
+_MEETS = np.array([0b0000, 0b0011, 0b0111, 0b0011])
+"""Of what kinds, as bits, each of them minds being touched."""
+_MOST_STEPS = 1 << 14
+"""Of one straight way between two postures; more than any needs."""
+
+
+class Touch(NamedTuple):
+    """Two geoms that are too near to each other, and their distance [m]."""
+
+    first: str
+    second: str
+    distance: float
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        far = 1e3 * abs(self.distance)
+        how = f"overlap by {far:.1f} mm" if self.distance < 0 else f"are only {far:.1f} mm apart"
+        return f"{self.first} and {self.second} {how}"
+
+
+class Collisions:
+    """Checks postures, and straight ways between them in the joints' space.
+
+    A posture is free if the chain, with all that hangs on it and what it holds, keeps the margin
+    from everything else and does not touch itself. What does not move with the chain may touch each
+    other, what is held may touch the hand (all behind the last joint), and whatever the model
+    itself lets overlap is no collision.
+
+    A way is checked so closely that no point moves farther than twice the margin between two
+    checks: where both keep the margin, nothing is touched in between.
+
+    Attributes:
+        model: The private copy.
+        opponents: Geoms that move with the chain, and all that these might touch.
+        checks: Postures checked so far.
+    """
+
+    def __init__(self, chain: Chain, surroundings: Surroundings) -> None:
+        """Put everything where it is.
+
+        Raises:
+            ModelError: A name is not in the model.
+        """
+        self.chain, self.surroundings = chain, surroundings
+        self.checks = 0
+        self.model = model = copy(chain.model)
+        self._data = mujoco.MjData(model)
+        moved = _behind(model, chain.dof)
+        held = np.zeros(model.nbody, dtype=bool)
+        self._held: int | None = None
+        if surroundings.held is not None:
+            body = free_body(model, surroundings.held.object)
+            held = model.body_rootid == body
+            self._held = free_address(model, body)
+        self._quat = np.empty(4)
+        self._limit = self._least_distances(moved, held)
+        self._skip(moved, held)
+        model.geom_gap[:] = 0.0
+        model.geom_margin[:] = np.where((moved | held)[model.geom_bodyid], surroundings.margin, 0)
+        # The engine keeps margins and masks of bodies beside those of their geoms.
+        mujoco.mj_setConst(model, self._data)
+        self._place()
+        solid = (model.geom_contype | model.geom_conaffinity) > 0
+        self.opponents = (
+            np.flatnonzero(solid & moved[model.geom_bodyid]).tolist(),
+            np.flatnonzero(solid & ~held[model.geom_bodyid]).tolist(),
+        )
+        self._lever = self._levers(moved)
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """Return where everything is.  # (nq,)."""
+        return np.array(self._data.qpos)
+
+    def free(self, q: np.ndarray, share: float = 1.0) -> bool:
+        """Return whether nothing touches in a posture, if this share of the margin is enough."""
+        return not len(self._hits(q, share))
+
+    def touching(self, q: np.ndarray) -> Touch | None:
+        """Return what touches in a posture, the pair that is the deepest."""
+        hits = self._hits(q)
+        if not len(hits):
+            return None
+        distance = self._data.contact.dist[hits]
+        pair = self._data.contact.geom[hits[np.argmin(distance)]]
+        first, second = (self._name(int(geom)) for geom in pair)
+        return Touch(first, second, float(distance.min()))
+
+    def way_free(self, start: np.ndarray, goal: np.ndarray) -> bool:
+        """Return whether nothing touches on a straight way; its start is not looked at."""
+        way = goal - start
+        return all(self.free(start + part * way) for part in _spread(self.steps(start, goal)))
+
+    def steps(self, start: np.ndarray, goal: np.ndarray) -> int:
+        """Return into how many steps a straight way is divided."""
+        travel = float(np.abs(goal - start) @ self._lever)
+        steps = int(np.ceil(travel / (2.0 * self.surroundings.margin)))
+        return max(1, min(_MOST_STEPS, steps))
+
+    def _hits(self, q: np.ndarray, share: float = 1.0) -> np.ndarray:
+        """Return the numbers of the contacts that must not be."""
+        self.checks += 1
+        model, data = self.model, self._data
+        data.qpos[self.chain.qpos] = q
+        mujoco.mj_kinematics(model, data)
+        if self._held is not None:
+            self._take_along(self._held)
+        mujoco.mj_collision(model, data)
+        if data.ncon == 0:
+            return np.empty(0, dtype=np.intp)
+        contact = data.contact
+        first, second = contact.geom.T
+        return np.flatnonzero(contact.dist < share * self._limit[first, second])
+
+    def _take_along(self, address: int) -> None:
+        assert self.surroundings.held is not None
+        data, inner = self._data, self.surroundings.held.pose
+        mujoco.mju_mat2Quat(self._quat, data.site_xmat[self.chain.site])
+        mujoco.mju_mulPose(
+            data.qpos[address : address + 3],
+            data.qpos[address + 3 : address + 7],
+            data.site_xpos[self.chain.site],
+            self._quat,
+            inner.position,
+            inner.quat_wxyz,
+        )
+        mujoco.mj_kinematics(self.model, data)
+
+    def _place(self) -> None:
+        model, qpos = self.model, self._data.qpos
+        qpos[:] = model.qpos0
+        for name, position in self.surroundings.joints.items():
+            qpos[joint_address(model, name)] = position
+        for name, pose in self.surroundings.objects.items():
+            address = free_address(model, free_body(model, name))
+            qpos[address : address + 3] = pose.position
+            qpos[address + 3 : address + 7] = pose.quat_wxyz
+
+    def _least_distances(self, moved: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Return what distance each pair of geoms keeps; -inf if none.  # (ngeom, ngeom)."""
+        model, chain = self.model, self.chain
+        root = model.body_rootid[model.jnt_bodyid[model.dof_jntid[chain.dof[0]]]]
+        own = (model.body_rootid == root) | held
+        limit = np.full((model.nbody, model.nbody), _NEVER)
+        for body in np.flatnonzero(moved | held):
+            limit[body, own] = limit[own, body] = 0.0
+            limit[body, ~own] = limit[~own, body] = self.surroundings.margin
+        of, meets = model.geom_bodyid, model.geom_contype[:, None] & model.geom_conaffinity
+        limit = np.where(meets | meets.T, limit[of[:, None], of[None, :]], _NEVER)
+        for first, second in self.surroundings.allowed:
+            one, other = geoms_of(model, first), geoms_of(model, second)
+            limit[np.ix_(one, other)] = limit[np.ix_(other, one)] = _NEVER
+        return limit
+
+    def _skip(self, moved: np.ndarray, held: np.ndarray) -> None:
+        """Have the engine pass over pairs of which none moves, and what is held in the hand."""
+        model = self.model
+        hand = _behind(model, self.chain.dof[-1:])
+        kind = np.select([held, hand, moved], [_HELD, _HAND, _ARM], _REST)[model.geom_bodyid]
+        meets = np.flatnonzero(model.geom_contype | model.geom_conaffinity)
+        model.geom_contype[meets] = 1 << kind[meets]
+        model.geom_conaffinity[meets] = _MEETS[kind[meets]]
+
+    def _levers(self, moved: np.ndarray) -> np.ndarray:
+        """Return how far a point can move at most per joint [m/rad or 1].  # (k,)."""
+        model, chain = self.model, self.chain
+        reach = np.zeros(model.nbody)  # of all that hangs on a body, from its origin
+        for geom in np.flatnonzero(model.geom_contype | model.geom_conaffinity):
+            body = model.geom_bodyid[geom]
+            far = np.linalg.norm(model.geom_pos[geom]) + model.geom_rbound[geom]
+            reach[body] = max(reach[body], far)
+        held = self.surroundings.held
+        if held is not None:
+            body = free_body(model, held.object)
+            far = np.linalg.norm(held.pose.position) + reach[body]
+            far += np.linalg.norm(model.site_pos[chain.site])
+            hand = model.site_bodyid[chain.site]
+            reach[hand] = max(reach[hand], far)
+        slide = np.zeros(model.nbody)
+        slides = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE)
+        np.add.at(slide, model.jnt_bodyid[slides], np.abs(model.jnt_range[slides]).max(axis=1))
+        for body in np.flatnonzero(moved)[::-1]:
+            parent = model.body_parentid[body]
+            far = float(np.linalg.norm(model.body_pos[body]) + slide[body] + reach[body])
+            reach[parent] = max(reach[parent], far)
+        joints = model.dof_jntid[chain.dof]
+        offset = np.linalg.norm(model.jnt_pos[joints], axis=1)
+        return np.where(chain.hinge, reach[model.jnt_bodyid[joints]] + offset, 1.0)
+
+    def _name(self, geom: int) -> str:
+        """Return what to call a geom that may have no name."""
+        model = self.model
+        return model.geom(geom).name or f"a geom of {model.body(model.geom_bodyid[geom]).name}"
+
+
+def _behind(model: mujoco.MjModel, dofs: np.ndarray) -> np.ndarray:
+    """Return which bodies are moved by a joint.  # (nbody,) bool."""
+    moved = np.zeros(model.nbody, dtype=bool)
+    moved[model.jnt_bodyid[model.dof_jntid[dofs]]] = True
+    for body in range(1, model.nbody):
+        moved[body] |= moved[model.body_parentid[body]]
+    return moved
+
+
+def _spread(count: int) -> Iterator[float]:
+    """Yield 1/count, 2/count, …, 1 in an order that is soon everywhere: collisions show early."""
+    yield 1.0
+    stride = 1 << max(0, count - 1).bit_length()
+    while stride > 1:
+        stride >>= 1
+        yield from (i / count for i in range(stride, count, 2 * stride))

@@ -1,0 +1,79 @@
+"""Which parts of a model a name means."""
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import unknown
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+
+
+def free_body(model: mujoco.MjModel, name: str) -> int:
+    """Return the free body that an object's name, or its TF frame, means.
+
+    Raises:
+        ModelError: There is none.
+    """
+    names = {}
+    for joint in np.flatnonzero(model.jnt_type == _FREE):
+        body = int(model.jnt_bodyid[joint])
+        names[body] = model.body(body).name
+    for meaning in (_whole, _owner, _without_owner):
+        found = [body for body, own in names.items() if meaning(own) == name]
+        if len(found) == 1:
+            return found[0]
+    raise unknown("free object", name, sorted(_owner(own) for own in names.values()))
+
+
+def free_address(model: mujoco.MjModel, body: int) -> int:
+    """Return where the pose of a free body is in the positions."""
+    return int(model.jnt_qposadr[model.body_jntadr[body]])
+
+
+def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
+    """Return which geoms are meant: one, those of a body, or of a robot or object of the scene.
+
+    Returns:
+        True for those.  # (ngeom,) bool
+
+    Raises:
+        ModelError: Nothing has that name.
+    """
+    geoms = [model.geom(g).name for g in range(model.ngeom)]
+    bodies = [model.body(b).name for b in range(model.nbody)]
+    owners = [bodies[b] for b in model.geom_bodyid]
+    pairs = list(zip(geoms, owners, strict=True))
+    for meant in (
+        [geom == name for geom, _ in pairs],
+        [body == name for _, body in pairs],
+        [name in (_owner(geom), _owner(body)) for geom, body in pairs],
+    ):
+        if any(meant):
+            return np.array(meant)
+    known = {_owner(own) for own in (*geoms, *bodies) if own}
+    raise unknown("geom, body or object", name, sorted(known))
+
+
+def joint_address(model: mujoco.MjModel, name: str) -> int:
+    """Return where a scalar joint is in the positions.
+
+    Raises:
+        ModelError: There is none of that name.
+    """
+    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+    if joint < 0:
+        names = [model.joint(j).name for j in range(model.njnt)]
+        raise unknown("joint", name, [known for known in names if known])
+    return int(model.jnt_qposadr[joint])
+
+
+def _whole(name: str) -> str:
+    return name
+
+
+def _owner(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _without_owner(name: str) -> str:
+    return name.partition("/")[2]

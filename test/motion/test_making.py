@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+from mujoco_ros.control.pose import Pose
+from mujoco_ros.model.errors import ModelError
+from mujoco_ros.motion.collisions import Collisions
+from mujoco_ros.motion.errors import IkError
+from mujoco_ros.motion.kinematics import Kinematics
+from mujoco_ros.motion.limits import Limits
+from mujoco_ros.motion.making import make_plan
+from mujoco_ros.motion.requests import JointMove, LineMove
+from mujoco_ros.motion.surroundings import Held, Surroundings
+
+ASIDE = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+OPEN = {"arm/left_finger_joint": 0.03, "arm/right_finger_joint": 0.03}
+IN_HAND = Held(
+    object="box", pose=Pose(position=np.zeros(3), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+)
+
+
+def test_a_pose_is_reached_with_an_obstacle_in_the_way(arm, home, limits, down):
+    kinematics = Kinematics(arm)
+    start, beyond = home - ASIDE, home + ASIDE
+    surroundings = Surroundings(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN)
+    goal = kinematics.pose(beyond)
+    move = JointMove(start=start, goal=goal, limits=limits, surroundings=surroundings, near=beyond)
+    plan = make_plan(arm, move)
+    assert plan.iterations > 0
+    assert plan.trajectory.start == pytest.approx(start)
+    assert kinematics.pose(plan.trajectory.goal).position == pytest.approx(goal.position, abs=1e-5)
+    collisions = Collisions(arm, surroundings)
+    times = np.arange(0.0, plan.trajectory.duration, 1e-3)
+    assert all(collisions.free(q, 0.5) for q in plan.trajectory.samples(times)[0])
+    assert plan.checks > 100
+
+
+def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
+    """The grasping lab's places, a hand that grips, lifts, carries and puts down."""
+
+    def line(start, goal, **surroundings):
+        around = Surroundings(joints=OPEN, **surroundings)
+        return make_plan(arm, LineMove(start=start, goal=goal, limits=limits, surroundings=around))
+
+    on_table = {"objects": {"box": down(0.35, 0.2, 0.335)}, "allowed": (("box", "arm"),)}
+    held = {"held": IN_HAND}
+    move = JointMove(
+        start=home,
+        goal=down(0.35, 0.2, 0.485),
+        limits=limits,
+        surroundings=Surroundings(joints=OPEN, objects=on_table["objects"]),
+    )
+    above = make_plan(arm, move).trajectory.goal
+    grip = line(above, down(0.35, 0.2, 0.335), **on_table).trajectory
+    up = line(grip.goal, down(0.35, 0.2, 0.485), **held, allowed=(("box", "table"),)).trajectory
+    across = make_plan(
+        arm,
+        JointMove(
+            start=up.goal,
+            goal=down(0.35, -0.2, 0.485),
+            limits=limits,
+            surroundings=Surroundings(joints=OPEN, **held),
+        ),
+    ).trajectory
+    place = line(across.goal, down(0.35, -0.2, 0.335), **held, allowed=(("box", "table"),))
+    reached = Kinematics(arm).pose(place.trajectory.goal)
+    assert reached.position == pytest.approx([0.35, -0.2, 0.335], abs=1e-5)
+    total = sum(it.duration for it in (grip, up, across, place.trajectory))
+    assert total < 4.5
+
+
+def test_where_one_is_already_nothing_takes_time(arm, home, limits):
+    assert make_plan(arm, JointMove(start=home, goal=home, limits=limits)).trajectory.duration == 0
+    here = Kinematics(arm).pose(home)
+    line = make_plan(arm, LineMove(start=home, goal=here, limits=limits)).trajectory
+    assert line.duration == 0.0
+    assert line.goal == pytest.approx(home)
+
+
+@pytest.mark.parametrize("far", [1e-9, 1e-8, 1e-7, 1e-6, 1e-5])
+def test_next_to_nowhere_is_a_way_as_well(arm, home, limits, far):
+    step = JointMove(start=home, goal=home + far, limits=limits)
+    assert make_plan(arm, step).trajectory.goal == pytest.approx(home + far, abs=1e-12)
+    here = Kinematics(arm).pose(home)
+    there = Pose(position=here.position - [0.0, 0.0, far], quat_wxyz=here.quat_wxyz)
+    reached = make_plan(arm, LineMove(start=home, goal=there, limits=limits)).trajectory.goal
+    assert Kinematics(arm).pose(reached).position == pytest.approx(there.position, abs=1e-6)
+
+
+def test_a_line_keeps_the_tools_speed(arm, home, limits, down):
+    goal = Kinematics(arm).pose(home).position - [0.0, 0.0, 0.1]
+    move = LineMove(start=home, goal=down(*goal), limits=limits, speed=0.05, acceleration=0.5)
+    trajectory = make_plan(arm, move).trajectory
+    assert trajectory.duration == pytest.approx(0.1 / 0.05 + 0.05 / 0.5, rel=0.02)
+
+
+def test_a_goal_beyond_a_limit_is_named(arm, home, limits):
+    beyond = np.where(np.arange(6) == 2, 3.35, home)
+    with pytest.raises(IkError, match=r"elbow_joint at 3.3500 is beyond its limits"):
+        make_plan(arm, JointMove(start=home, goal=beyond, limits=limits))
+
+
+def test_a_request_for_another_chain_is_refused(arm, home, limits):
+    with pytest.raises(ModelError, match="6 finite numbers"):
+        make_plan(arm, JointMove(start=home[:5], goal=home, limits=limits))
+    five = Limits(velocity=np.ones(5), acceleration=np.ones(5))
+    with pytest.raises(ModelError, match="velocity: expected 6 numbers"):
+        make_plan(arm, JointMove(start=home, goal=home, limits=five))
+
+
+def test_a_goal_that_is_nowhere_and_a_seed_that_is_none_are_refused(home, limits, down):
+    for kind in (JointMove, LineMove):
+        with pytest.raises(ModelError, match="the goal must be somewhere"):
+            kind(start=home, goal=down(0.4, np.nan, 0.3), limits=limits)
+    with pytest.raises(ModelError, match="seed must be 0 or more, got -1"):
+        JointMove(start=home, goal=home, limits=limits, seed=-1)
+
+
+@pytest.mark.parametrize("name", ["speed", "acceleration"])
+def test_a_line_that_never_arrives_is_refused(home, limits, down, name):
+    with pytest.raises(ModelError, match=f"{name} must be more than 0"):
+        LineMove(start=home, goal=down(0.0, 0.0, 0.0), limits=limits, **{name: 0.0})
