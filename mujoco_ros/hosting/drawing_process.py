@@ -1,0 +1,85 @@
+"""The process that draws for a controller: ``python -m mujoco_ros.hosting.drawing_process FD``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.fsm.host import Image
+from mujoco_ros.fsm.observation import Pose
+from mujoco_ros.model.cameras import Camera
+from mujoco_ros.model.frames import OPTICAL_WXYZ
+from mujoco_ros.motion.servant import serve
+from mujoco_ros.rendering.noise import Grain
+from mujoco_ros.rendering.renderer import Renderer, View
+
+_NANOSECONDS = 1e9
+_POSITIONS: tuple[Callable[[mujoco.MjModel, mujoco.MjData], None], ...] = (
+    mujoco.mj_kinematics,
+    mujoco.mj_comPos,
+    mujoco.mj_camlight,
+    mujoco.mj_flex,
+    mujoco.mj_tendon,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sight:
+    """What is to be drawn: by which camera, and all that positions follow from, at a time [s]."""
+
+    camera: Camera
+    time: float
+    qpos: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
+
+
+class Painter:
+    """Draws a model; OpenGL is opened for the first image."""
+
+    def __init__(self, model: mujoco.MjModel, seed: int) -> None:
+        """Draw `model`; `seed` is that of the cameras' noise."""
+        self._model, self._seed = model, seed
+        self._data = mujoco.MjData(model)
+        self._renderer: Renderer | None = None
+
+    def image(self, sight: Sight) -> Image:
+        """Return what a camera sees.
+
+        Raises:
+            RenderingError: Nothing can be drawn here.
+        """
+        if self._renderer is None:
+            self._renderer = Renderer(self._model)
+        data, camera = self._data, sight.camera
+        data.qpos[:] = sight.qpos
+        data.mocap_pos[:], data.mocap_quat[:] = sight.mocap_pos, sight.mocap_quat
+        for stage in _POSITIONS:
+            stage(self._model, data)
+        shot = self._renderer.shot(data, View.of(camera))
+        depth, colour = shot.depth.copy(), shot.colour.copy()
+        # Of the time, not the count: what was drawn before does not matter.
+        grain, number = Grain(camera.noise, self._seed, camera.name), sight.time * _NANOSECONDS
+        grain.depth(depth, round(number))
+        grain.colour(colour, round(number))
+        optics = camera.intrinsics
+        return Image(
+            time=sight.time,
+            depth=depth,
+            colour=colour,
+            matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),
+            pose=_optical(data, camera.camera),
+        )
+
+
+def _optical(data: mujoco.MjData, camera: int) -> Pose:
+    """Return the optical frame of a camera in the world."""
+    quat, optical = np.zeros(4), np.zeros(4)
+    mujoco.mju_mat2Quat(quat, data.cam_xmat[camera])
+    mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
+    return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
+
+
+if __name__ == "__main__":
+    serve(lambda charge: Painter(*charge).image)

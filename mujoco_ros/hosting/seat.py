@@ -1,0 +1,73 @@
+"""Where a controller sits: one robot of one model, with all that leads there and back."""
+
+import numpy as np
+
+from mujoco_ros.control.events import Source
+from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.control.joints import Clamped
+from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.settings import StreamSettings
+from mujoco_ros.hosting.doors import Doors
+from mujoco_ros.hosting.eyes import Eyes
+from mujoco_ros.hosting.senses import Senses
+from mujoco_ros.model.parts import Part
+from mujoco_ros.sim.simulation import Simulation
+
+_NOT_CLAMPED = Clamped()
+
+
+class Seat:
+    """A robot of the model that is simulated at present.
+
+    Attributes:
+        plant: What was made of the model.
+        index: The robot's index in the layout.
+        part: What of the scene the robot is.
+        robot: Its name.
+        senses: What it senses.
+        doors: What can be done to it beside telling its joints.
+        eyes: The cameras.
+    """
+
+    def __init__(self, simulation: Simulation, index: int, seed: int) -> None:
+        """Sit down at the robot with an index; `seed` is that of the cameras' noise."""
+        plant = simulation.plant
+        robot, control = plant.layout.robots[index], plant.controls[index]
+        self.plant, self.index = plant, index
+        self.part: Part = plant.assembly.robots[index]
+        self.robot = robot.name
+        self.senses = Senses(plant, index)
+        self.doors = Doors(plant, index)
+        self.eyes = Eyes(plant, index, seed)
+        self._control: RobotControl = control
+        self._qpos = robot.joints.qpos
+        self._lower, self._upper = control.joints.lower, control.joints.upper
+        # Added to what joints are told: NaN is none of their business.
+        self._untaken = np.array(
+            [
+                [0.0 if interface in takes else np.nan for takes in control.joints.takes]
+                for interface in INTERFACES
+            ]
+        )
+
+    def tell(self, values: np.ndarray, settings: StreamSettings) -> None:
+        """Have the joints told something from the next step on.
+
+        Args:
+            values: Position, velocity and effort, NaN where one is left as it is.  # (3, n)
+            settings: How they get there.
+        """
+        told = values + self._untaken
+        q = told[0]
+        np.maximum(q, self._lower, out=q)
+        np.minimum(q, self._upper, out=q)
+        (joints,) = np.logical_not(np.isnan(told).all(axis=0)).nonzero()
+        command = JointCommand(joints=joints, values=told[:, joints], clamped=_NOT_CLAMPED)
+        self._control.command(Source.CONTROLLER, command, float(self.plant.data.time), settings)
+
+    def let_go(self) -> None:
+        """Have the joints stay where their references are; after other gains, where they are."""
+        self.eyes.forget()
+        self._control.q[:] = self.plant.data.qpos[self._qpos]
+        self._control.drop(Source.CONTROLLER, measured=self.doors.restore_gains())

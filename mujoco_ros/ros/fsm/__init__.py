@@ -1,0 +1,1 @@
+"""Controllers and their state machines, over ROS."""

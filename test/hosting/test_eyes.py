@@ -1,0 +1,68 @@
+"""What a controller sees through cameras, and when."""
+
+import numpy as np
+import pytest
+from hosted import Watch, in_turn
+
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+
+WATCH = in_turn("{class: Wait, duration: 0.1}", "{class: Watch, waits: %s}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _opengl() -> None:
+    try:
+        open_context().close()
+    except RenderingError as error:
+        pytest.skip(str(error))
+
+
+def watch(hosted) -> Watch:
+    (state,) = (s for s in hosted.runner.controller.machine.members.values() if type(s) is Watch)
+    return state
+
+
+@pytest.mark.parametrize(("waits", "seen_at"), [("false", 0.205), ("true", 0.11)])
+def test_an_image_is_of_the_tick_and_comes_at_a_fixed_time(host, waits, seen_at):
+    hosted, simulation = host(WATCH % waits)
+    heights = {}
+    for _ in range(300):
+        hosted.step()
+        heights[round(simulation.time, 6)] = simulation.sample.qpos[5]
+    state = watch(hosted)
+    assert state.seen_at == pytest.approx(seen_at)
+    image = state.image.result()
+    assert image.time == pytest.approx(0.105)
+    assert image.depth.shape == (30, 40)
+    assert image.colour.shape == (30, 40, 3)
+    assert np.allclose(image.pose.position, (0, 0, 2))
+    # It looks down: z of the optical frame is the world's -z, and x its x.
+    assert np.allclose(np.abs(image.pose.quat_wxyz), (0, 1, 0, 0))
+    # The ball of 0.1 m at (1, 0) has fallen for 105 ms by then.
+    fx, cx, cy = image.matrix[0, 0], image.matrix[0, 2], image.matrix[1, 2]
+    top = heights[0.105] + 0.1
+    u, v = cx + fx * 1.0 / (2 - top), cy
+    assert image.depth[round(v), round(u)] == pytest.approx(2 - top, abs=0.01)
+    hosted.close()
+
+
+def test_a_camera_that_is_not_there_is_an_error_that_lists_those_that_are(host):
+    hosted, _ = host(in_turn("{class: Watch, camera: below}"))
+    for _ in range(20):
+        hosted.step()
+    with pytest.raises(LookupError, match=r"camera 'below' not found; .*above"):
+        watch(hosted).image.result()
+
+
+def test_a_reset_forgets_what_was_asked_for(host):
+    hosted, simulation = host(WATCH % "false")
+    for _ in range(150):
+        hosted.step()
+    asked = watch(hosted).image
+    simulation.reset()
+    assert asked.cancelled()
+    for _ in range(250):
+        hosted.step()
+    assert watch(hosted).image.result().time == pytest.approx(0.105)
+    hosted.close()
