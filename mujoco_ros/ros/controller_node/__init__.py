@@ -1,0 +1,1 @@
+"""The node `controller`: a controller beside a robot, which it knows by its topics alone."""

@@ -1,0 +1,149 @@
+"""How a controller's references reach a robot."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.control.events import Source
+from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.ros.controller_node.gripper_goals import GripperGoals
+from mujoco_ros.ros.endpoints import Endpoints
+from mujoco_ros.ros.names import within
+from mujoco_ros.ros.outbox import stamp
+from mujoco_ros.ros.topics import RELIABLE
+
+OUTPUTS = ("joint_commands", "trajectory")
+_POSITION, _VELOCITY, _EFFORT = range(3)
+_AHEAD, _BRAKING = 4, 10
+"""Periods for which a trajectory goes on, and in which it comes to rest then."""
+
+
+class Actor(ABC):
+    """Tells the joints what they are to do.
+
+    Attributes:
+        topic: Where.
+    """
+
+    def __init__(self, joints: ControlledJoints) -> None:
+        """Tell these joints."""
+        self.topic = ""
+        self._names = joints.names
+        self._takes = np.array(
+            [[interface in takes for takes in joints.takes] for interface in INTERFACES]
+        )
+        self._limits = joints.lower, joints.upper
+        self._last = np.full(self._takes.shape, np.nan)
+
+    def act(self, values: np.ndarray, time: float) -> None:
+        """Tell the joints, at a tick, what they take of references; NaN leaves one as it is.
+
+        Args:
+            values: Position, velocity and effort.  # (3, n)
+            time: Of the tick [s].
+        """
+        told = np.where(self._takes, values, np.nan)
+        np.clip(told[_POSITION], *self._limits, out=told[_POSITION])
+        np.copyto(self._last, told, where=~np.isnan(told))
+        self._send(told, time)
+
+    def hold(self, time: float) -> None:
+        """Have the joints that were told something stand still where they are told to be."""
+        still = self._last.copy()
+        still[_VELOCITY] = np.where(np.isnan(still[_VELOCITY]), np.nan, 0.0)
+        self._send(still, time)
+
+    def answer(self, time: float) -> None:
+        """Answer a tick, and change nothing."""
+        self._send(np.full(self._takes.shape, np.nan), time)
+
+    @abstractmethod
+    def _send(self, told: np.ndarray, time: float) -> None:
+        """Tell the joints what they take.  # (3, n)"""
+
+
+class JointCommands(Actor):
+    """Streams ``joint_commands``, one message a tick: in lockstep the clock waits for it."""
+
+    def __init__(self, endpoints: Endpoints, namespace: str, joints: ControlledJoints) -> None:
+        """Open the topic."""
+        super().__init__(joints)
+        self.topic = within(namespace, Source.JOINT_COMMANDS)
+        self._publisher = endpoints.publisher(JointState, self.topic, RELIABLE)
+
+    def _send(self, told: np.ndarray, time: float) -> None:
+        # One that is told nothing at least says that this tick was answered.
+        chosen = np.flatnonzero(~np.isnan(told).all(axis=0)).tolist() or [0]
+        message = JointState(name=[self._names[joint] for joint in chosen])
+        message.header.stamp = stamp(time)
+        message.position, message.velocity, message.effort = (row[chosen].tolist() for row in told)
+        self._publisher.publish(message)
+
+
+class Trajectories(Actor):
+    """Sends short trajectories, for robots that take nothing else.
+
+    Each goes on from the next tick as fast as it shall be then, for a few ticks, and comes to rest
+    after them, should nothing follow: a trajectory that ends in motion is refused by many. Its
+    times count from the tick's stamp, so that it does not matter how long it was on its way.
+    Efforts are left out. A gripper has a controller of its own, and gets a goal whenever it shall
+    be somewhere else.
+    """
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        namespace: str,
+        joints: ControlledJoints,
+        period: float,
+        gripper: GripperGoals | None,
+    ) -> None:
+        """Open the topic.
+
+        Args:
+            endpoints: Opens it.
+            namespace: The robot's.
+            joints: Its joints.
+            period: Time between two ticks [s].
+            gripper: Who has the gripper's joint, if there is one.
+        """
+        super().__init__(joints)
+        self._ahead, self._braking = _AHEAD * period, _BRAKING * period
+        self._period = period
+        self.topic = within(namespace, Source.TRAJECTORY, "joint_trajectory")
+        self._joints = joints.taking(POSITION)
+        self._gripper = gripper
+        self._publisher = endpoints.publisher(JointTrajectory, self.topic, RELIABLE)
+
+    def _send(self, told: np.ndarray, time: float) -> None:
+        if self._gripper is not None:
+            self._gripper.go(float(told[_POSITION, self._gripper.joint]), time)
+        chosen = [joint for joint in self._joints if not np.isnan(told[_POSITION, joint])]
+        if not chosen:
+            return
+        positions, speeds = told[_POSITION, chosen], np.nan_to_num(told[_VELOCITY, chosen])
+        ahead = positions + (self._ahead - self._period) * speeds
+        rest = ahead + 0.5 * self._braking * speeds
+        lower, upper = (limit[chosen] for limit in self._limits)
+        message = JointTrajectory(
+            joint_names=[self._names[joint] for joint in chosen],
+            points=[
+                _point(self._ahead, np.clip(ahead, lower, upper), speeds),
+                _point(self._ahead + self._braking, np.clip(rest, lower, upper), 0.0 * speeds),
+            ],
+        )
+        message.header.stamp = stamp(time)
+        self._publisher.publish(message)
+
+
+def _point(after: float, positions: np.ndarray, velocities: np.ndarray) -> JointTrajectoryPoint:
+    seconds, nanoseconds = divmod(round(after * 1e9), 1_000_000_000)
+    return JointTrajectoryPoint(
+        positions=positions.tolist(),
+        velocities=velocities.tolist(),
+        time_from_start=Duration(sec=seconds, nanosec=nanoseconds),
+    )

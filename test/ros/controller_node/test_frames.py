@@ -1,0 +1,55 @@
+"""Objects by TF."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import TransformStamped
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.ros.controller_node.frames import Frames
+from mujoco_ros.ros.outbox import stamp
+
+
+@pytest.fixture
+def frames() -> Frames:
+    silent = SimpleNamespace(subscription=lambda *_args, **_options: None)
+    return Frames(silent, ["box", "cup"])
+
+
+def tell(frames: Frames, child: str, xyz: tuple, time: float, parent="world", wxyz=(1, 0, 0, 0)):
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id, message.header.stamp = parent, stamp(time)
+    at, turned = message.transform.translation, message.transform.rotation
+    at.x, at.y, at.z = map(float, xyz)
+    turned.w, turned.x, turned.y, turned.z = map(float, wxyz)
+    frames.take(TFMessage(transforms=[message]))
+
+
+def test_an_object_is_where_a_chain_of_frames_to_the_world_says(frames):
+    tell(frames, "box", (1, 0, 0), 1.0, parent="camera")
+    assert not frames.knows("box")
+    assert frames.poses(1.0) == {}
+    tell(frames, "camera", (0, 0, 2), 1.0, wxyz=(np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
+    assert frames.knows("box")
+    assert frames.poses(1.0)["box"].position == pytest.approx([0, 1, 2])
+    assert frames.stamp("box") == 1_000_000_000
+    assert frames.stamp("cup") == 0
+
+
+def test_an_object_that_moves_is_thought_to_go_on_for_a_moment(frames):
+    tell(frames, "box", (0, 0, 0), 1.00)
+    tell(frames, "box", (0.01, 0, 0), 1.01)
+    assert frames.poses(1.015)["box"].position[0] == pytest.approx(0.015)
+    assert frames.poses(9.0)["box"].position[0] == pytest.approx(0.11)
+    tell(frames, "box", (0.5, 0, 0), 5.0)
+    assert frames.poses(5.05)["box"].position[0] == 0.5, "that was no motion"
+
+
+def test_frames_in_a_ring_and_objects_from_before_a_reset_are_nowhere(frames):
+    tell(frames, "box", (1, 0, 0), 1.0, parent="cup")
+    tell(frames, "cup", (1, 0, 0), 1.0, parent="box")
+    assert frames.poses(1.0) == {}
+    tell(frames, "cup", (1, 0, 0), 1.0)
+    frames.forget()
+    assert not frames.knows("cup")

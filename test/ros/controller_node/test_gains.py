@@ -1,0 +1,96 @@
+"""Gains, and places, through another node's services."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter
+from simulation_interfaces.srv import SetEntityState
+
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.fsm.observation import Pose
+from mujoco_ros.ros.controller_node.gains import RemoteGains
+from mujoco_ros.ros.controller_node.placing import Placing
+
+ROBOT = SimpleNamespace(namespace="left", joints=SimpleNamespace(names=("a", "b", "c")))
+
+
+class Clerk:
+    """Takes requests, as `Asker` does, for a test to answer."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple] = []
+        self.served = False
+
+    def ask(self, kind, name, request, answered, given_up=lambda _reason: None) -> None:
+        self.asked.append((kind, name, request, answered, given_up))
+
+    def is_served(self, _kind, _name) -> bool:
+        return self.served
+
+
+def remote(clerk: Clerk) -> tuple[RemoteGains, list[str]]:
+    failures: list[str] = []
+    gains = RemoteGains(clerk, "/sim", ROBOT, [0, 2], failed=failures.append)
+    return gains, failures
+
+
+def tell(clerk: Clerk, *values: float) -> None:
+    _, _, _, answered, _ = clerk.asked.pop(0)
+    messages = [Parameter("x", value=value).get_parameter_value() for value in values]
+    answered(GetParameters.Response(values=messages))
+
+
+def test_gains_are_those_of_the_other_node_and_what_differs_is_changed():
+    clerk = Clerk()
+    gains, failures = remote(clerk)
+    kind, name, request, _, _ = clerk.asked[0]
+    assert (kind, name) == (GetParameters, "/sim/get_parameters")
+    assert list(request.names) == [
+        *("left.gains.a.kp", "left.gains.a.kd", "left.gains.c.kp", "left.gains.c.kd")
+    ]
+    assert not gains.settled
+    with pytest.raises(LookupError, match="no gains: node '/sim' does not tell those"):
+        gains.get()
+    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    assert gains.settled
+    assert gains.get().kp.tolist() == [1.0, 0.0, 3.0]
+    gains.set(Gains(kp=np.array([1.0, 9.0, 5.0]), kd=np.array([2.0, 9.0, 4.0])))
+    kind, name, request, answered, _ = clerk.asked.pop()
+    assert (kind, name) == (SetParametersAtomically, "/sim/set_parameters_atomically")
+    assert [(p.name, p.value.double_value) for p in request.parameters] == [
+        ("left.gains.c.kp", 5.0)
+    ]
+    response = SetParametersAtomically.Response()
+    response.result.successful, response.result.reason = False, "too stiff"
+    answered(response)
+    assert failures == ["gains were not changed: too stiff"]
+    with pytest.raises(ValueError, match=r"left\.gains\.a\.kp cannot be -1"):
+        gains.set(Gains(kp=np.array([-1.0, 0.0, 5.0]), kd=np.zeros(3)))
+
+
+def test_a_robot_whose_gains_nobody_tells_has_none():
+    clerk = Clerk()
+    gains, _ = remote(clerk)
+    clerk.asked[0][4]("/sim/get_parameters is not there")
+    assert gains.settled
+    with pytest.raises(LookupError):
+        gains.set(Gains(kp=np.ones(3), kd=np.ones(3)))
+
+
+def test_things_are_put_somewhere_where_there_is_a_simulator_only():
+    clerk, failures = Clerk(), []
+    placing = Placing(clerk, "/sim/set_entity_state", failed=failures.append)
+    pose = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    with pytest.raises(LookupError, match="'box' cannot be put anywhere: there is no simulator"):
+        placing.put("box", pose)
+    clerk.served = True
+    placing.put("box", pose)
+    kind, _, request, answered, _ = clerk.asked.pop()
+    assert (kind, request.entity) == (SetEntityState, "box")
+    assert request.state.pose.position.z == 3.0
+    response = SetEntityState.Response()
+    response.result.result, response.result.error_message = 104, "no entity 'box'"
+    answered(response)
+    assert failures == ["nothing was put anywhere: no entity 'box'"]
