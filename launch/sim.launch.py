@@ -63,6 +63,32 @@ ARGUMENTS = [
         "none. Without it, what the params_file says, or else none.",
     ),
     DeclareLaunchArgument(
+        "controller",
+        default_value="",
+        description="Controller that runs in the simulator, in step with the physics: one that is "
+        "shipped (grasp_reflex, pick_place, stand) or the path of a YAML file. Without it, what "
+        "the params_file says, or else none.",
+    ),
+    DeclareLaunchArgument(
+        "controller_robot",
+        default_value="",
+        description="Name of the robot that the controller is for. Without it, what the "
+        "params_file says, or else the only one that has joints.",
+    ),
+    DeclareLaunchArgument(
+        "controller_step_by_step",
+        default_value="",
+        choices=["", *BOOLEAN],
+        description="Whether the controller's transitions of that trigger wait for a request. "
+        "Without it, what the params_file or the controller itself says.",
+    ),
+    DeclareLaunchArgument(
+        "controller_seed",
+        default_value="",
+        description="Seed of everything random in the controller. Without it, what the "
+        "params_file says, or else 0.",
+    ),
+    DeclareLaunchArgument(
         "use_sim_time",
         default_value="true",
         choices=BOOLEAN,
@@ -144,9 +170,15 @@ def _simulator(arguments: dict[str, str]) -> Node:
         chosen["real_time_factor"] = ParameterValue(
             _number(arguments, "real_time_factor"), value_type=float
         )
-    for name in ("state_log", "viewer"):
+    for name in ("state_log", "viewer", "controller", "controller_robot"):
         if arguments[name]:
             chosen[name] = ParameterValue(arguments[name], value_type=str)
+    if arguments["controller_step_by_step"]:
+        steps = arguments["controller_step_by_step"] == "true"
+        chosen["controller_step_by_step"] = ParameterValue(steps, value_type=bool)
+    if arguments["controller_seed"]:
+        seed = _integer(arguments, "controller_seed")
+        chosen["controller_seed"] = ParameterValue(seed, value_type=int)
     tf = _tf(arguments)
     if tf is not None:
         chosen["tf"] = ParameterValue(tf, value_type=str)
@@ -262,6 +294,13 @@ def _number(arguments: dict[str, str], name: str) -> float:
         return float(arguments[name])
     except ValueError:
         raise ValueError(f"{name}:={arguments[name]} is not a number") from None
+
+
+def _integer(arguments: dict[str, str], name: str) -> int:
+    try:
+        return int(arguments[name])
+    except ValueError:
+        raise ValueError(f"{name}:={arguments[name]} is not an integer") from None
 
 
 def _file(arguments: dict[str, str], name: str) -> Path:

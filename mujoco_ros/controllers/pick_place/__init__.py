@@ -1,0 +1,1 @@
+"""Picks an object up from a table and places it elsewhere."""

@@ -1,0 +1,156 @@
+"""States that close and open the gripper."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from mujoco_ros.control.pose import Pose
+from mujoco_ros.controllers.pick_place.arm import ARM
+from mujoco_ros.controllers.pick_place.following import grip, rest
+from mujoco_ros.controllers.pick_place.task import TASK
+from mujoco_ros.controllers.pick_place.waiting import holds
+from mujoco_ros.controllers.pick_place.watching import Watch, Watched, weight
+from mujoco_ros.fsm.context import Context
+from mujoco_ros.fsm.state import State
+from mujoco_ros.model.errors import ModelError
+
+_STILL = 1e-4
+"""Within this the fingers stand still [m]: their speed alone would be too noisy to tell."""
+
+_UPSIDE_DOWN = np.array([0.0, 1.0, 0.0, 0.0])
+"""How something that stands upright is turned in the frame of a tool that points down."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GrippingConfig(Watched):
+    """How to move the fingers.
+
+    Attributes:
+        finger_speed: Of one finger [m/s].
+        settling: Time for which the fingers must stand still [s].
+        patience: Time after which they have to [s].
+    """
+
+    finger_speed: float = 0.1
+    settling: float = 0.05
+    patience: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse fingers that would not move."""
+        Watched.__post_init__(self)
+        if self.finger_speed <= 0.0 or self.settling < 0.0 or self.patience <= 0.0:
+            raise ModelError("finger_speed and patience must be positive, settling not negative")
+
+
+class Gripping(State):
+    """Moves the fingers, and watches them."""
+
+    Config = GrippingConfig
+    config: GrippingConfig
+
+    def start(self, context: Context) -> None:
+        """Begin."""
+        self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
+        self.watch = Watch(context, self.arm, self.task, self.config)
+        self.told: float | None = None
+        ticks = max(2, round(self.config.settling / context.period))
+        self._places: deque[float] = deque(maxlen=ticks)
+
+    def still(self, context: Context) -> bool:
+        """Return whether the fingers have stayed where they are for long enough."""
+        if self.told is None:
+            return False
+        self._places.append(float(context.observation.q[self.arm.gripper]))
+        full = len(self._places) == self._places.maxlen
+        return full and max(self._places) - min(self._places) < _STILL
+
+    def late(self, context: Context) -> bool:
+        """Return whether the fingers should have come to rest by now."""
+        return self.told is not None and context.elapsed - self.told > self.config.patience
+
+    def move(self, context: Context, position: float) -> None:
+        """Move the fingers on, with the arm at rest."""
+        rest(context, self.arm)
+        if grip(context, self.arm, position, self.config.finger_speed) and self.told is None:
+            self.told = context.elapsed
+
+
+class Close(Gripping):
+    """Closes the fingers until they push against something, and notes what the hand weighs."""
+
+    outcomes = ("done", "no_contact", "contact_oscillation")
+    failures = ("no_contact", "contact_oscillation")
+
+    def start(self, context: Context) -> None:
+        """Begin."""
+        Gripping.start(self, context)
+        self._weights: list[float] = []
+        self._touched = False
+
+    def run(self, context: Context) -> str | None:
+        """Close on."""
+        arm, task, seen = self.arm, self.task, context.observation
+        load = weight(context)
+        if load is not None and self.told is None and not holds(context, arm):
+            self._weights.append(load)
+        self._touched |= holds(context, arm)
+        speed = self.watch.swing(context)
+        self.move(context, float(context.robot.lower[arm.gripper]))
+        if not self.still(context):
+            if not self.late(context):
+                return None
+            context.reason = f"the fingers do not come to rest: they swing with {speed:.3f} m/s"
+            return "contact_oscillation" if self._touched else "no_contact"
+        if not holds(context, arm):
+            context.reason = (
+                f"the fingers closed to {seen.q[arm.gripper] * 1e3:.2f} mm and push with "
+                f"{abs(seen.effort[arm.gripper]):.1f} N: there is nothing in between"
+            )
+            return "no_contact"
+        task.opening = float(seen.q[arm.gripper])
+        if self._weights:
+            task.tare = float(np.mean(self._weights))
+        if task.found is not None:
+            # The fingers have centred it, and turned it so that it lies flush.
+            at = (arm.tool(seen.q).inverse() @ task.found).position
+            task.held = Pose(position=at * (1.0, 0.0, 1.0), quat_wxyz=_UPSIDE_DOWN)
+        return "done"
+
+
+class Release(Gripping):
+    """Opens the fingers until they are clear of the object."""
+
+    outcomes = ("done", "stuck")
+    failures = ("stuck",)
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(GrippingConfig):
+        """How far to open.
+
+        Attributes:
+            opened: By how much each finger goes outwards before the hand does [m].
+        """
+
+        opened: float = 0.01
+
+    config: Config
+
+    def start(self, context: Context) -> None:
+        """Begin."""
+        Gripping.start(self, context)
+        top = float(context.robot.upper[self.arm.gripper])
+        self._goal = min(self.task.opening + self.config.opened, top)
+
+    def run(self, context: Context) -> str | None:
+        """Open on."""
+        self.move(context, self._goal)
+        away = abs(self._goal - float(context.observation.q[self.arm.gripper]))
+        if self.still(context) and away < 0.5 * self.config.opened:
+            self.task.held = None
+            self.arm.carry(None)
+            return "done"
+        if self.late(context):
+            context.reason = f"the fingers stop {away * 1e3:.1f} mm before they are open"
+            return "stuck"
+        return None

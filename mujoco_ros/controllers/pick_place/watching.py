@@ -1,0 +1,172 @@
+"""What can go wrong while the arm moves, told from nothing but what a real robot measures."""
+
+from collections import deque
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from mujoco_ros.control.pose import Pose
+from mujoco_ros.controllers.pick_place.arm import GRAVITY, SENSOR, Arm
+from mujoco_ros.controllers.pick_place.task import Task
+from mujoco_ros.fsm.context import Context
+from mujoco_ros.model.errors import ModelError
+
+_LASTING = 3
+"""Ticks that something must last: a single reading may be noise."""
+_SATURATED = 0.995
+"""Part of the largest effort that counts as all of it."""
+_WINDOW_S = 0.1
+_LOOKS = 5
+"""Every so many ticks is looked at the object in the hand."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
+    """When a motion counts as failed.
+
+    Attributes:
+        tracking: Largest distance of a joint from where it is told to be [rad].
+        push: Largest part of a joint's effort that nothing known explains.
+        force: Largest force at the wrist that the hand's own weight does not explain [N].
+        ringing: Largest mean speed of a finger that holds something [m/s].
+        drift: Furthest that what is held, or to be gripped, may go from where it was [m].
+        saturated: Longest that a joint may give all it can [s].
+        latency: For so long a command may be under way, or the pose of an object be old [s]: a
+            robot far away seems to lag behind, the more the faster it moves.
+    """
+
+    tracking: float = 0.05
+    push: float = 0.3
+    force: float = 40.0
+    ringing: float = 0.01
+    drift: float = 0.01
+    saturated: float = 0.05
+    latency: float = 0.03
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which nothing could move."""
+        if self.latency < 0.0:
+            raise ModelError(f"latency must not be negative, got {self.latency}")
+        for name in Watched.__dataclass_fields__.keys() - {"latency"}:
+            if getattr(self, name) <= 0.0:
+                raise ModelError(f"{name} must be positive, got {getattr(self, name)}")
+
+
+class Watch:
+    """Looks at every tick of one motion, and names what is wrong, with the numbers."""
+
+    def __init__(self, context: Context, arm: Arm, task: Task, limits: Watched) -> None:
+        """Begin to watch."""
+        self._arm, self._task, self._limits = arm, task, limits
+        self._robot = context.robot
+        self._most = context.robot.effort[arm.joints]
+        self._lasted = dict.fromkeys(("tracking", "collision", "saturated", "ringing"), 0)
+        self._saturated = max(_LASTING, round(limits.saturated / context.period))
+        self._squares: deque[float] = deque(maxlen=max(2, round(_WINDOW_S / context.period)))
+        self._look = 0
+        self._place = arm.tool(context.observation.q).position
+        self._placed = context.time
+
+    def motion(self, context: Context) -> str | None:
+        """Return ``tracking``, ``collision`` or ``saturated``; None while all is well."""
+        seen, references, joints = context.observation, context.references, self._arm.joints
+        error = np.abs(references.q[joints] - seen.q[joints])
+        behind = error - self._limits.latency * np.abs(references.dq[joints])
+        effort = seen.effort[joints]
+        unexplained = np.abs(effort - references.tau[joints]) / self._most
+        force = self._force(context)
+        worst = int(np.argmax(unexplained))
+        if self._lasts("collision", unexplained[worst] > self._limits.push):
+            context.reason = (
+                f"{unexplained[worst]:.0%} of the effort of '{self._name(worst)}' pushes against "
+                "something"
+            )
+            return "collision"
+        if force is not None and force > self._limits.force:
+            context.reason = f"the wrist feels {force:.0f} N more than it carries"
+            return "collision"
+        worst = int(np.argmax(behind))
+        if self._lasts("tracking", behind[worst] > self._limits.tracking):
+            context.reason = (
+                f"'{self._name(worst)}' is {error[worst] * 1e3:.1f} mrad from where it should be"
+            )
+            return "tracking"
+        full = np.abs(effort) > _SATURATED * self._most
+        if self._lasts("saturated", bool(full.any()), self._saturated):
+            context.reason = f"'{self._name(int(np.argmax(full)))}' gives all it can"
+            return "saturated"
+        return None
+
+    def hold(self, context: Context) -> str | None:
+        """Return ``slip`` or ``contact_oscillation``; None while the object is held well."""
+        seen, arm, task = context.observation, self._arm, self._task
+        opening = float(seen.q[arm.gripper])
+        if opening < 0.5 * task.opening:
+            context.reason = f"the fingers closed to {opening * 1e3:.2f} mm"
+            return "slip"
+        self._look += 1
+        if self._look % _LOOKS or not task.seen:
+            return self.ringing(context)
+        if task.held is not None and task.object in seen.objects:
+            tool = arm.tool(seen.q)
+            there = (tool @ task.held).position
+            drift = float(np.linalg.norm(seen.objects[task.object].position - there))
+            if drift > self._limits.drift + self._limits.latency * self._speed(context, tool):
+                context.reason = f"'{task.object}' slid {drift * 1e3:.1f} mm in the hand"
+                return "slip"
+        return self.ringing(context)
+
+    def ringing(self, context: Context) -> str | None:
+        """Return ``contact_oscillation`` if the fingers do not stay at rest."""
+        speed = self.swing(context)
+        full = len(self._squares) == self._squares.maxlen
+        # Fingers that snap shut as an object goes are fast for a moment, too.
+        if self._lasts("ringing", full and speed > self._limits.ringing):
+            context.reason = f"the fingers swing with {speed * 1e3:.0f} mm/s"
+            return "contact_oscillation"
+        return None
+
+    def swing(self, context: Context) -> float:
+        """Return the mean speed of a finger since a moment ago [m/s]."""
+        self._squares.append(float(context.observation.dq[self._arm.gripper]) ** 2)
+        return sqrt(sum(self._squares) / len(self._squares))
+
+    def moved(self, context: Context) -> str | None:
+        """Return ``object_moved`` if the object is not where it was when this was planned."""
+        task, objects = self._task, context.observation.objects
+        if not task.seen or task.found is None or task.object not in objects:
+            return None
+        way = float(np.linalg.norm(objects[task.object].position - task.found.position))
+        if way > self._limits.drift:
+            task.moves += 1
+            context.reason = f"'{task.object}' was moved by {way * 1e3:.0f} mm"
+            return "object_moved"
+        return None
+
+    def _speed(self, context: Context, tool: Pose) -> float:
+        """Return the mean speed of the tool since the last look [m/s]."""
+        way = float(np.linalg.norm(tool.position - self._place))
+        passed = max(context.time - self._placed, context.period)
+        self._place, self._placed = tool.position, context.time
+        return way / passed
+
+    def _force(self, context: Context) -> float | None:
+        load = weight(context)
+        if load is None:
+            return None
+        carried = 0.0 if self._arm.payload is None else self._arm.payload.mass * GRAVITY
+        return abs(load - self._task.tare - carried)
+
+    def _lasts(self, what: str, so: bool, ticks: int = _LASTING) -> bool:
+        self._lasted[what] = self._lasted[what] + 1 if so else 0
+        return self._lasted[what] >= ticks
+
+    def _name(self, joint: int) -> str:
+        return self._robot.joints[int(self._arm.joints[joint])]
+
+
+def weight(context: Context) -> float | None:
+    """Return the size of the force at the wrist [N]: a weight, where nothing moves or touches."""
+    wrench = context.observation.wrenches.get(SENSOR)
+    return None if wrench is None else float(np.linalg.norm(wrench.force))

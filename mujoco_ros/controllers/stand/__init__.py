@@ -1,0 +1,1 @@
+"""Stands, squats and sways: humanoids and quadrupeds."""
