@@ -1,0 +1,1 @@
+"""What the shipped controllers are put to."""
