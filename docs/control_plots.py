@@ -155,6 +155,31 @@ def interpolation() -> str:
     )
 
 
+def controller_ticks() -> str:
+    """Return the plot of what a hosted controller's references are between its ticks."""
+    period = 0.005
+    ticks = np.arange(0.0, 0.041, period)
+    wanted = 0.05 * np.sin(2 * np.pi * 12.0 * ticks)
+    run = Run(stream=StreamSettings(period=period))
+    for time, position in zip(ticks, wanted, strict=True):
+        run.until(time + TIMESTEP_S)  # it sees the step at `time`, and acts from the next one on
+        run.command(float(position))
+    run.until(0.05)
+    time, reference, _, _ = run.result
+    lines = [
+        Line(x=1e3 * time, y=reference, label="reference, step by step", colour=BLUE),
+        Line(x=1e3 * time, y=reference, colour=BLUE, dots=True),
+        Line(x=1e3 * ticks, y=wanted, label="wanted at a tick", colour=ORANGE, dots=True),
+    ]
+    return draw(
+        [[Panel(y_label="q_ref [rad]", lines=lines)]],
+        title="References between the ticks of a controller of 200 Hz over steps of 1 ms",
+        x_label="time of the step [ms]",
+        width=760,
+        height=300,
+    )
+
+
 def splines() -> str:
     """Return the plot of the splines by what the waypoints carry."""
     points = np.array(
@@ -278,6 +303,7 @@ def _followed(run: Run, title: str, marks: list[tuple[float, str]]) -> Panel:
 
 PLOTS: dict[str, Callable[[], str]] = {
     "interpolation": interpolation,
+    "controller_ticks": controller_ticks,
     "splines": splines,
     "replacement": replacement,
     "stops": stops,

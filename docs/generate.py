@@ -16,7 +16,7 @@ from mujoco_ros.model.scene import load_scene, shipped_scenes
 from mujoco_ros.ros.acting.equality_parameters import EQUALITY
 from mujoco_ros.ros.acting.look_parameters import LOOKS
 from mujoco_ros.ros.acting.physics_parameters import PHYSICS_PARAMETERS
-from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
+from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH, HELD_WRENCH
 from mujoco_ros.ros.cameras.camera import camera_topics
 from mujoco_ros.ros.cameras.lidar import lidar_topics
 from mujoco_ros.ros.control_specs import (
@@ -220,15 +220,20 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
         rows.append(("`/tf_static`", "tf2_msgs/TFMessage", "once", latched, ""))
     reliable = _quality(QoSProfile(depth=10))
     rows.append(("`/diagnostics`", "diagnostic_msgs/DiagnosticArray", "1", reliable, ""))
+    namespaces = {robot.namespace for robot, _ in robots} - {""}
     inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
     inputs += [
         (
-            _absolute(within(namespace, EXTERNAL_WRENCH)),
+            _absolute(topic),
             f"topic, {_quality(RELIABLE)}",
             "geometry_msgs/WrenchStamped",
             "any frame",
         )
-        for namespace in sorted({"", *(robot.namespace for robot, _ in robots)})
+        for topic in (
+            EXTERNAL_WRENCH,
+            HELD_WRENCH,
+            *sorted(within(name, EXTERNAL_WRENCH) for name in namespaces),
+        )
     ]
     return (
         f"## {scene}\n\n"

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from camera_picture import camera_picture
 from control_plots import PLOTS
+from fsm_diagrams import DIAGRAMS
 from page_picture import photograph
 
 from mujoco_ros.model.scene import load_scene
@@ -84,20 +85,21 @@ PICTURES = (
 )
 
 
+DRAWN = {**PLOTS, **DIAGRAMS}
 PAGES = {"viewer": "humanoid"}
 """Pictures of the viewer's page, and the scene on it."""
 
 
 def main() -> None:
-    """Draw all of them, or those named; or with --check compare the plots with the code."""
+    """Draw all of them, or those named; or with --check compare what is drawn with the code."""
     parser = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
     parser.add_argument("names", nargs="*", help="default: all")
-    parser.add_argument("--check", action="store_true", help="write nothing, compare the plots")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare the drawings")
     wanted = parser.parse_args()
     if wanted.check:
-        stale = [f"docs/images/{name}.svg" for name in PLOTS if is_stale(name)]
+        stale = [f"docs/images/{name}.svg" for name in DRAWN if is_stale(name)]
         sys.exit(f"{', '.join(stale)} out of date: run python docs/pictures.py" if stale else 0)
-    names = wanted.names or [*(picture.name for picture in PICTURES), CAMERA, *PLOTS, *PAGES]
+    names = wanted.names or [*(picture.name for picture in PICTURES), CAMERA, *DRAWN, *PAGES]
     IMAGES.mkdir(exist_ok=True)
     for picture in PICTURES:
         if picture.name in names:
@@ -107,7 +109,7 @@ def main() -> None:
     for name, scene in PAGES.items():
         if name in names:
             photograph(scene, IMAGES / f"{name}.png")
-    for name, plot in PLOTS.items():
+    for name, plot in DRAWN.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
 
@@ -117,7 +119,7 @@ def is_stale(name: str) -> bool:
     path = IMAGES / f"{name}.svg"
     if not path.is_file():
         return True
-    texts = (path.read_text(encoding="utf-8"), PLOTS[name]())
+    texts = (path.read_text(encoding="utf-8"), DRAWN[name]())
     there, now = (_CLIP_ID.sub("#clip", text) for text in texts)
     if _NUMBER.split(there) != _NUMBER.split(now):
         return True

@@ -27,11 +27,13 @@ class FramePlan:
         moving: Rows of (parent frame, child frame, source array, start of its 7 numbers).
         linked_bodies: Bodies whose pose relative to their parent is needed, in the order of the
             ``relative_poses`` array.
+        following: Cameras that follow something, in the order of the ``optical_poses`` array.
         static: Transforms that never change.
     """
 
     moving: list[tuple[str, str, str, int]]
     linked_bodies: list[int]
+    following: list[int]
     static: list[TransformStamped]
 
 
@@ -46,12 +48,12 @@ def plan_frames(
     Args:
         model: The model.
         layout: Its robots.
-        mode: ``base``: the root of each robot, free objects, and sensors that are in no
-            robot_description, the rest being robot_state_publisher's; ``all``: every link and
-            sensor; ``none``.
+        mode: ``base``: the root of each robot, free objects, cameras that follow something, and
+            sensors that are in no robot_description, the rest being robot_state_publisher's;
+            ``all``: every link and sensor; ``none``.
         described: The description of each robot.
     """
-    plan = FramePlan(moving=[], linked_bodies=[], static=[])
+    plan = FramePlan(moving=[], linked_bodies=[], following=[], static=[])
     if mode == "none":
         return plan
     for robot, description in zip(layout.robots, described, strict=True):
@@ -85,6 +87,10 @@ def plan_frames(
             plan.linked_bodies.append(mocap.body)
             plan.moving.append((WORLD, mocap.frame, "relative_poses", 7 * row))
     _add_others(plan, model, layout)
+    for camera in layout.every_camera:
+        if not _is_fixed(model, camera):
+            plan.moving.append((WORLD, camera.frame, "optical_poses", 7 * len(plan.following)))
+            plan.following.append(camera.camera)
     return plan
 
 

@@ -23,6 +23,7 @@ from mujoco_ros.ros.diagnostic_rows import world
 from mujoco_ros.ros.diagnostics import Diagnostics
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.entities.services import Entities
+from mujoco_ros.ros.fsm.hosted import HostedController
 from mujoco_ros.ros.keyframes import KeyframeServices
 from mujoco_ros.ros.lockstep import LockstepParameters
 from mujoco_ros.ros.logging import RosLogHandler
@@ -125,14 +126,18 @@ class MujocoNode(Node):
             describe=self._descriptions.of,
             factor=self._pacer.factor,
         )
+        self._hosted = self._host(parameters.values, arguments)
+        publish = self._companions.chain(self._state_log.chain(self._topics.publish))
+        if self._hosted is not None:
+            publish = self._hosted.chain(publish)
         self._physics = PhysicsThread(
             self.simulation,
             self._pacer,
-            self._companions.chain(self._state_log.chain(self._topics.publish)),
+            publish,
             priority=values["realtime_priority"],
             on_end=self._ended,
         )
-        self._physics.gate = lockstep
+        self._physics.gates.append(lockstep)
         self._physics.idle = self._companions.idle
         self._topics.is_last = self._physics.run.is_last
         self._controllers = Controllers(
@@ -154,6 +159,8 @@ class MujocoNode(Node):
         self.diagnostics.add("state log", self._state_log.report)
         self.diagnostics.add("lockstep", self._lockstep.report)
         self.diagnostics.add("companions", self._companions.report)
+        if self._hosted is not None:
+            self.diagnostics.add("controller", self._hosted.report)
         self.simulation.on_timestep.append(self._follow_timestep)
         submit, refusals = self._controllers.submit, self._controllers.refusals
         self._wrenches = WrenchServer(self.endpoints, self.simulation, parameters, submit, refusals)
@@ -203,6 +210,8 @@ class MujocoNode(Node):
 
     def start(self) -> None:
         """Start the physics, and the processes beside it."""
+        if self._hosted is not None:
+            self._hosted.start(self._physics, self)
         self._physics.start()
         self._companions.start()
 
@@ -210,12 +219,20 @@ class MujocoNode(Node):
         """End the physics, wait for it, and tell what there is left to tell."""
         self._companions.end()
         self._physics.stop()
+        if self._hosted is not None:
+            self._hosted.close()
         self._state_log.close()
         self.world.close()
         self._controllers.end("the simulator ended")
         self.run_control.close("the simulator ended")
         self.diagnostics.finish()
         self._companions.close()
+
+    def _host(self, values: Mapping[str, Any], arguments: Sequence[str]) -> HostedController | None:
+        """Return the controller that runs beside the physics, if one is asked for."""
+        if not values["controller"]:
+            return None
+        return HostedController(self, self.simulation, values, arguments)
 
     def _begins(self) -> float:
         """Return the simulated time at which a world that is loaded begins [s]."""

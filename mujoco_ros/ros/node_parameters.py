@@ -3,6 +3,7 @@
 from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
 from mujoco_ros.ros.companions.companions import COMPANION_PARAMETERS
 from mujoco_ros.ros.diagnostic_limits import LIMITS, NEVER, limit_parameter
+from mujoco_ros.ros.fsm.specs import CONTROLLER_PARAMETERS
 from mujoco_ros.ros.parameter_spec import Spec
 from mujoco_ros.ros.topics import RATES
 
@@ -158,6 +159,7 @@ PARAMETERS = (
         "<ros2_control> blocks, and only joint_commands is offered",
         read_only=True,
     ),
+    *CONTROLLER_PARAMETERS,
     *COMPANION_PARAMETERS,
     *(
         Spec(

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -124,14 +124,17 @@ class Parameters:
             del self._specs[name], self.values[name]
             self._changed.pop(name, None)
 
-    def refuse_unknown(self) -> None:
+    def refuse_unknown(self, known: Container[str] = ()) -> None:
         """Refuse what the user gave at start and nothing declared.
+
+        Args:
+            known: Parameters of other nodes of the process, which may be given to all nodes.
 
         Raises:
             ModelError: There is such a parameter.
         """
         for name in self._overrides:
-            if not self._find(name) and not name.startswith(_FOREIGN):
+            if not (self._find(name) or name in known or name.startswith(_FOREIGN)):
                 raise ModelError(self._unknown(name))
 
     def set(self, values: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from mujoco_ros.model.scene import RatesConfig
 from mujoco_ros.ros.frames import FramePlan
 from mujoco_ros.ros.outbox import Content, Topic
 from mujoco_ros.ros.topics import WrenchSign, robot_topics, transform_topic
-from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
+from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import Tracking
 
@@ -53,6 +53,7 @@ class Programme:
         motion = BaseMotion(bases, sample)
         parents = plant.model.body_parentid[frames.linked_bodies].tolist()
         poses = RelativePoses(frames.linked_bodies, parents, sample)
+        optical = OpticalPoses(frames.following, sample)
         tracking = Tracking(plant)
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
@@ -62,6 +63,7 @@ class Programme:
             "sensordata": sample.sensordata,
             "base_motion": motion.values,
             "relative_poses": poses.values,
+            "optical_poses": optical.values,
             "reference_position": references.q,
             "reference_velocity": references.dq,
             "reference_effort": references.tau,
@@ -73,6 +75,7 @@ class Programme:
         self._derived = {
             "base_motion": motion.update,
             "relative_poses": poses.update,
+            "optical_poses": optical.update,
             "position_error": lambda: tracking.update(now()),
         }
         topics: list[Topic] = []

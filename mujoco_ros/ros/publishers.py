@@ -35,13 +35,13 @@ class _Batched:
 
     Attributes:
         every: Steps from one message to the next.
-        robot: Whose ticks they are published at as well.
+        robots: Whose ticks they are published at as well.
         updates: What must be computed before.
         batch: Their messages.
     """
 
     every: int
-    robot: str
+    robots: frozenset[str]
     updates: list[Callable[[], None]]
     batch: Batch
 
@@ -58,27 +58,28 @@ class _Stage:
     def arrange(self, settings: _Settings) -> None:
         """Put into one batch what is published at the same steps."""
         self.settings = settings
-        groups: dict[tuple[int, bool, str], dict[Outlet, Content]] = {}
+        groups: dict[tuple[int, bool, tuple[str, ...]], dict[Outlet, Content]] = {}
         for outlet, content in self.outlets.items():
             topic = content.topic
             rate = self.programme.rate(topic, settings.rates) if settings.rates else 0.0
             if rate:
                 # Large, costly and seldom wanted: by itself it can be left out.
                 apart = topic.rate == "controller_state"
-                robot = self.programme.robot(topic)
-                robot = robot if robot in settings.locked else ""
-                at_ticks = robot and topic.rate == "joint_states"
+                # Where objects are is sensed by all.
+                senses = settings.locked if topic.rate == "tf" else {self.programme.robot(topic)}
+                robots = tuple(sorted(senses & settings.locked))
+                at_ticks = robots and topic.rate == "joint_states"
                 every = _NEVER if at_ticks else max(1, round(1 / (rate * settings.timestep)))
-                groups.setdefault((every, apart, robot), {})[outlet] = content
+                groups.setdefault((every, apart, robots), {})[outlet] = content
         arrays = self.programme.arrays
         self.batches = [
             _Batched(
                 every=every,
-                robot=robot,
+                robots=frozenset(robots),
                 updates=self.programme.updates(outlets.values()),
                 batch=Batch(outlets, arrays),
             )
-            for (every, _, robot), outlets in sorted(groups.items(), key=lambda group: group[0])
+            for (every, _, robots), outlets in sorted(groups.items(), key=lambda group: group[0])
         ]
 
 
@@ -210,7 +211,7 @@ class Publishers(Follower):
             self._clock_batch.publish(*stamp)
         for due in self._stage.batches:
             late = not due.every or (step % due.every and not last)
-            if late and due.robot not in ticking:
+            if late and due.robots.isdisjoint(ticking):
                 continue
             if stamp is None:
                 stamp = split(self._simulation.time)
@@ -228,7 +229,7 @@ class Publishers(Follower):
         stamp = split(self._simulation.time)
         self._clock_batch.repeat(*stamp, outlets)
         for due in self._stage.batches:
-            if due.robot in self._ticking:
+            if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()
                 due.batch.repeat(*stamp, outlets)

@@ -94,7 +94,7 @@ def test_the_zoo_publishes_and_takes_what_its_page_lists(start: Starter) -> None
     topics = {name: kind for name, kind in taken.items() if "/action/" not in kind}
     actions = {name: kind for name, kind in taken.items() if "/action/" in kind}
     assert len(published) > 40
-    assert len(topics) == 4 * 6 + 1
+    assert len(topics) == 4 * 6 + 2
     assert len(actions) == 4 + 2
     node = listener.node
 

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ("pictures.py", "camera_picture.py", "control_plots.py", "page_picture.py", "plot.py")
+SCRIPTS = (
+    *("pictures.py", "camera_picture.py", "control_plots.py", "fsm_diagrams.py"),
+    *("page_picture.py", "plot.py"),
+)
 
 
 def check(docs: Path) -> subprocess.CompletedProcess[str]:
@@ -29,6 +32,7 @@ def test_the_committed_plots_are_what_the_control_layer_makes():
 def test_a_plot_that_shows_something_else_is_named(tmp_path):
     for script in SCRIPTS:
         shutil.copy(ROOT / "docs" / script, tmp_path)
+    shutil.copy(ROOT / "docs" / "fsm.md", tmp_path)
     shutil.copytree(ROOT / "docs" / "images", tmp_path / "images")
     plot = tmp_path / "images" / "splines.svg"
     moved = re.sub(r"L (\d+\.\d+) (\d+)\.", r"L \1 1\2.", plot.read_text(), count=1)

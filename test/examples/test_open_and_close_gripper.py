@@ -56,7 +56,7 @@ def test_on_the_box_it_stalls_and_the_box_can_be_lifted(starter: Starter, folder
     stalled = re.match(r"close: stalled at (\S+) with an effort of (\S+): ", done.says)
     assert stalled
     assert float(stalled.group(1)) == pytest.approx(0.001, abs=0.0004)
-    assert abs(float(stalled.group(2))) == pytest.approx(2.0, abs=0.5)
+    assert abs(float(stalled.group(2))) == pytest.approx(6.0, abs=0.5)
     assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *ABOVE).code == 0
     assert height_of_the_box(arm) > lying + 0.08
     simulator.stop()

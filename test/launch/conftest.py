@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLES = (
     "controller_manager/ros2_control_node",
     "controller_manager/spawner",
+    "mujoco_ros/controller",
     "mujoco_ros/record",
     "mujoco_ros/sim",
     "robot_state_publisher/robot_state_publisher",

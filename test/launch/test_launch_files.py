@@ -11,6 +11,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 SIM = str(ROOT / "launch" / "sim.launch.py")
 RVIZ = str(ROOT / "launch" / "rviz.launch.py")
+CONTROLLER = str(ROOT / "launch" / "controller.launch.py")
+PICK_PLACE = str(ROOT / "launch" / "pick_place.launch.py")
 
 pytest.importorskip("launch_ros", reason="no ROS 2 launch system (package 'launch')")
 
@@ -23,7 +25,7 @@ def arguments_of(path: str) -> dict:
     context = LaunchContext()
     description = PythonLaunchDescriptionSource(path).get_launch_description(context)
     return {
-        a.name: (perform_substitutions(context, a.default_value), a.choices, a.description)
+        a.name: (perform_substitutions(context, a.default_value or []), a.choices, a.description)
         for a in description.get_launch_arguments()
     }
 
@@ -57,7 +59,7 @@ def test_rviz_declares_its_arguments_with_defaults_and_choices():
     }
 
 
-@pytest.mark.parametrize("path", [SIM, RVIZ])
+@pytest.mark.parametrize("path", [SIM, RVIZ, CONTROLLER, PICK_PLACE])
 def test_every_argument_is_described_by_sentences(path):
     for name, (_, _, description) in arguments_of(path).items():
         assert description != "no description given", name
@@ -95,6 +97,10 @@ def test_arguments_reach_the_simulator_with_their_types(ros2_launch, stand_ins):
         "real_time_factor:=2",
         "tf:=none",
         "viewer:=web",
+        "controller:=pick_place",
+        "controller_robot:=arm",
+        "controller_step_by_step:=true",
+        "controller_seed:=7",
         "log_level:=debug",
         environment=stand_ins,
     )
@@ -104,9 +110,48 @@ def test_arguments_reach_the_simulator_with_their_types(ros2_launch, stand_ins):
         "real_time_factor": 2.0,
         "tf": "none",
         "viewer": "web",
+        "controller": "pick_place",
+        "controller_robot": "arm",
+        "controller_step_by_step": True,
+        "controller_seed": 7,
     }
     assert isinstance(sim.parameters["real_time_factor"], float)
     assert sim.argv[sim.argv.index("--log-level") + 1] == "debug"
+
+
+def test_the_arm_is_started_with_its_controller_that_brings_the_box_to_and_fro(
+    ros2_launch, stand_ins
+):
+    launch = ros2_launch(PICK_PLACE, "viewer:=none", environment=stand_ins)
+    (sim,) = launch.started(1)["sim"]
+    chosen = ("scene", "controller", "viewer", "tf")
+    assert [sim.parameters[name] for name in chosen] == ["arm", "pick_place", "none", "all"]
+    assert any(argument.endswith("pick_place_again.yaml") for argument in sim.argv)
+
+
+def test_a_controller_is_started_beside_a_robot(ros2_launch, stand_ins, tmp_path):
+    file = tmp_path / "my.yaml"
+    file.write_text("pick_place: {ros__parameters: {scene: zoo, DESCEND.speed: 0.1}}")
+    launch = ros2_launch(
+        CONTROLLER,
+        "controller:=pick_place",
+        "scene:=arm",
+        "simulator:=none",
+        "lockstep:=true",
+        f"params_file:={file}",
+        environment=stand_ins,
+    )
+    (controller,) = launch.started(1)["controller"]
+    assert controller.argv[0] == "pick_place"
+    assert controller.parameters == {
+        "scene": "arm",
+        "robot": "",
+        "output": "joint_commands",
+        "without": "",
+        "simulator": "",
+        "lockstep": True,
+        "DESCEND.speed": 0.1,
+    }
 
 
 def test_a_params_file_is_passed_on_and_arguments_win_over_it(ros2_launch, stand_ins, tmp_path):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from replay import Instant, replay
@@ -14,6 +15,8 @@ from mujoco_ros.model.description import descriptions
 from mujoco_ros.model.layout import lay_out
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.frames import plan_frames
+from mujoco_ros.ros.programme import Programme
+from mujoco_ros.sim.simulation import Simulation
 
 Pose = tuple[np.ndarray, np.ndarray]  # position (3,), rotation (3, 3)
 _PROBE = str(DATA / "probe.xml")
@@ -210,3 +213,39 @@ def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_o
     assert [row[:2] for row in plan.moving] == [("a", "b")]
     assert plan.linked_bodies == [assembly.model.body("b").id]
     assert [t.child_frame_id for t in plan.static] == ["a"]
+
+
+@pytest.mark.parametrize("mode", ["base", "all"])
+@pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
+def test_a_camera_that_follows_something_moves_on_tf(tmp_path, mode, integrator):
+    path = tmp_path / "watched.xml"
+    path.write_text(
+        f'<mujoco><option integrator="{integrator}"/><worldbody>'
+        '<camera name="guard" pos="2 1 3" mode="targetbody" target="ball"/>'
+        '<body name="ball" pos="0 0 5"><freejoint/><geom size=".1"/>'
+        '<camera name="along" pos="1 0 0" mode="track"/></body></worldbody></mujoco>'
+    )
+    simulation = Simulation(load_scene(str(path)))
+    layout, plant = simulation.layout, simulation.plant
+    described = descriptions(simulation.assembly, layout)
+    plan = plan_frames(simulation.model, layout, mode, described)
+    programme = Programme(plant, lambda: 0.0, plan, "child_on_parent", controllers=False)
+    (content,) = (c for c in programme.contents if c.topic.name == "/tf")
+    simulation.data.qvel[3:6] = 1.0, 2.0, 3.0
+    for _ in range(100):
+        simulation.step()
+    for update in programme.updates([content]):
+        update()
+    expected = mujoco.MjData(simulation.model)
+    expected.qpos[:] = simulation.sample.qpos
+    mujoco.mj_forward(simulation.model, expected)
+    rows = {child: (parent, array, at) for parent, child, array, at in plan.moving}
+    for name in ("guard", "along"):
+        parent, array, at = rows[f"{name}_optical_frame"]
+        assert (parent, array) == ("world", "optical_poses")
+        numbers = programme.arrays[array].reshape(-1)[at : at + 7]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, numbers[3:])
+        camera = expected.cam(name)
+        _assert_optical((numbers[:3], turn.reshape(3, 3)), (camera.xpos, camera.xmat.reshape(3, 3)))
+    assert not [t for t in plan.static if t.child_frame_id in rows], "a frame has two parents"

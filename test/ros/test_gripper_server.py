@@ -89,7 +89,7 @@ def test_closing_on_a_box_stalls_and_holds_it(boxed: Bench) -> None:
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert (result.reached_goal, result.stalled) == (False, True)
     assert result.state.position[0] == pytest.approx(_BOX, abs=1e-4)
-    assert result.state.effort[0] == pytest.approx(-2.0, abs=0.05)  # 1 N a finger
+    assert result.state.effort[0] == pytest.approx(-6.0, abs=0.15)  # 3 N a finger
     box = boxed.simulation.data.joint("box/box_free")
     boxed.simulation.model.opt.gravity[2] = -9.81
     boxed.run(1.0)
@@ -108,12 +108,13 @@ def test_a_stall_may_be_what_is_wanted(boxed: Bench) -> None:
 
 def test_an_effort_limit_is_seen_at_the_joint_until_the_next_command(boxed: Bench) -> None:
     boxed.configure(stall_timeout=0.3)
-    for effort, expected in ((1.0, -1.0), (0.0, -2.0), (0.5, -0.5)):
+    for effort, expected in ((1.0, -1.0), (0.0, -6.0), (0.5, -0.5)):
         sent = boxed.commander.grip(0.0, effort=effort)
         result = _answer(boxed, sent).result
         assert result.stalled
-        assert result.state.effort[0] == pytest.approx(expected, rel=0.03)
-        assert _finger(boxed)[1] == pytest.approx(expected, rel=0.03)
+        # The pads give way slowly under the full force.
+        assert result.state.effort[0] == pytest.approx(expected, rel=0.15)
+        assert _finger(boxed)[1] == pytest.approx(expected, rel=0.15)
     boxed.run(0.5)
     assert _finger(boxed)[1] == pytest.approx(-0.5, rel=1e-3)
 

@@ -143,9 +143,13 @@ def test_the_pose_of_a_robot_whose_urdf_is_fixed_to_the_world_itself_is_refused(
 
 
 def test_a_camera_that_turns_by_itself_has_no_static_frame(scene):
-    found = parents(scene("[{name: a, model: cart.xml}]"), "all")
-    assert "fixed_optical_frame" in found
-    assert "turning_optical_frame" not in found
+    path = scene("[{name: a, model: cart.xml}]")
+    found = parents(path, "all")
+    assert found["fixed_optical_frame"] == ["cart"]
+    assert found["turning_optical_frame"] == ["world"]
+    static = {transform.child_frame_id for transform in plan(path, "all")[0].static}
+    assert "fixed_optical_frame" in static
+    assert "turning_optical_frame" not in static
 
 
 SIGHTS = """[{name: a, model: cart.xml,

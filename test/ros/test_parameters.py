@@ -24,6 +24,7 @@ _NAMES = [spec.name for spec in PARAMETERS]
 _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "seed"}
 _READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
 _READ_ONLY |= {"cameras", "rendering", "viewer", "viewer_host", "viewer_port"}
+_READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_step_by_step"}
 
 
 @pytest.fixture(scope="module")

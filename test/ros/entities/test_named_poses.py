@@ -5,6 +5,7 @@ from remote import Remote
 from simulation_interfaces.msg import Bounds, EntityState, Result, TagsFilter
 
 OK = Result.RESULT_OK
+ARM_SITES = ("wrist_ft", "grasp", "gripper_imu", "left_pad", "right_pad")
 
 
 def poses(yard: Remote, **tags) -> dict:
@@ -15,7 +16,8 @@ def poses(yard: Remote, **tags) -> dict:
 
 def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: Remote):
     found = poses(yard)
-    assert set(found) == {"parking", "tip", "arm/wrist_ft", "arm/grasp", "table/table_top"}
+    sites = {f"arm/{site}" for site in ARM_SITES}
+    assert set(found) == {"parking", "tip", "table/table_top"} | sites
     assert list(found["parking"].tags) == ["world", "fixed"]
     assert list(found["arm/grasp"].tags) == ["arm", "moving"]
     assert found["parking"].pose.position.x == -3.0
@@ -25,8 +27,7 @@ def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: Remote):
 def test_named_poses_are_filtered_by_tags(yard: Remote):
     assert set(poses(yard, tags=["fixed"])) == {"parking", "table/table_top"}
     assert set(poses(yard, tags=["moving", "arm"], filter_mode=1)) == {
-        "arm/wrist_ft",
-        "arm/grasp",
+        f"arm/{site}" for site in ARM_SITES
     }
 
 

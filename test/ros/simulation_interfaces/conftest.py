@@ -16,9 +16,10 @@ def shared_remote(start_shared: Starter) -> Iterator[Remote]:
 
 
 @pytest.fixture
-def remote(shared_remote: Remote) -> Remote:
+def remote(shared_remote: Remote) -> Iterator[Remote]:
     """The shipped arm, playing."""
     shared_remote.put(PAUSED)
     shared_remote.quiet()
     shared_remote.put(PLAYING)
-    return shared_remote
+    yield shared_remote
+    shared_remote.put(PAUSED)  # other tests of the file have simulators of their own

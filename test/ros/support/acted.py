@@ -40,6 +40,7 @@ class Wires:
     def __init__(self) -> None:
         self.callbacks: dict[str, Callable[[Any], None]] = {}
         self.published: dict[str, list[Any]] = {}
+        self.later_calls: list[tuple[float, Callable[[], object]]] = []
 
     def subscription(
         self, _kind: Any, topic: str, callback: Callable[[Any], None], _qos: Any
@@ -53,6 +54,15 @@ class Wires:
         assert topic not in self.published
         self.published[topic] = sent
         return SimpleNamespace(topic=topic, publish=sent.append)
+
+    def later(self, seconds: float, call: Callable[[], object]) -> None:
+        self.later_calls.append((seconds, call))
+
+    def wait(self) -> None:
+        """Let so much time go by that all is due that was put off so far."""
+        due, self.later_calls = self.later_calls, []
+        for _, call in due:
+            call()
 
     def close(self, endpoint: Any) -> None:
         if isinstance(endpoint, str):

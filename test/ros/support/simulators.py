@@ -69,6 +69,10 @@ class Recording:
     def messages(self) -> list[Any]:
         return [deserialize_message(data, self.kind) for data in self.raw]
 
+    @property
+    def latest(self) -> Any:
+        return deserialize_message(self.raw[-1], self.kind)
+
 
 class Listener:
     """A node in the domain of a simulator; it spins only while it waits for something."""

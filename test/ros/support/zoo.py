@@ -40,8 +40,16 @@ PERIODIC: dict[str, tuple[type, str]] = {
         for side in ("left", "right")
         for joint in ("ankle", "wrist")
     },
-    "/left_arm/wrench/wrist_ft": (WrenchStamped, BEST_EFFORT),
-    "/right_arm/wrench/wrist_ft": (WrenchStamped, BEST_EFFORT),
+    **{
+        f"/{side}_arm/{topic}": (kind, BEST_EFFORT)
+        for side in ("left", "right")
+        for topic, kind in {
+            "wrench/wrist_ft": WrenchStamped,
+            "imu/gripper_imu": Imu,
+            "contact/left_pad": WrenchStamped,
+            "contact/right_pad": WrenchStamped,
+        }.items()
+    },
     "/humanoid/contact/left_foot": (WrenchStamped, BEST_EFFORT),
     "/humanoid/contact/right_foot": (WrenchStamped, BEST_EFFORT),
     **{
@@ -71,6 +79,7 @@ RARE = {"/mujoco/reset_event"}
 COMMANDS: dict[str, type] = {
     **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
     **{f"{robot}/external_wrench": WrenchStamped for robot in ("", *(f"/{r}" for r in ROBOTS))},
+    "/external_wrench/held": WrenchStamped,
     **{
         f"/{robot}/{interface}_controller/commands": Float64MultiArray
         for robot in ROBOTS
