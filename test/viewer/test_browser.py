@@ -109,6 +109,20 @@ def start_to_pull(shown: Shown) -> None:
     shown.drag(middle, (0.0, -140.0), "right")
 
 
+def pull(shown: Shown, listener: Listener, is_felt: Callable[[], bool]) -> bool:
+    """Pull until that is felt: on a busy machine two presses may be two clicks, and select nothing.
+
+    Returns:
+        Whether it was; the pull goes on then.
+    """
+    for _ in range(3):
+        start_to_pull(shown)
+        if listener.spin_until(is_felt, 20.0):
+            return True
+        end_the_pull(shown)
+    return False
+
+
 def end_the_pull(shown: Shown) -> None:
     """Let go of the mouse and of the keyboard."""
     shown.page.mouse.up(button="right")
@@ -122,8 +136,7 @@ def test_a_body_is_pulled_with_the_mouse_until_it_is_let_go(shown, listener):
     assert listener.spin_until(lambda: height() == height())
     before = height()
     try:
-        start_to_pull(shown)
-        assert listener.spin_until(lambda: height() > before + 0.02), "the pull is not felt"
+        assert pull(shown, listener, lambda: height() > before + 0.02), "the pull is not felt"
         assert wrenches.latest.header.frame_id == "box"
     finally:  # else nothing that comes after it can be clicked
         end_the_pull(shown)
@@ -201,8 +214,7 @@ def test_what_is_pulled_is_let_go_when_the_page_is_closed(shown, listener):
     paint(listener, "steel", MAGENTA)
     shown.wait(lambda: len(shown.magenta()) > 8, "the arm")
     wrenches = listener.record(WrenchStamped, f"/{HELD_WRENCH}", reliable=True)
-    start_to_pull(shown)
-    assert listener.spin_until(lambda: len(wrenches) > 0 and wrenches.latest.wrench.force.z != 0.0)
+    assert pull(shown, listener, lambda: len(wrenches) and wrenches.latest.wrench.force.z != 0.0)
     assert wrenches.latest.header.frame_id == "forearm"
     shown.page.close()
     assert listener.spin_until(lambda: wrenches.latest.wrench.force.z == 0.0), "it is pulled still"
