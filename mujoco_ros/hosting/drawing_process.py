@@ -7,9 +7,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.fsm.host import Image
-from mujoco_ros.fsm.observation import Pose
+from mujoco_ros.hosting.optics import optical_pose
 from mujoco_ros.model.cameras import Camera
-from mujoco_ros.model.frames import OPTICAL_WXYZ
 from mujoco_ros.motion.servant import serve
 from mujoco_ros.rendering.noise import Grain
 from mujoco_ros.rendering.renderer import Renderer, View
@@ -69,16 +68,8 @@ class Painter:
             depth=depth,
             colour=colour,
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),
-            pose=_optical(data, camera.camera),
+            pose=optical_pose(data, camera.camera),
         )
-
-
-def _optical(data: mujoco.MjData, camera: int) -> Pose:
-    """Return the optical frame of a camera in the world."""
-    quat, optical = np.zeros(4), np.zeros(4)
-    mujoco.mju_mat2Quat(quat, data.cam_xmat[camera])
-    mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
-    return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from sensor_msgs.msg import Image as ImageMessage
 from mujoco_ros.fsm.host import Image
 from mujoco_ros.fsm.observation import Observation, Pose
 from mujoco_ros.fsm.robot import Robot
+from mujoco_ros.hosting.optics import optical_pose
 from mujoco_ros.model.cameras import Camera
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.frames import OPTICAL_WXYZ
 from mujoco_ros.model.layout import FloatingBase, Layout
 from mujoco_ros.ros.cameras.camera import camera_topics
 from mujoco_ros.ros.controller_node.inbox import Inbox
@@ -166,10 +166,7 @@ class Looking:
                 _place(data, self._base, then.base.pose)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
-        quat, optical = np.zeros(4), np.zeros(4)
-        mujoco.mju_mat2Quat(quat, data.cam_xmat[camera.camera])
-        mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
-        return Pose(position=data.cam_xpos[camera.camera].copy(), quat_wxyz=optical)
+        return optical_pose(data, camera.camera)
 
 
 def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
