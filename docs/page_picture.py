@@ -1,4 +1,4 @@
-"""The picture of the viewer's page: a simulator, a state machine, a browser, and a hand at work."""
+"""The picture of the viewer's page: a simulator with a controller, a browser, a hand at work."""
 
 import io
 import math
@@ -24,14 +24,14 @@ from sensor_msgs.msg import JointState
 
 ROOT = Path(__file__).resolve().parents[1]
 SUPPORT = ROOT / "test" / "viewer" / "support"
-CONTROLLER = ROOT / "test" / "ros" / "support" / "state_machine_node.py"
+CONTROLLER, TRANSITION = "stand", "squat"
 SIZE = {"width": 1280, "height": 800}
 COARSE = 0.25
 """Pixels to a pixel while the page is set up: without a graphics card, each takes its time."""
 PATIENCE_S = 300.0
 SETTLED_S = 40.0
 PERIOD_S = 4.0
-PUSH_N = 12.0
+PUSH_N = 4.0
 SWINGS_RAD = {"left_shoulder_pitch": (0.0, 0.5), "left_elbow": (-0.9, 0.5)}
 """About what and how far joints swing."""
 PLOTTED = {
@@ -60,10 +60,10 @@ def photograph(scene: str, path: Path) -> None:
         os.environ.update(ros)
         spied = {"PYTHONPATH": str(SUPPORT / "spied"), "MUJOCO_ROS_WIDGETS": str(widgets)}
         command = [sys.executable, "-m", "mujoco_ros", "--ros-args", "-p", f"scene:={scene}"]
+        command += ["-p", f"controller:={CONTROLLER}"]
         log = Path(folder, "log")
         with (
             _running([*command, "-p", "viewer:=web"], ros | spied, log),
-            _running([sys.executable, str(CONTROLLER)], ros, Path(folder, "controller")),
             _moving(),
         ):
             _photograph(_address(log), Path(widgets), scene, path)
@@ -142,7 +142,7 @@ def _photograph(address: str, widgets: Path, robot: str, path: Path) -> None:
 
 
 def _page(running: Any, address: str, scale: float) -> Any:
-    page = running.new_page(viewport=SIZE, device_scale_factor=scale)
+    page = running.new_page(viewport=SIZE, device_scale_factor=scale, color_scheme="dark")
     page.set_default_timeout(1000.0 * PATIENCE_S)
     with page.expect_console_message(lambda said: "First remote draw frame" in said.text):
         page.goto(address)
@@ -163,4 +163,4 @@ def _set_up(shown: Any, robot: str) -> None:
         shown.click(f"Plots/{robot} {kind}")
     shown.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
     shown.front("Controller")
-    shown.click("Controller/stand")
+    shown.click(f"Controller/{TRANSITION}")

@@ -46,6 +46,7 @@ class Docks:
         self._nodes: dict[Place, int] = {}
         self._borders: dict[Place, Rectangle] = {}
         self._behind: list[str] = []  # what is still to be brought to the front
+        self._leads: dict[Place, str] = {}
         self._size = (0.0, 0.0)
         self._frames = 0
         self._is_touched = False
@@ -78,16 +79,22 @@ class Docks:
     def place(self, place: Place, title: str) -> None:
         """Have the window that begins next, of that title, be there, until it is dragged away.
 
-        The first window of a place is the tab in front.
+        The first window of a place is the tab in front, unless another leads.
         """
         if place not in self._nodes:
             return
         if place not in self._borders:
             self._borders[place] = (0.0, 0.0, 0.0, 0.0)
-            self._behind.append(title)
+            self._behind.append(self._leads.get(place, title))
         is_new = self._frames <= 1
         condition = imgui.Cond.Always if is_new else imgui.Cond.FirstUseEver
         imgui.SetNextWindowDockID(self._nodes[place], int(condition))
+
+    def lead(self, place: Place, title: str) -> None:
+        """Have the window of that title be the tab in front, until somebody has clicked."""
+        if not self._is_touched and self._leads.get(place) != title:
+            self._leads[place] = title
+            self._behind.insert(0, title)
 
     def border(self, place: Place) -> None:
         """Take notice of where the window is that has begun at a place."""
@@ -127,4 +134,4 @@ class Docks:
 
 _docks = Docks()
 expect_page, lay_out = _docks.expect_page, _docks.lay_out
-place, border = _docks.place, _docks.border
+place, lead, border = _docks.place, _docks.lead, _docks.border

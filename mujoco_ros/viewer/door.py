@@ -49,6 +49,7 @@ class Door:
             ModelError: If `host` is none of this machine's, or all of the ports are taken.
         """
         self.socket = _bind(host, port)
+        self._wanted = port
         self.visitors = 0
         self._names = {"localhost", host.lower()}
         # Others in the network may claim the rest, and have them lead to a loopback address.
@@ -67,6 +68,12 @@ class Door:
         if address.is_loopback or address.is_unspecified:
             return f"http://localhost:{self.port}/"
         return f"http://{_bracketed(str(address))}:{self.port}/"
+
+    @property
+    def whereabouts(self) -> str:
+        """The URL, and why it is another one than was wanted."""
+        moved = self._wanted not in (0, self.port)
+        return f"{self.url} (port {self._wanted} is taken)" if moved else self.url
 
     def refusal(self, path: str, headers: Headers) -> str:
         """Return why a request is not answered; empty if it is."""

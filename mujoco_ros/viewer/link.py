@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mujoco_ros.sim.acting.pulls import Pull
+
 Scope = str
 """What a reset resets: ``time``, ``state`` or ``spawned``."""
 
@@ -71,23 +73,6 @@ class ParameterInfo:
     choices: tuple[str, ...] = ()
     description: str = ""
     read_only: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Push:
-    """A wrench that acts on a frame for as long as it is held.
-
-    Attributes:
-        frame: Name of the frame in TF, see `model.places`.
-        force: In axes of the world, at the frame's origin [N].  # (3,)
-        torque: About the frame's origin, in axes of the world [Nm].  # (3,)
-        rotation: The frame's axes in the world, columns.  # (3, 3)
-    """
-
-    frame: str
-    force: np.ndarray
-    torque: np.ndarray
-    rotation: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +216,11 @@ class Link(Protocol):
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         """Send references to joints of the robot with that namespace [rad or m]."""
 
-    def push(self, push: Push) -> None:
-        """Let a wrench act on a frame, until `release`; each call replaces the one before."""
+    def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a frame, by its name in TF, until `let_go`; that of before ends."""
 
-    def release(self, frame: str = "") -> None:
-        """End the push of a frame, or all of them."""
+    def let_go(self) -> None:
+        """Pull at nothing any more."""
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray

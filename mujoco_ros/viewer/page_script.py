@@ -5,13 +5,16 @@ from websockets.http11 import Response
 _PAGES = ("/", "/index.html")
 _HEAD = b"<head>"
 # Studio's page opens the stream again only after 60 pictures, which takes a browser that draws a
-# few of them a second half a minute, and tells its theme once, whether the viewer listens or not.
+# few of them a second half a minute. It is dark at first, whatever the browser prefers, and tells
+# its theme only when that changes, whether the viewer listens or not.
 _SCRIPT = b"""
     <script>
       "use strict";
       (() => {
         const RETRY_MS = 500;
         const DELIBERATE = 4000; // Close codes from here on are told to Studio's page.
+        const THEME = "mjwv_theme"; // Where Studio's page keeps it.
+        const PREFERRED = "mujoco_ros_preferred";
         const Socket = window.WebSocket;
         const notice = document.createElement("div");
         notice.id = "reconnecting";
@@ -21,11 +24,27 @@ _SCRIPT = b"""
           "padding:12px 24px;border-radius:8px;background:#c77f12;color:#fff;" +
           "font:16px sans-serif;pointer-events:none";
 
+        // What is chosen on the page holds until the browser prefers something else than it did.
+        const theme = () => {
+          const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+          const preferred = isDark ? "dark" : "light";
+          try {
+            if (localStorage.getItem(PREFERRED) !== preferred) {
+              localStorage.setItem(PREFERRED, preferred);
+              localStorage.setItem(THEME, preferred);
+            }
+            return localStorage.getItem(THEME) || preferred;
+          } catch { // The browser keeps nothing for pages.
+            return preferred;
+          }
+        };
+        const firstTheme = theme(); // Before Studio's page looks for its own.
+
         class LastingSocket {
           constructor(url) {
             this.url = url;
             this.isClosed = this.hasOpened = this.hasControls = false;
-            this.theme = "";
+            this.theme = `theme=${firstTheme}`;
             this.open();
           }
           open() {
@@ -47,7 +66,7 @@ _SCRIPT = b"""
             if (typeof event.data === "string" && event.data.includes("role=")) {
               // The viewer forgets what it was told by who has not the controls yet.
               const hasControls = event.data.includes("role=controller");
-              if (hasControls && !this.hasControls && this.theme) this.socket.send(this.theme);
+              if (hasControls && !this.hasControls) this.socket.send(this.theme);
               this.hasControls = hasControls;
             }
             if (this.onmessage) this.onmessage(event);

@@ -1,11 +1,14 @@
-"""What the mouse does to a body: a push, or a mocap body that is moved."""
+"""What the mouse does to a body: a pull, or a mocap body that is moved."""
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.layout import Layout
 from mujoco_ros.model.places import MocapBody, can_move, mocap_bodies, places
-from mujoco_ros.viewer.link import Link, Push
+from mujoco_ros.sim.acting.pulls import Pull
+from mujoco_ros.viewer.link import Link
+
+_ROTATE = int(mujoco.mjtPertBit.mjPERT_ROTATE)
 
 
 class Handles:
@@ -30,13 +33,13 @@ class Handles:
 
 
 class Perturbation:
-    """Tells the simulator what the mouse does; the engine makes forces of it as in Studio."""
+    """Tells the simulator where the mouse wants a body; what forces that takes, it knows itself."""
 
     def __init__(self, link: Link) -> None:
         """Act through `link`."""
         self._link = link
         self._handles: Handles | None = None
-        self._held = ""
+        self._holds = False
 
     def attach(self, model: mujoco.MjModel, layout: Layout) -> None:
         """Act on another model from now on; what is held is let go."""
@@ -44,11 +47,11 @@ class Perturbation:
         self._handles = Handles(model, layout)
 
     def apply(self, model: mujoco.MjModel, data: mujoco.MjData, perturb: mujoco.MjvPerturb) -> None:
-        """Push, move or let go, as the mouse is now.
+        """Pull, move or let go, as the mouse is now.
 
         Args:
             model: What is shown, with as many bodies as the model that is attached to.
-            data: Its forwarded state; the mocap body that is moved is moved in it too.
+            data: Its state; the mocap body that is moved is moved in it too.
             perturb: What the mouse has selected, and what it does to it.
         """
         body, handles = perturb.select, self._handles
@@ -57,13 +60,13 @@ class Perturbation:
         elif mocap := handles.mocap(body):
             self._move(mocap, model, data, perturb)
         else:
-            self._push(handles.frame(body), model, data, perturb)
+            self._pull(handles.frame(body), model, perturb)
 
     def let_go(self) -> None:
-        """End the push, if there is one."""
-        if self._held:
-            self._link.release(self._held)
-            self._held = ""
+        """End the pull, if there is one."""
+        if self._holds:
+            self._link.let_go()
+            self._holds = False
 
     def _move(
         self,
@@ -77,38 +80,21 @@ class Perturbation:
         position, quat = data.mocap_pos[mocap.mocap], data.mocap_quat[mocap.mocap]
         self._link.move_mocap(mocap.namespace, mocap.name, position.copy(), quat.copy())
 
-    def _push(
-        self, frame: str, model: mujoco.MjModel, data: mujoco.MjData, perturb: mujoco.MjvPerturb
-    ) -> None:
-        if frame != self._held:
-            self.let_go()
+    def _pull(self, frame: str, model: mujoco.MjModel, perturb: mujoco.MjvPerturb) -> None:
         if not frame:
+            self.let_go()
             return
-        body = perturb.select
-        wrench = engine_wrench(model, data, perturb)
-        arm = data.xipos[body] - data.xpos[body]
-        self._held = frame
-        self._link.push(
-            Push(
-                frame=frame,
-                force=wrench[:3],
-                torque=wrench[3:] + np.cross(arm, wrench[:3]),
-                rotation=data.xmat[body].reshape(3, 3).copy(),
-            )
+        # The engine turns the axes of inertia.
+        back, quat = np.zeros((2, 4))
+        mujoco.mju_negQuat(back, model.body_iquat[perturb.select])
+        mujoco.mju_mulQuat(quat, perturb.refquat, back)
+        self._holds = True
+        self._link.pull(
+            frame,
+            Pull(
+                turns=bool(perturb.active & _ROTATE),
+                point=perturb.localpos.copy(),
+                position=perturb.refselpos.copy(),
+                quat_wxyz=quat,
+            ),
         )
-
-
-def engine_wrench(
-    model: mujoco.MjModel, data: mujoco.MjData, perturb: mujoco.MjvPerturb
-) -> np.ndarray:
-    """Return the force and torque that the engine makes of a perturbation; `data` stays as it is.
-
-    They act at the selected body's centre of mass, in axes of the world [N, Nm].  # (6,)
-    """
-    row = data.xfrc_applied[perturb.select]
-    before = row.copy()
-    row[:] = 0.0
-    mujoco.mjv_applyPerturbForce(model, data, perturb)
-    wrench: np.ndarray = row.copy()
-    row[:] = before
-    return wrench

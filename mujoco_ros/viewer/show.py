@@ -37,7 +37,7 @@ def serve_page(
     """
     door = Door(host, port)
     page = open_page(door, _feed(state), plugins(state, link))
-    say(f"the viewer is at {door.url}")
+    say(f"the viewer is at {door.whereabouts}")
     viewer_protocol.run_viewer_loop(page)
 
 

@@ -28,9 +28,10 @@ def browser() -> Iterator[Any]:
 def context(monkeypatch, tmp_path) -> Iterator[None]:
     """Contexts of Dear ImGui and ImPlot, without a window."""
     monkeypatch.chdir(tmp_path)  # where Dear ImGui leaves its imgui.ini
-    gui, plots = imgui.CreateContext(), implot.CreateContext()
+    gui = imgui.CreateContext()
     imgui.SetCurrentContext(gui)  # a viewer of an earlier test may have left its own
-    implot.set_imgui_context(gui)
+    implot.set_imgui_context(gui)  # first, or it uses that of an earlier test, which is gone
+    plots = implot.CreateContext()
     implot.set_implot_context(plots)
     io = imgui.GetIO()
     io.DisplaySize = imgui.Vec2(1280, 800)

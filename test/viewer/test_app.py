@@ -48,27 +48,27 @@ def hold(app, monkeypatch, *, button_is_down=True):
     app.update()
 
 
-def test_what_is_held_is_pushed_until_the_button_is_let_go_wherever_that_is(app, monkeypatch):
+def test_what_is_held_is_pulled_until_the_button_is_let_go_wherever_that_is(app, monkeypatch):
     hold(app, monkeypatch)
     hold(app, monkeypatch)
-    assert [push.frame for (push,) in app._link.called("push")] == [FOREARM, FOREARM]
-    assert not app._link.called("release")
+    assert [frame for frame, _ in app._link.called("pull")] == [FOREARM, FOREARM]
+    assert not app._link.called("let_go")
     hold(app, monkeypatch, button_is_down=False)  # over a window, where Studio looks away
     assert app.viewer.perturb.active == 0
-    assert app._link.called("release") == [(FOREARM,)]
+    assert app._link.called("let_go") == [()]
 
 
 @pytest.mark.parametrize("event", [Unseen(), messages.ExitEvent()])
 def test_what_is_held_is_let_go_when_nobody_looks_and_at_the_end(app, monkeypatch, event):
     hold(app, monkeypatch)
     {Unseen: app._on_unseen, messages.ExitEvent: app._on_exit}[type(event)](event)
-    assert app._link.called("release") == [(FOREARM,)]
+    assert app._link.called("let_go") == [()]
 
 
-def test_a_replay_cannot_be_pushed(app, monkeypatch):
+def test_a_replay_cannot_be_pulled(app, monkeypatch):
     app._link.parameters["at_end"] = ParameterInfo(value="pause")
     hold(app, monkeypatch)
-    assert not app._link.called("push")
+    assert not app._link.called("pull")
 
 
 def test_what_is_selected_survives_new_colours_but_not_another_model(app, state):

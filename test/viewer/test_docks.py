@@ -66,6 +66,37 @@ def test_a_page_that_tells_its_size_late_is_laid_out_for_it_anew(page):
     assert 0.45 * 640 < width < 0.55 * 640
 
 
+def test_a_window_that_leads_is_in_front_on_every_page_until_somebody_has_clicked(
+    page, monkeypatch
+):
+    titles = {**TITLES, Place.RIGHT_BELOW: "Inspector"}
+    seen = {}
+
+    def frames(width, count=8):
+        imgui.GetIO().DisplaySize = imgui.Vec2(width, 720)
+        for _ in range(count):
+            imgui.NewFrame()
+            page.docks.lay_out()
+            for title in [*titles.values(), "Controller"]:
+                place = next((p for p, t in titles.items() if t == title), Place.RIGHT_BELOW)
+                page.docks.place(place, title)
+                seen[title], _ = imgui.Begin(title, True)
+                page.docks.border(place)
+                imgui.End()
+            imgui.EndFrame()
+        return [title for title in ("Inspector", "Controller") if seen[title]]
+
+    assert frames(1280, count=20) == ["Inspector"]
+    page.docks.lead(Place.RIGHT_BELOW, "Controller")
+    assert frames(1280) == ["Controller"]
+    assert frames(1000, count=20) == ["Controller"], "on a page of another size"
+    monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: True)
+    frames(1000, count=1)
+    monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: False)
+    page.docks.lead(Place.RIGHT_BELOW, "Inspector")
+    assert frames(1000) == ["Controller"], "what is looked at goes away"
+
+
 def test_windows_stay_where_they_are_once_somebody_has_clicked(page, monkeypatch):
     page.frames(1280, 720)
     monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: True)

@@ -95,6 +95,8 @@ def test_the_next_port_is_taken_where_one_is_in_use():
     first = Door("127.0.0.1", 0)
     second = Door("127.0.0.1", first.port)
     assert first.port < second.port < first.port + 20
+    assert first.whereabouts == first.url
+    assert second.whereabouts == f"{second.url} (port {first.port} is taken)"
     first.close()
     second.close()
 

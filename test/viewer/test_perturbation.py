@@ -6,8 +6,7 @@ import pytest
 from fake_link import FakeLink
 from still_state import StillState
 
-from mujoco_ros.model.places import places
-from mujoco_ros.viewer.perturbation import Perturbation, engine_wrench
+from mujoco_ros.viewer.perturbation import Perturbation
 
 SCENE = """
 <mujoco>
@@ -16,7 +15,7 @@ SCENE = """
     <body name="hand" mocap="true" pos="0 0 1"><geom size="0.05"/></body>
     <body name="cup" pos="0.5 0 1">
       <freejoint/>
-      <geom type="box" size="0.1 0.1 0.1" pos="0.05 0 0.1"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0.05 0 0.1" euler="40 0 0"/>
     </body>
     <body name="post" pos="-0.5 0 0"><geom type="box" size="0.1 0.1 0.3"/></body>
   </worldbody>
@@ -24,6 +23,7 @@ SCENE = """
 """
 TRANSLATE = int(mujoco.mjtPertBit.mjPERT_TRANSLATE)
 ROTATE = int(mujoco.mjtPertBit.mjPERT_ROTATE)
+TURNED = (0.0, 0.6, 0.8, 0.0)
 AWAY = np.array([0.1, -0.05, 0.2])
 
 
@@ -62,53 +62,57 @@ def held(state: StillState, body: int | str, how: int) -> mujoco.MjvPerturb:
     ) @ np.array(perturb.localpos)
     perturb.refpos = state.data.xpos[perturb.select] + AWAY
     perturb.refselpos = point + AWAY
-    perturb.refquat = (1.0, 0.0, 0.0, 0.0)
+    perturb.refquat = TURNED
     return perturb
 
 
-@pytest.mark.parametrize("how", [TRANSLATE, ROTATE])
-def test_a_push_has_the_effect_on_the_body_that_the_engine_would_have_it_have(
-    perturbation, link, state, how
+def test_the_point_below_the_mouse_is_pulled_to_where_the_mouse_is(perturbation, link, state):
+    perturb = held(state, "cup", TRANSLATE)
+    perturbation.apply(state.model, state.data, perturb)
+    ((frame, pull),) = link.called("pull")
+    assert (frame, pull.turns) == ("cup", False)
+    np.testing.assert_allclose(pull.point, perturb.localpos)
+    np.testing.assert_allclose(pull.position, perturb.refselpos)
+
+
+def test_a_body_is_turned_so_that_its_axes_of_inertia_are_as_the_mouse_has_them(
+    perturbation, link, state
 ):
-    model, data = state.model, state.data
-    perturb = held(state, "cup", how)
-    perturbation.apply(model, data, perturb)
-    ((push,),) = link.called("push")
-    place = places(model, state.layout)[push.frame]
-    assert place.owner == "cup"
-    wanted = engine_wrench(model, data, perturb)
-    assert np.linalg.norm(wanted) > 0.1
-    arm = data.xpos[place.body] - data.xipos[perturb.select]
-    moved = np.concatenate([push.force, push.torque + np.cross(arm, push.force)])
-    np.testing.assert_allclose(moved, wanted, atol=1e-12)
-    assert not data.xfrc_applied.any(), "what is shown is what the simulator says acts"
+    model = state.model
+    perturbation.apply(model, state.data, held(state, "cup", ROTATE))
+    ((frame, pull),) = link.called("pull")
+    assert (frame, pull.turns) == ("cup", True)
+    axes = np.zeros(4)
+    mujoco.mju_mulQuat(axes, pull.quat_wxyz, model.body("cup").iquat)
+    assert abs(model.body("cup").iquat[0]) < 0.99
+    np.testing.assert_allclose(axes, TURNED, atol=1e-12)
 
 
-def test_what_cannot_move_is_not_pushed(perturbation, link, state):
+def test_what_cannot_move_is_not_pulled(perturbation, link, state):
     perturbation.apply(state.model, state.data, held(state, "post", TRANSLATE))
     assert link.calls == []
 
 
-def test_a_push_ends_once_with_the_mouse_button(perturbation, link, state):
+def test_a_pull_ends_once_with_the_mouse_button(perturbation, link, state):
     perturb = held(state, "cup", TRANSLATE)
     perturbation.apply(state.model, state.data, perturb)
     perturb.active = 0
     perturbation.apply(state.model, state.data, perturb)
     perturbation.apply(state.model, state.data, perturb)
-    assert link.called("release") == [("cup",)]
+    assert link.called("let_go") == [()]
 
 
-def test_a_push_ends_when_the_model_changes(perturbation, link, state):
+def test_a_pull_ends_when_the_model_changes(perturbation, link, state):
     perturbation.apply(state.model, state.data, held(state, "cup", TRANSLATE))
     perturbation.attach(state.model, state.layout)
-    assert link.called("release") == [("cup",)]
+    assert link.called("let_go") == [()]
 
 
-def test_a_mocap_body_goes_where_it_is_dragged_and_nothing_is_pushed(perturbation, link, state):
+def test_a_mocap_body_goes_where_it_is_dragged_and_nothing_is_pulled(perturbation, link, state):
     before = state.data.mocap_pos[0].copy()
     perturbation.apply(state.model, state.data, held(state, "hand", TRANSLATE))
     ((namespace, name, position, quat),) = link.called("move_mocap")
     assert (namespace, name) == ("", "hand")
     np.testing.assert_allclose(position - before, AWAY, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(quat), 1.0)
-    assert link.called("push") == []
+    assert link.called("pull") == []

@@ -18,6 +18,23 @@ from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web import open_page
 
 PATIENCE_S = 30.0
+CONTROLS = """
+    window.told = [];
+    window.WebSocket = class {
+      static OPEN = 1;
+      readyState = 1;
+      constructor() {
+        setTimeout(() => {
+          this.onopen();
+          this.onmessage({ data: "viewers=1;role=controller" });
+        });
+      }
+      send(text) {
+        told.push(text);
+      }
+    };
+"""
+"""Has a page believe that it controls the viewer, and keep what it tells that."""
 
 
 class Counter(plugin.ViewerPlugin):
@@ -93,6 +110,26 @@ def test_the_page_is_served_so_that_no_other_site_can_read_or_embed_it(served):
     status, headers, body = served.get("/model")
     assert (status, len(body) > 10_000) == (200, True)
     assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_theme_is_what_the_browser_prefers_until_another_is_chosen(served, browser):
+    context = browser.new_context(color_scheme="light")
+    context.add_init_script(CONTROLS)
+    page = context.new_page()
+    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part takes its time
+
+    def theme() -> tuple[str, str]:
+        page.goto(f"http://127.0.0.1:{served.door.port}/")
+        page.evaluate("() => { new WebSocket('/state'); }")
+        page.wait_for_function("told.length > 0")
+        return page.evaluate("told[0]"), page.evaluate("localStorage.getItem('mjwv_theme')")
+
+    assert theme() == ("theme=light", "light")
+    page.evaluate("localStorage.setItem('mjwv_theme', 'classic')")
+    assert theme() == ("theme=classic", "classic")
+    page.emulate_media(color_scheme="dark")
+    assert theme() == ("theme=dark", "dark")
+    context.close()
 
 
 @pytest.mark.parametrize("path", ["/", "/model", "/model?total_bytes", "/web_client.js", "/state"])

@@ -1,27 +1,24 @@
 """The topics that move mocap bodies."""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.subscription import Subscription
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.places import MocapBody, mocap_bodies
+from mujoco_ros.ros.acting.poses import pose_in_world
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.follower import Follower
 from mujoco_ros.ros.names import within
 from mujoco_ros.ros.outbox import nanoseconds
 from mujoco_ros.ros.refusals import Refusals
 from mujoco_ros.ros.submit import Submit
-from mujoco_ros.ros.topics import RELIABLE, WORLD
+from mujoco_ros.ros.topics import RELIABLE
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-
-_FARTHEST_M = 1e6
 
 
 @dataclass
@@ -91,7 +88,7 @@ class MocapServer(Follower):
 
     def _take(self, topic: str, moved: _Moved, message: PoseStamped) -> None:
         try:
-            position, quat = _pose(message)
+            position, quat = pose_in_world(message.header.frame_id, message.pose)
         except ModelError as error:
             self._refusals.report(topic, "refused", str(error))
             return
@@ -103,23 +100,3 @@ class MocapServer(Follower):
                 simulation.data.mocap_quat[moved.row] = quat
 
         self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
-
-
-def _pose(message: PoseStamped) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position and the unit quaternion wxyz of a message.
-
-    Raises:
-        ModelError: It is in another frame than the world, or no pose.
-    """
-    frame, pose = message.header.frame_id, message.pose
-    if frame not in ("", WORLD):
-        raise ModelError(f"the pose is in frame '{frame}'; a mocap body moves in '{WORLD}'")
-    position = np.array([pose.position.x, pose.position.y, pose.position.z])
-    if not np.all(np.abs(position) <= _FARTHEST_M):  # so is NaN
-        shown = ", ".join(f"{number:g}" for number in position)
-        raise ModelError(f"position ({shown}) has a number that is none, or is too far away")
-    turn = pose.orientation
-    length = math.hypot(turn.w, turn.x, turn.y, turn.z)
-    if not 0.5 < length < 2.0:
-        raise ModelError(f"the quaternion of the orientation must have length 1, got {length:g}")
-    return position, np.array([turn.w, turn.x, turn.y, turn.z]) / length

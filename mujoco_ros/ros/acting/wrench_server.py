@@ -1,8 +1,7 @@
 """The topics by which forces and torques reach bodies."""
 
-import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import mujoco
@@ -26,20 +25,12 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 EXTERNAL_WRENCH = "external_wrench"
-HELD_WRENCH = f"{EXTERNAL_WRENCH}/held"
-"""Of the scene alone; whoever dies in the middle of a push leaves nothing that acts for ever."""
-HELD_S = 0.5
-"""For so long, in wall time, acts what came on that topic; it goes on if it is repeated."""
 _LARGEST = 1e9
 """Beyond, the engine's numbers would be no use: it resets at accelerations of 1e10."""
-_NONE = Wrench(force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0))
 
 
 class WrenchServer(Follower):
-    """Takes ``external_wrench`` of the scene and of every robot, and lets it act.
-
-    What comes on ``external_wrench/held`` acts only as long as it is repeated.
-    """
+    """Takes ``external_wrench`` of the scene and of every robot, and lets it act."""
 
     def __init__(
         self,
@@ -56,15 +47,12 @@ class WrenchServer(Follower):
         self._submit = submit
         self._refusals = refusals
         self._open: dict[str, Subscription] = {}
-        self._held: dict[str, int] = {}  # frame to the number of its last message
-        self._count = itertools.count()
         self._layout: Layout = simulation.layout
         self._model: mujoco.MjModel = simulation.model
         self._places: Mapping[str, Place] = {}
         self._next: tuple[mujoco.MjModel, Layout, Mapping[str, Place]]
         self.draft(simulation.plant)
         self.finish()
-        endpoints.subscription(WrenchStamped, HELD_WRENCH, self._take_held, RELIABLE)
 
     def draft(self, plant: Plant) -> None:
         """Find the frames of the next model."""
@@ -84,67 +72,7 @@ class WrenchServer(Follower):
                 RELIABLE,
             )
 
-    def report(self) -> Report:
-        """Tell what acts."""
-        wrenches = self._simulation.wrenches.listing
-        text = f"wrenches act at {', '.join(wrenches)}" if wrenches else "nothing acts from outside"
-        return Report(
-            text,
-            {
-                f"wrench at {frame} [N, Nm]": " ".join(
-                    f"{number:g}" for number in (*wrench.force, *wrench.torque)
-                )
-                + (" in world axes" if wrench.in_world else "")
-                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
-                for frame, wrench in wrenches.items()
-            },
-        )
-
-    def _take(self, namespace: str, message: WrenchStamped) -> None:
-        place = self._let_act(namespace, within(namespace, EXTERNAL_WRENCH), message)
-        if place is not None:
-            self._held.pop(place.frame, None)
-
-    def _take_held(self, message: WrenchStamped) -> None:
-        place = self._let_act("", HELD_WRENCH, message)
-        if place is not None:
-            self._held[place.frame] = number = next(self._count)
-            self._endpoints.later(HELD_S, partial(self._let_go, place, number))
-
-    def _let_go(self, place: Place, number: int) -> None:
-        """End what was held, unless there was another message since."""
-        if self._held.get(place.frame) != number:
-            return
-        wrenches = self._simulation.wrenches
-        if place.frame not in wrenches.listing:
-            del self._held[place.frame]
-            return
-        self._submit(HELD_WRENCH, lambda _time: wrenches.put(place, _NONE))
-        # The command may be lost, if there are too many.
-        self._endpoints.later(HELD_S, partial(self._let_go, place, number))
-
-    def _let_act(self, namespace: str, topic: str, message: WrenchStamped) -> Place | None:
-        """Have a wrench act; return where, or None if it is refused."""
-        try:
-            place = self._place(namespace, message.header.frame_id)
-            force = _numbers("force", message.wrench.force)
-            torque = _numbers("torque", message.wrench.torque)
-        except ModelError as error:
-            self._refusals.report(topic, "refused", str(error))
-            return None
-        values = self._parameters.values
-        timeout = values["external_wrench_timeout"] or math.inf
-        in_world = values["external_wrench_axes"] == "world"
-        wrenches = self._simulation.wrenches
-
-        def command(time: float) -> None:
-            wrench = Wrench(force=force, torque=torque, in_world=in_world, until=time + timeout)
-            wrenches.put(place, wrench)
-
-        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
-        return place
-
-    def _place(self, namespace: str, frame: str) -> Place:
+    def place(self, namespace: str, frame: str) -> Place:
         """Return where a frame is; a robot's topic takes the names of its own bodies as well.
 
         Raises:
@@ -160,6 +88,48 @@ class WrenchServer(Follower):
             raise ModelError(f"frame '{frame}' has no joint that a force could move")
         return place
 
+    def report(self) -> Report:
+        """Tell what acts, pulls as well."""
+        acting = self._simulation.wrenches
+        wrenches, pulls = acting.listing, acting.pulls
+        said = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
+        said += [f"pulls act at {', '.join(pulls)}"] if pulls else []
+        return Report(
+            "; ".join(said) or "nothing acts from outside",
+            {
+                f"wrench at {frame} [N, Nm]": _row((*wrench.force, *wrench.torque))
+                + (" in world axes" if wrench.in_world else "")
+                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
+                for frame, wrench in wrenches.items()
+            }
+            | {
+                f"pull at {frame}": f"turned to w x y z {_row(pull.quat_wxyz)}"
+                if pull.turns
+                else f"to {_row(pull.position)} m"
+                for frame, pull in pulls.items()
+            },
+        )
+
+    def _take(self, namespace: str, message: WrenchStamped) -> None:
+        topic = within(namespace, EXTERNAL_WRENCH)
+        try:
+            place = self.place(namespace, message.header.frame_id)
+            force = _numbers("force", message.wrench.force)
+            torque = _numbers("torque", message.wrench.torque)
+        except ModelError as error:
+            self._refusals.report(topic, "refused", str(error))
+            return
+        values = self._parameters.values
+        timeout = values["external_wrench_timeout"] or math.inf
+        in_world = values["external_wrench_axes"] == "world"
+        wrenches = self._simulation.wrenches
+
+        def command(time: float) -> None:
+            wrench = Wrench(force=force, torque=torque, in_world=in_world, until=time + timeout)
+            wrenches.put(place, wrench)
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
 
 def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
     numbers = (float(vector.x), float(vector.y), float(vector.z))
@@ -167,3 +137,7 @@ def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
         shown = ", ".join(f"{number:g}" for number in numbers)
         raise ModelError(f"{name} ({shown}) has a number that is none, or beyond {_LARGEST:g}")
     return numbers
+
+
+def _row(numbers: Iterable[float]) -> str:
+    return " ".join(f"{number:g}" for number in numbers)

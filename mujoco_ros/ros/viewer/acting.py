@@ -1,66 +1,61 @@
-"""Acting on what is simulated: joint references, pushes, mocap bodies and target frames."""
+"""Acting on what is simulated: joint references, pulls, mocap bodies and target frames."""
 
 from collections.abc import Mapping
 from typing import Any
 
+import mujoco
 import numpy as np
-from geometry_msgs.msg import Point, PoseStamped, Quaternion, Vector3, WrenchStamped
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.control.events import Source
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.ros.acting.wrench_server import HELD_WRENCH
+from mujoco_ros.ros.acting.pull_server import MOVE, PULL, TURN
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import LATCHED, RELIABLE, WORLD
-from mujoco_ros.ros.viewer.simulator_parameters import SimulatorParameters
-from mujoco_ros.viewer.link import Push
+from mujoco_ros.sim.acting.pulls import Pull
 
 REPEAT_S = 0.05
-"""So often a push is told while it is held: the simulator gives it up without."""
+"""So often a pull is told: the simulator gives it up without."""
 
 
 class Acting:
     """Publishes commands; all of it belongs to the executor's thread."""
 
-    def __init__(self, endpoints: Endpoints, parameters: SimulatorParameters) -> None:
-        """Open no topic yet.
-
-        Args:
-            endpoints: Opens topics, as they are needed.
-            parameters: Those of the simulator: they say in which axes it wants wrenches.
-        """
-        self._endpoints, self._parameters = endpoints, parameters
+    def __init__(self, endpoints: Endpoints) -> None:
+        """Open no topic yet; they are opened as they are needed."""
+        self._endpoints = endpoints
         self._open: dict[str, Publisher] = {}
-        self._held: dict[str, Push] = {}
+        self._held: tuple[str, Pull] | None = None
         self._repeat_at = 0.0
 
     @property
     def holds(self) -> bool:
-        """Whether anything is pushed."""
-        return bool(self._held)
+        """Whether anything is pulled."""
+        return self._held is not None
 
     def tick(self, now: float) -> None:
-        """Tell pushes again, if it is time to; `now` is monotonic [s]."""
-        if self._held and now >= self._repeat_at:
+        """Tell what is pulled where, if it is time to; `now` is monotonic [s]."""
+        if self._held is not None and now >= self._repeat_at:
             self._repeat_at = now + REPEAT_S
-            for push in self._held.values():
-                self._tell(push)
+            self._tell(*self._held, InteractiveMarkerFeedback.POSE_UPDATE)
 
-    def push(self, push: Push) -> None:
-        """Let a wrench act on its frame."""
-        fresh = push.frame not in self._held
-        self._held[push.frame] = push
-        if fresh:
-            self._tell(push)
+    def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a frame, and at no other."""
+        if self._held is None or self._held[0] != frame:
+            self.let_go()
+            self._tell(frame, pull, InteractiveMarkerFeedback.MOUSE_DOWN)
+        self._held = (frame, pull)
 
-    def release(self, frame: str) -> None:
-        """End the push of a frame; all, if it is empty."""
-        for name in [name for name in self._held if frame in ("", name)]:
-            del self._held[name]
-            self._publish_wrench(name, np.zeros(3), np.zeros(3))
+    def let_go(self) -> None:
+        """Pull at nothing any more."""
+        if self._held is not None:
+            self._tell(*self._held, InteractiveMarkerFeedback.MOUSE_UP)
+            self._held = None
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         """Send references."""
@@ -76,14 +71,14 @@ class Acting:
     ) -> None:
         """Put a mocap body somewhere."""
         topic = within(namespace, "mocap", topic_token(name), "pose")
-        self._publisher(PoseStamped, topic, RELIABLE).publish(_pose(position, quat_wxyz, None))
+        self._publisher(PoseStamped, topic, RELIABLE).publish(_stamped(position, quat_wxyz, None))
 
     def publish_target(
         self, name: str, position: np.ndarray, quat_wxyz: np.ndarray, stamp: Any
     ) -> None:
         """Tell where a target frame is."""
         publisher = self._publisher(PoseStamped, target_topic(name), LATCHED)
-        publisher.publish(_pose(position, quat_wxyz, stamp))
+        publisher.publish(_stamped(position, quat_wxyz, stamp))
 
     def remove_target(self, name: str) -> None:
         """Tell no more of a target frame."""
@@ -91,16 +86,17 @@ class Acting:
         if publisher is not None:
             self._endpoints.close(publisher)
 
-    def _tell(self, push: Push) -> None:
-        in_world = self._parameters.value("external_wrench_axes", "frame") == "world"
-        axes = np.eye(3) if in_world else push.rotation.reshape(3, 3)
-        self._publish_wrench(push.frame, axes.T @ push.force, axes.T @ push.torque)
-
-    def _publish_wrench(self, frame: str, force: np.ndarray, torque: np.ndarray) -> None:
-        message = WrenchStamped()
-        message.header.frame_id = frame
-        message.wrench.force, message.wrench.torque = _vector(force), _vector(torque)
-        self._publisher(WrenchStamped, HELD_WRENCH, RELIABLE).publish(message)
+    def _tell(self, frame: str, pull: Pull, event: int) -> None:
+        lever = np.zeros(3)
+        mujoco.mju_rotVecQuat(lever, pull.point, pull.quat_wxyz)
+        message = InteractiveMarkerFeedback(
+            marker_name=frame, event_type=event, mouse_point_valid=True
+        )
+        message.header.frame_id = WORLD
+        message.control_name = TURN if pull.turns else MOVE
+        message.pose = _pose(pull.position - lever, pull.quat_wxyz)
+        message.mouse_point = _point(pull.position)
+        self._publisher(InteractiveMarkerFeedback, PULL, RELIABLE).publish(message)
 
     def _publisher(self, kind: Any, topic: str, qos: QoSProfile) -> Publisher:
         if topic not in self._open:
@@ -113,18 +109,19 @@ def target_topic(name: str) -> str:
     return within("target", topic_token(name), "pose")
 
 
-def _vector(numbers: np.ndarray) -> Vector3:
-    x, y, z = (float(number) for number in numbers)
-    return Vector3(x=x, y=y, z=z)
-
-
-def _pose(position: np.ndarray, quat_wxyz: np.ndarray, stamp: Any) -> PoseStamped:
-    message = PoseStamped()
+def _stamped(position: np.ndarray, quat_wxyz: np.ndarray, stamp: Any) -> PoseStamped:
+    message = PoseStamped(pose=_pose(position, quat_wxyz))
     message.header.frame_id = WORLD
     if stamp is not None:
         message.header.stamp = stamp
-    x, y, z = (float(number) for number in position)
-    message.pose.position = Point(x=x, y=y, z=z)
-    w, x, y, z = (float(number) for number in quat_wxyz)
-    message.pose.orientation = Quaternion(x=x, y=y, z=z, w=w)
     return message
+
+
+def _pose(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
+    w, x, y, z = (float(number) for number in quat_wxyz)
+    return Pose(position=_point(position), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def _point(position: np.ndarray) -> Point:
+    x, y, z = (float(number) for number in position)
+    return Point(x=x, y=y, z=z)

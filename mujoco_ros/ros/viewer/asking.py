@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -14,18 +14,21 @@ from mujoco_ros.ros.tasks import guarded
 
 PATIENCE_S = 5.0
 """For so long an answer is waited for."""
+_AGAIN_S = 1.0
+"""After so long what may be asked twice is asked again."""
 
 
 @dataclass(eq=False)
 class _Pending:
-    """A request that has no answer yet; `future` is None until it is sent."""
+    """A request that has no answer yet, and how often it was sent so far."""
 
     client: Client
     request: Any
     answered: Callable[[Any], object]
     given_up: Callable[[str], object]
     deadline: float
-    future: Future | None = None
+    again: float | None
+    futures: list[Future] = field(default_factory=list)
 
 
 class Asker:
@@ -48,6 +51,8 @@ class Asker:
         request: Any,
         answered: Callable[[Any], object],
         given_up: Callable[[str], object] = lambda _reason: None,
+        *,
+        twice: bool = False,
     ) -> None:
         """Call a service.
 
@@ -57,10 +62,12 @@ class Asker:
             request: What is asked.
             answered: Handed the response.
             given_up: Told why, in the end, there was none.
+            twice: Whether it does no harm to ask again when no answer comes. A service that is
+                there may not know its client yet, and its answer gets lost.
         """
-        client = self._client(kind, name)
-        deadline = time.monotonic() + PATIENCE_S
-        pending = _Pending(client, request, answered, given_up, deadline)
+        client, now = self._client(kind, name), time.monotonic()
+        again = now + _AGAIN_S if twice else None
+        pending = _Pending(client, request, answered, given_up, now + PATIENCE_S, again)
         self._pending.append(pending)
         self._send_if_ready(pending)
 
@@ -80,9 +87,12 @@ class Asker:
         """Send what can be sent now, and give up what waited too long; `now` is monotonic [s]."""
         for pending in list(self._pending):
             if now > pending.deadline:
-                there = "does not answer" if pending.future is not None else "is not there"
+                there = "does not answer" if pending.futures else "is not there"
                 self._drop(pending, f"{pending.client.srv_name} {there}")
-            elif pending.future is None:
+            elif not pending.futures:
+                self._send_if_ready(pending)
+            elif pending.again is not None and now > pending.again:
+                pending.again = now + _AGAIN_S
                 self._send_if_ready(pending)
 
     def _client(self, kind: Any, name: str) -> Client:
@@ -99,13 +109,14 @@ class Asker:
     def _send_if_ready(self, pending: _Pending) -> None:
         if not pending.client.service_is_ready():
             return
-        pending.future = pending.client.call_async(pending.request)
-        pending.future.add_done_callback(guarded(lambda future: self._done(pending, future)))
+        future = pending.client.call_async(pending.request)
+        pending.futures.append(future)
+        future.add_done_callback(guarded(lambda future: self._done(pending, future)))
 
     def _done(self, pending: _Pending, future: Future) -> None:
         if pending not in self._pending:
             return  # given up before
-        self._pending.remove(pending)
+        self._forget(pending)
         response = future.result()
         if response is None:
             pending.given_up(f"{pending.client.srv_name} failed")
@@ -113,7 +124,11 @@ class Asker:
             pending.answered(response)
 
     def _drop(self, pending: _Pending, reason: str) -> None:
-        self._pending.remove(pending)
-        if pending.future is not None:
-            pending.client.remove_pending_request(pending.future)
+        self._forget(pending)
         pending.given_up(reason)
+
+    def _forget(self, pending: _Pending) -> None:
+        self._pending.remove(pending)
+        for future in pending.futures:
+            if not future.done():
+                pending.client.remove_pending_request(future)

@@ -25,12 +25,12 @@ from mujoco_ros.ros.viewer.pictures import Pictures
 from mujoco_ros.ros.viewer.running import Running
 from mujoco_ros.ros.viewer.simulator_parameters import SimulatorParameters
 from mujoco_ros.ros.viewer.state_machines import StateMachines
+from mujoco_ros.sim.acting.pulls import Pull
 from mujoco_ros.viewer.link import (
     ControllerInfo,
     LogLine,
     ParameterInfo,
     Picture,
-    Push,
     Request,
     RunState,
     is_replay,
@@ -80,7 +80,7 @@ class RosLink:
         self._asker = Asker(self.node)
         self._parameters = SimulatorParameters(self._asker, endpoints, simulator)
         self._running = Running(self._asker, self._parameters, simulator)
-        self._acting = Acting(endpoints, self._parameters)
+        self._acting = Acting(endpoints)
         self._machines = StateMachines(self.node, self._asker, endpoints)
         self._pictures = Pictures(endpoints)
         self._book = LogBook(endpoints)
@@ -97,7 +97,7 @@ class RosLink:
     def close(self) -> None:
         """Let go of everything that is held, and leave."""
         if self._thread.is_alive():
-            self._order(lambda: self._acting.release(""))
+            self._order(self._acting.let_go)
             self._order(self._ended.set)
             self._thread.join(_FAREWELL_S)
         self._executor.shutdown()
@@ -195,13 +195,13 @@ class RosLink:
         positions = dict(positions)
         self._order(lambda: self._acting.command_joints(namespace, positions))
 
-    def push(self, push: Push) -> None:
-        """Let a wrench act on a frame, until `release`; each call replaces the one before."""
-        self._order(lambda: self._acting.push(push))
+    def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a frame, by its name in TF, until `let_go`; that of before ends."""
+        self._order(lambda: self._acting.pull(frame, pull))
 
-    def release(self, frame: str = "") -> None:
-        """End the push of a frame, or all of them."""
-        self._order(lambda: self._acting.release(frame))
+    def let_go(self) -> None:
+        """Pull at nothing any more."""
+        self._order(self._acting.let_go)
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray

@@ -71,6 +71,7 @@ class Running:
                 GetParameters.Request(names=[_PREFIX]),
                 self._found,
                 self._lost,
+                twice=True,
             )
 
     def go(self, state: RunState, request: Request) -> None:
@@ -149,7 +150,7 @@ class Running:
     def _ask_state(self) -> None:
         kind = simulation_interfaces.srv.GetSimulationState
         name = self._name("GetSimulationState")
-        self._asker.ask(kind, name, kind.Request(), self._told, self._lost)
+        self._asker.ask(kind, name, kind.Request(), self._told, self._lost, twice=True)
 
     def _told(self, response: Any) -> None:
         self._asking = False

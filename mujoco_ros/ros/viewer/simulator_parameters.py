@@ -56,17 +56,13 @@ class SimulatorParameters:
             ListParameters.Request(),
             self._listed,
             lambda _reason: self.fetch(),
+            twice=True,
         )
 
     def forget(self) -> None:
         """Know nothing, as there is no simulator."""
         self.known = {}
         self._unknown.clear()
-
-    def value(self, name: str, otherwise: Any) -> Any:
-        """Return the value of a parameter, or `otherwise` if it is not known."""
-        info = self.known.get(name)
-        return otherwise if info is None else info.value
 
     def set(self, values: Mapping[str, Any], done: Callable[[bool, str], object]) -> None:
         """Set parameters, all or none, and tell `done` whether they are, and why not."""
@@ -100,6 +96,7 @@ class SimulatorParameters:
                 GetParameters.Request(names=names),
                 lambda values: self._got(names, response.descriptors, values.values),
                 unanswered,
+                twice=True,
             )
 
         self._asker.ask(
@@ -108,6 +105,7 @@ class SimulatorParameters:
             DescribeParameters.Request(names=names),
             described,
             unanswered,
+            twice=True,
         )
 
     def _listed(self, response: ListParameters.Response) -> None:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.places import Place
+from mujoco_ros.sim.acting.pulls import Pull, Spring
 
 _ROUNDING_S = 1e-9
 
@@ -32,21 +33,25 @@ Memory = tuple[tuple[Place, Wrench], ...]
 
 
 class ExternalWrenches:
-    """Applies wrenches at every step, in the engine's ``xfrc_applied``, where viewers see them.
+    """Applies wrenches and pulls at every step, in ``xfrc_applied``, where viewers see them.
 
-    Everything here belongs to the physics thread, but `listing`.
+    Everything here belongs to the physics thread, but `listing` and `pulls`.
 
     Attributes:
-        acting: Whether any wrench acts, so that `apply` has something to do.
+        acting: Whether anything acts, so that `apply` has something to do.
         listing: The wrenches that act, by frame; a new object after each change.
+        pulls: The pulls that act, by frame; a new object after each change.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Act on the bodies of a model."""
         self.acting = False
         self.listing: dict[str, Wrench] = {}
+        self.pulls: dict[str, Pull] = {}
         self._model, self._data = model, data
         self._loads: dict[str, _Load] = {}
+        self._springs: dict[str, Spring] = {}
+        self._acting: tuple[_Load | Spring, ...] = ()
         self._rows: dict[int, np.ndarray] = {}  # body to its six numbers in xfrc_applied
         self._next_end = np.inf
 
@@ -61,19 +66,39 @@ class ExternalWrenches:
             self._load(place, wrench)
         self._changed()
 
+    def pull(self, place: Place, pull: Pull) -> None:
+        """Pull at a frame, in place of the pull at the same frame, and beside its wrench.
+
+        The frame is looked for as by `put`.
+        """
+        if place.frame in self._springs:
+            self._springs[place.frame].aim(pull)
+            self._list_pulls()
+            return
+        place = self._found(place)
+        if place.body >= 0:
+            self._springs[place.frame] = Spring(self._model, self._data, place, pull)
+            self._changed()
+
+    def let_go(self, frame: str) -> None:
+        """End the pull at a frame, if there is one."""
+        if self._springs.pop(frame, None) is not None:
+            self._changed()
+
     def clear(self) -> None:
-        """End all wrenches."""
+        """End all wrenches and pulls."""
         if self.acting:
             self._loads.clear()
+            self._springs.clear()
             self._changed()
 
     def memory(self) -> Memory:
-        """Return all wrenches that act, for `recall`."""
+        """Return all wrenches that act, for `recall`; a pull is no state, but somebody's hand."""
         return tuple((load.place, load.wrench) for load in self._loads.values())
 
     def recall(self, memory: Memory) -> None:
-        """Let the wrenches of a `memory` act, and no others, on the bodies that there are."""
-        self._loads = {}
+        """Let the wrenches of a `memory` act, and nothing else, on the bodies that there are."""
+        self._loads, self._springs = {}, {}
         for place, wrench in memory:
             self._load(place, wrench)
         self._changed()
@@ -87,11 +112,11 @@ class ExternalWrenches:
         mujoco.mj_kinematics(self._model, self._data)
         for row in self._rows.values():
             row[:] = 0.0
-        for load in self._loads.values():
-            load.add()
+        for acting in self._acting:
+            acting.add()
 
     def succeed(self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False) -> None:
-        """Go on in another model, on the bodies that have the same names there.
+        """Go on in another model, on the bodies that have the same names there; pulls end.
 
         Args:
             model: The model.
@@ -103,20 +128,30 @@ class ExternalWrenches:
         self.recall(memory)
 
     def _load(self, place: Place, wrench: Wrench) -> None:
-        if place.owner:
-            kind = mujoco.mjtObj.mjOBJ_BODY
-            place = replace(place, body=mujoco.mj_name2id(self._model, kind, place.owner))
-        if 0 <= place.body < self._model.nbody:
+        place = self._found(place)
+        if place.body >= 0:
             self._loads[place.frame] = _Load(self._model, self._data, place, wrench)
+
+    def _found(self, place: Place) -> Place:
+        """Return a place as it is in the present model; its body is -1 if that is gone."""
+        body = place.body if place.body < self._model.nbody else -1
+        if place.owner:
+            body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, place.owner)
+        return replace(place, body=body)
 
     def _changed(self) -> None:
         for row in self._rows.values():
             row[:] = 0.0
-        bodies = {load.place.body for load in self._loads.values()}
+        self._acting = (*self._loads.values(), *self._springs.values())
+        bodies = {acting.place.body for acting in self._acting}
         self._rows = {body: self._data.xfrc_applied[body] for body in bodies}
         self.listing = {frame: load.wrench for frame, load in self._loads.items()}
-        self.acting = bool(self._loads)
+        self._list_pulls()
+        self.acting = bool(self._acting)
         self._next_end = min((load.end for load in self._loads.values()), default=np.inf)
+
+    def _list_pulls(self) -> None:
+        self.pulls = {frame: spring.pull for frame, spring in self._springs.items()}
 
 
 class _Load:

@@ -3,7 +3,7 @@
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
+from mujoco_ros.viewer import docks
 from mujoco_ros.viewer.link import ControllerInfo, Link, Request
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.stamps import stamp
@@ -30,7 +30,7 @@ class ControllerPanel(Panel):
     """The graph with the present state lit, a button per transition, and what happened lately."""
 
     title = "Controller"
-    place = Place.RIGHT_BELOW
+    place = docks.Place.RIGHT_BELOW
 
     def __init__(self, state: SharedState, link: Link) -> None:
         """Show the controllers that `link` knows."""
@@ -38,6 +38,11 @@ class ControllerPanel(Panel):
         self._chosen = ""
         self._request: Request | None = None
         self._graph = StateGraph()
+
+    def update(self) -> None:
+        """Come to the front as soon as there is something to show."""
+        if self.link.controllers:
+            docks.lead(self.place, self.title)
 
     def build(self) -> None:
         """Build the chosen controller, and the choice if there are several."""

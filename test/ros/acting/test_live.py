@@ -10,8 +10,9 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.qos import QoSProfile
 from simulators import Listener, Simulator, Starter
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.ros.acting.wrench_server import HELD_WRENCH
+from mujoco_ros.ros.acting.pull_server import PULL
 
 _SCENE = """
 <mujoco>
@@ -84,17 +85,18 @@ def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
     live.wait(lambda: live.acting() == "nothing acts from outside")
 
 
-def test_a_push_that_is_held_ends_by_itself_when_nothing_more_is_heard_of_it(live: Live) -> None:
-    push = WrenchStamped()
-    push.header.frame_id = "puck"
-    push.wrench.torque.z = 0.001
-    holder = live.publisher(WrenchStamped, HELD_WRENCH)
+def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: Live) -> None:
+    goal = (1.0, 4.0, 0.5)
+    pull = InteractiveMarkerFeedback(marker_name="puck")
+    pull.pose.position.x, pull.pose.position.y, pull.pose.position.z = goal
+    puller = live.publisher(InteractiveMarkerFeedback, PULL)
 
-    def acts_while_it_is_repeated() -> bool:
-        holder.publish(push)
-        return live.acting() == "wrenches act at puck"
+    def arrives_while_it_is_pulled() -> bool:
+        puller.publish(pull)
+        is_there = live.position("puck") == pytest.approx(goal, abs=0.01)
+        return is_there and live.acting() == "pulls act at puck"
 
-    live.wait(acts_while_it_is_repeated)
+    live.wait(arrives_while_it_is_pulled)
     live.wait(lambda: live.acting() == "nothing acts from outside")
 
 

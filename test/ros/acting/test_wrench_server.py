@@ -1,6 +1,5 @@
 """external_wrench: which frames it takes, what it refuses, and how long it acts."""
 
-import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -10,8 +9,6 @@ from geometry_msgs.msg import WrenchStamped
 
 from mujoco_ros.model.assembly import rebuild
 from mujoco_ros.model.parts import part_from_text
-from mujoco_ros.ros.acting.wrench_server import HELD_S, HELD_WRENCH
-from mujoco_ros.sim.commands import QueueFullError
 
 Act = Callable[..., Acted]
 _UP = (0.0, 0.0, 4.0)
@@ -224,44 +221,3 @@ def test_a_spawned_robot_has_a_topic_until_it_is_deleted(act: Act) -> None:
     acted.change(lambda assembly: rebuild(assembly, remove=["third"]))
     assert "third/external_wrench" not in acted.topics
     assert not acted.simulation.wrenches.acting
-
-
-def test_what_is_held_ends_when_it_is_no_longer_repeated(act: Act) -> None:
-    acted = act()
-    for _ in range(3):
-        acted.push("box", _UP, topic=HELD_WRENCH)
-        acted.step(10)
-    assert [seconds for seconds, _ in acted.wires.later_calls] == [HELD_S] * 3
-    for number, (_, look) in enumerate(acted.wires.later_calls[:]):
-        look()
-        acted.step()
-        assert acted.simulation.wrenches.acting == (number < 2), "the last message counts"
-    acted.wires.wait()
-    acted.push("box", _UP, topic=HELD_WRENCH)
-    acted.push("box", topic=HELD_WRENCH)
-    assert not acted.simulation.wrenches.acting, "zeros end it at once"
-
-
-def test_what_was_held_and_is_now_to_stay_stays(act: Act) -> None:
-    acted = act()
-    acted.push("box", (9.0, 0.0, 0.0), topic=HELD_WRENCH)
-    acted.push("box", _UP)
-    acted.wires.wait()
-    acted.step()
-    assert acted.applied("box/body")[2] == pytest.approx(4.0)
-
-
-def test_the_end_of_what_was_held_is_not_lost_in_a_flood_of_commands(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP, topic=HELD_WRENCH)
-    with contextlib.suppress(QueueFullError):
-        while True:
-            acted.simulation.commands.submit(lambda: None)
-    acted.wires.wait()
-    acted.step()
-    assert acted.simulation.wrenches.acting
-    acted.wires.wait()
-    acted.step()
-    assert not acted.simulation.wrenches.acting
-    acted.wires.wait()
-    assert not acted.wires.later_calls

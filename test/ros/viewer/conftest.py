@@ -23,6 +23,8 @@ class Asked:
         request: Any,
         answered: Callable[[Any], object],
         given_up: Callable[[str], object] = lambda _reason: None,
+        *,
+        twice: bool = False,
     ) -> None:
         self.open.append((name, request, answered, given_up))
 

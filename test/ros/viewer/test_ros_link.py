@@ -3,24 +3,26 @@
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import PoseStamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Image, JointState
 from simulators import Listener, Simulator, Starter
 from state_machine_node import StateMachineNode
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.ros.topics import LATCHED
 from mujoco_ros.ros.viewer import asking
 from mujoco_ros.ros.viewer.ros_link import RosLink
-from mujoco_ros.viewer.link import ParameterInfo, Push, Request, RunState
+from mujoco_ros.sim.acting.pulls import Pull
+from mujoco_ros.viewer.link import ParameterInfo, Request, RunState
 
 GAIN = "gains.elbow_joint.kp"
-QUARTER_TURN_ABOUT_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+QUARTER_TURN_ABOUT_Z = np.array([1.0, 0.0, 0.0, 1.0]) / np.sqrt(2.0)
 
 
 @dataclass
@@ -128,29 +130,30 @@ def test_joint_references_arrive(linked):
     assert list(sent.messages[0].position) == [0.25]
 
 
-def test_a_push_is_told_in_the_axes_of_its_frame_as_long_as_it_is_held(linked):
+def test_a_pull_is_told_as_long_as_it_is_held_and_its_end_once(linked):
     link, listener = linked.link, linked.listener
-    sent = listener.record(WrenchStamped, "/external_wrench/held", reliable=True)
-    push = Push(
-        frame="forearm_link",
-        force=np.array([0.0, 2.0, 0.0]),
-        torque=np.array([0.0, 0.0, 0.5]),
-        rotation=QUARTER_TURN_ABOUT_Z,
-    )
-    link.push(push)
+    sent = listener.record(InteractiveMarkerFeedback, "/external_wrench/pull", reliable=True)
+    point, goal = np.array([0.1, 0.0, 0.0]), np.array([0.3, 0.4, 0.5])
+    pull = Pull(turns=False, point=point, position=goal, quat_wxyz=QUARTER_TURN_ABOUT_Z)
+    link.pull("forearm_link", pull)
     assert listener.spin_until(lambda: len(sent) > 3)
     message = sent.messages[-1]
-    force, torque = message.wrench.force, message.wrench.torque
-    assert message.header.frame_id == "forearm_link"
-    np.testing.assert_allclose([force.x, force.y, force.z], [2.0, 0.0, 0.0], atol=1e-12)
-    np.testing.assert_allclose([torque.x, torque.y, torque.z], [0.0, 0.0, 0.5], atol=1e-12)
+    assert message.marker_name == "forearm_link"
+    assert (message.event_type, message.control_name) == (message.POSE_UPDATE, "translate")
+    assert message.mouse_point_valid
+    mouse, origin = message.mouse_point, message.pose.position
+    np.testing.assert_allclose([mouse.x, mouse.y, mouse.z], goal)
+    np.testing.assert_allclose([origin.x, origin.y, origin.z], [0.3, 0.3, 0.5])
 
-    linked.done(link.set_parameters({"external_wrench_axes": "world"}))
-    assert listener.spin_until(lambda: abs(sent.messages[-1].wrench.force.y - 2.0) < 1e-12)
-    linked.done(link.set_parameters({"external_wrench_axes": "frame"}))
-
-    link.release("forearm_link")
-    assert listener.spin_until(lambda: sent.messages[-1].wrench == WrenchStamped().wrench)
+    turn = replace(pull, turns=True)
+    link.pull("wrist_1_link", turn)
+    assert listener.spin_until(lambda: sent.messages[-1].control_name == "rotate")
+    told = [(each.marker_name, each.event_type) for each in sent.messages]
+    assert told.index(("forearm_link", message.MOUSE_UP)) < told.index(
+        ("wrist_1_link", message.MOUSE_DOWN)
+    )
+    link.let_go()
+    assert listener.spin_until(lambda: sent.messages[-1].event_type == message.MOUSE_UP)
     count = len(sent)
     listener.spin_for(0.2)
     assert len(sent) == count

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer import docks
 from mujoco_ros.viewer.link import ControllerInfo, Edge, Happened
 from mujoco_ros.viewer.panels import state_graph
 from mujoco_ros.viewer.panels.controller import ControllerPanel
@@ -26,6 +27,16 @@ WALKING = ControllerInfo(
 
 def test_it_is_said_if_there_is_no_controller(show):
     assert "No node offers a state machine" in show(ControllerPanel).text
+
+
+def test_it_comes_to_the_front_with_the_first_controller(show, link, monkeypatch):
+    led = []
+    monkeypatch.setattr(docks, "lead", lambda place, title: led.append((place, title)))
+    show(ControllerPanel)
+    assert not led
+    link.controllers[WALKING.name] = WALKING
+    show(ControllerPanel)
+    assert (docks.Place.RIGHT_BELOW, "Controller") in led
 
 
 def test_only_transitions_that_are_available_can_be_taken(show, link):

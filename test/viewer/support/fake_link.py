@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.sim.acting.pulls import Pull
 from mujoco_ros.viewer.link import (
     ControllerInfo,
     LogLine,
     ParameterInfo,
     Picture,
-    Push,
     Request,
     RunState,
 )
@@ -70,11 +70,11 @@ class FakeLink:
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         self.calls.append(("command_joints", namespace, dict(positions)))
 
-    def push(self, push: Push) -> None:
-        self.calls.append(("push", push))
+    def pull(self, frame: str, pull: Pull) -> None:
+        self.calls.append(("pull", frame, pull))
 
-    def release(self, frame: str = "") -> None:
-        self.calls.append(("release", frame))
+    def let_go(self) -> None:
+        self.calls.append(("let_go",))
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
