@@ -45,9 +45,10 @@ class Collisions:
     checks: where both keep the margin, nothing is touched in between.
 
     Attributes:
+        chain: The joints.
+        surroundings: Where everything else is.
         model: The private copy.
-        opponents: Geoms that move with the chain, and all that these might touch.
-        checks: Postures checked so far.
+        checks: Postures checked so far among these surroundings.
     """
 
     def __init__(self, chain: Chain, surroundings: Surroundings) -> None:
@@ -56,36 +57,50 @@ class Collisions:
         Raises:
             ModelError: A name is not in the model.
         """
-        self.chain, self.surroundings = chain, surroundings
-        self.checks = 0
-        self.model = model = copy(chain.model)
-        self._data = mujoco.MjData(model)
-        moved = _behind(model, chain.dof)
+        self.chain = chain
+        self.model = copy(chain.model)
+        self._data = mujoco.MjData(self.model)
+        self._moved = _behind(self.model, chain.dof)
+        self._hand = _behind(self.model, chain.dof[-1:])
+        self._quat = np.empty(4)
+        self.surround(surroundings)
+
+    def surround(self, surroundings: Surroundings) -> None:
+        """Put everything elsewhere, as if made anew; that takes a tenth of the time.
+
+        Raises:
+            ModelError: A name is not in the model.
+        """
+        model = self.model
         held = np.zeros(model.nbody, dtype=bool)
-        self._held: int | None = None
+        address: int | None = None
         if surroundings.held is not None:
             body = free_body(model, surroundings.held.object)
             held = model.body_rootid == body
-            self._held = free_address(model, body)
-        self._quat = np.empty(4)
-        self._limit = self._least_distances(moved, held)
-        self._skip(moved, held)
+            address = free_address(model, body)
+        qpos = _positions(model, surroundings)
+        limit = self._least_distances(surroundings, held)
+        self.surroundings, self._held, self._limit = surroundings, address, limit
+        self.checks = 0
+        solid = (self.chain.model.geom_contype | self.chain.model.geom_conaffinity) > 0
+        self._skip(solid, held)
         model.geom_gap[:] = 0.0
-        model.geom_margin[:] = np.where((moved | held)[model.geom_bodyid], surroundings.margin, 0)
+        moving = (self._moved | held)[model.geom_bodyid]
+        model.geom_margin[:] = np.where(moving, surroundings.margin, 0.0)
         # The engine keeps margins and masks of bodies beside those of their geoms.
         mujoco.mj_setConst(model, self._data)
-        self._place()
-        solid = (model.geom_contype | model.geom_conaffinity) > 0
-        self.opponents = (
-            np.flatnonzero(solid & moved[model.geom_bodyid]).tolist(),
-            np.flatnonzero(solid & ~held[model.geom_bodyid]).tolist(),
-        )
-        self._lever = self._levers(moved)
+        self._data.qpos[:] = qpos
+        self._lever = self._levers(solid)
 
     @property
     def qpos(self) -> np.ndarray:
         """Return where everything is.  # (nq,)."""
         return np.array(self._data.qpos)
+
+    @property
+    def opponents(self) -> np.ndarray:
+        """Return the pairs of geoms that might touch and must not.  # (n, 2)."""
+        return np.argwhere(np.triu(self._limit > _NEVER))
 
     def free(self, q: np.ndarray, share: float = 1.0) -> bool:
         """Return whether nothing touches in a posture, if this share of the margin is enough."""
@@ -93,13 +108,21 @@ class Collisions:
 
     def touching(self, q: np.ndarray) -> Touch | None:
         """Return what touches in a posture, the pair that is the deepest."""
-        hits = self._hits(q)
-        if not len(hits):
+        near = self.near(q)
+        if not near:
             return None
-        distance = self._data.contact.dist[hits]
-        pair = self._data.contact.geom[hits[np.argmin(distance)]]
-        first, second = (self._name(int(geom)) for geom in pair)
-        return Touch(first, second, float(distance.min()))
+        pair = min(near, key=lambda one: near[one])
+        return Touch(self._name(pair[0]), self._name(pair[1]), near[pair])
+
+    def near(self, q: np.ndarray, share: float = 1.0) -> dict[tuple[int, int], float]:
+        """Return pairs of geoms that do not keep a share of the margin, and their distances [m]."""
+        hits = self._hits(q, share)
+        near: dict[tuple[int, int], float] = {}
+        contact = self._data.contact
+        for pair, distance in zip(contact.geom[hits], contact.dist[hits], strict=True):
+            first, second = sorted(pair.tolist())
+            near[first, second] = min(float(distance), near.get((first, second), np.inf))
+        return near
 
     def way_free(self, start: np.ndarray, goal: np.ndarray) -> bool:
         """Return whether nothing touches on a straight way; its start is not looked at."""
@@ -141,49 +164,35 @@ class Collisions:
         )
         mujoco.mj_kinematics(self.model, data)
 
-    def _place(self) -> None:
-        model, qpos = self.model, self._data.qpos
-        qpos[:] = model.qpos0
-        for name, position in self.surroundings.joints.items():
-            qpos[joint_address(model, name)] = position
-        for name, pose in self.surroundings.objects.items():
-            address = free_address(model, free_body(model, name))
-            qpos[address : address + 3] = pose.position
-            qpos[address + 3 : address + 7] = pose.quat_wxyz
-
-    def _least_distances(self, moved: np.ndarray, held: np.ndarray) -> np.ndarray:
+    def _least_distances(self, surroundings: Surroundings, held: np.ndarray) -> np.ndarray:
         """Return what distance each pair of geoms keeps; -inf if none.  # (ngeom, ngeom)."""
-        model, chain = self.model, self.chain
+        model, chain = self.chain.model, self.chain
         root = model.body_rootid[model.jnt_bodyid[model.dof_jntid[chain.dof[0]]]]
         own = (model.body_rootid == root) | held
-        limit = np.full((model.nbody, model.nbody), _NEVER)
-        for body in np.flatnonzero(moved | held):
-            limit[body, own] = limit[own, body] = 0.0
-            limit[body, ~own] = limit[~own, body] = self.surroundings.margin
-        of, meets = model.geom_bodyid, model.geom_contype[:, None] & model.geom_conaffinity
-        limit = np.where(meets | meets.T, limit[of[:, None], of[None, :]], _NEVER)
-        for first, second in self.surroundings.allowed:
+        own, moving = own[model.geom_bodyid], (self._moved | held)[model.geom_bodyid]
+        meets = model.geom_contype[:, None] & model.geom_conaffinity
+        minds = ((meets | meets.T) > 0) & (moving[:, None] | moving)
+        limit = np.where(own[:, None] & own, 0.0, surroundings.margin)
+        limit[~minds] = _NEVER
+        for first, second in surroundings.allowed:
             one, other = geoms_of(model, first), geoms_of(model, second)
             limit[np.ix_(one, other)] = limit[np.ix_(other, one)] = _NEVER
         return limit
 
-    def _skip(self, moved: np.ndarray, held: np.ndarray) -> None:
+    def _skip(self, solid: np.ndarray, held: np.ndarray) -> None:
         """Have the engine pass over pairs of which none moves, and what is held in the hand."""
         model = self.model
-        hand = _behind(model, self.chain.dof[-1:])
-        kind = np.select([held, hand, moved], [_HELD, _HAND, _ARM], _REST)[model.geom_bodyid]
-        meets = np.flatnonzero(model.geom_contype | model.geom_conaffinity)
-        model.geom_contype[meets] = 1 << kind[meets]
-        model.geom_conaffinity[meets] = _MEETS[kind[meets]]
+        kinds = np.select([held, self._hand, self._moved], [_HELD, _HAND, _ARM], _REST)
+        kind = kinds[model.geom_bodyid]
+        model.geom_contype[:] = np.where(solid, 1 << kind, 0)
+        model.geom_conaffinity[:] = np.where(solid, _MEETS[kind], 0)
 
-    def _levers(self, moved: np.ndarray) -> np.ndarray:
+    def _levers(self, solid: np.ndarray) -> np.ndarray:
         """Return how far a point can move at most per joint [m/rad or 1].  # (k,)."""
         model, chain = self.model, self.chain
         reach = np.zeros(model.nbody)  # of all that hangs on a body, from its origin
-        for geom in np.flatnonzero(model.geom_contype | model.geom_conaffinity):
-            body = model.geom_bodyid[geom]
-            far = np.linalg.norm(model.geom_pos[geom]) + model.geom_rbound[geom]
-            reach[body] = max(reach[body], far)
+        far = np.linalg.norm(model.geom_pos, axis=1) + model.geom_rbound
+        np.maximum.at(reach, model.geom_bodyid[solid], far[solid])
         held = self.surroundings.held
         if held is not None:
             body = free_body(model, held.object)
@@ -194,7 +203,7 @@ class Collisions:
         slide = np.zeros(model.nbody)
         slides = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE)
         np.add.at(slide, model.jnt_bodyid[slides], np.abs(model.jnt_range[slides]).max(axis=1))
-        for body in np.flatnonzero(moved)[::-1]:
+        for body in np.flatnonzero(self._moved)[::-1]:
             parent = model.body_parentid[body]
             far = float(np.linalg.norm(model.body_pos[body]) + slide[body] + reach[body])
             reach[parent] = max(reach[parent], far)
@@ -206,6 +215,18 @@ class Collisions:
         """Return what to call a geom that may have no name."""
         model = self.model
         return model.geom(geom).name or f"a geom of {model.body(model.geom_bodyid[geom]).name}"
+
+
+def _positions(model: mujoco.MjModel, surroundings: Surroundings) -> np.ndarray:
+    """Return where everything is.  # (nq,)."""
+    qpos: np.ndarray = model.qpos0.copy()
+    for name, position in surroundings.joints.items():
+        qpos[joint_address(model, name)] = position
+    for name, pose in surroundings.objects.items():
+        address = free_address(model, free_body(model, name))
+        qpos[address : address + 3] = pose.position
+        qpos[address + 3 : address + 7] = pose.quat_wxyz
+    return qpos
 
 
 def _behind(model: mujoco.MjModel, dofs: np.ndarray) -> np.ndarray:

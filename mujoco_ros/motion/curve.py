@@ -8,6 +8,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from mujoco_ros.motion.collisions import Collisions
 from mujoco_ros.motion.errors import NoPathError
+from mujoco_ros.motion.leaving import finer, left
 
 _DEGREE = 3
 _SHARE = 0.5
@@ -57,15 +58,22 @@ def cubics(curve: BSpline) -> tuple[np.ndarray, np.ndarray]:
 
 
 def curve_touches(curve: BSpline, collisions: Collisions, share: float = 1.0) -> np.ndarray | None:
-    """Return the first posture found on a curve that keeps less than a share of the margin."""
+    """Return the first posture found on a curve that keeps less than a share of the margin.
+
+    A curve that begins so must lead away; if it does not, that is its first posture.
+    """
     begin, end = ends(curve)
     # A curve is nowhere faster than at one of its derivative's control points.
     fastest = (end - begin) * curve.derivative().c
     steps = max(collisions.steps(np.zeros_like(whole), whole) for whole in fastest)
-    for q in curve(np.linspace(begin, end, 1 + int(np.ceil(steps / share)))):
-        if not collisions.free(q, share):
-            return np.asarray(q)
-    return None
+    if not collisions.free(curve(begin), share):
+        fine = np.linspace(begin, end, 1 + steps * finer(collisions))
+        number = left(collisions, map(curve, fine), share)
+        if number is None:
+            return np.asarray(curve(begin))
+        begin = fine[number]
+    rest = curve(np.linspace(begin, end, 1 + int(np.ceil(steps / share))))
+    return next((q for q in rest if not collisions.free(q, share)), None)
 
 
 def _divided(corners: np.ndarray, parts: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.motion.chain import Chain
 from mujoco_ros.motion.limits import Payload
 
@@ -20,20 +21,25 @@ class Dynamics:
         """Carry `payload`."""
         self.chain, self.payload = chain, payload
         model = chain.model
-        self._data = mujoco.MjData(model)
+        self._data = data = mujoco.MjData(model)
+        # Controllers ask at every tick, so what stays the same is looked up once.
+        self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
+        self._at, self._dof = as_slice(chain.qpos), as_slice(chain.dof)
         self._torques = np.zeros(model.nv)
         self._full = np.zeros((model.nv, model.nv))
         self._jacobian, self._drift = np.zeros((2, 3, model.nv))
         self.friction = model.dof_damping[chain.dof]
         self._armature = model.dof_armature[chain.dof]
+        self._is_lightened, self._gravity = bool(model.ngravcomp), model.opt.gravity.copy()
         self._body = int(model.site_bodyid[chain.site])
+        self._place, self._turn = data.site_xpos[chain.site], data.site_xmat[chain.site]
 
     def torques(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
         """Return the torques that a motion takes: inertia, gravity, springs, friction.  # (k,)."""
-        model, data, dof = self.chain.model, self._data, self.chain.dof
+        data = self._data
         torques = self.rigid(q, dq, ddq)
-        mujoco.mj_passive(model, data)
-        torques -= (data.qfrc_spring + data.qfrc_damper + data.qfrc_fluid)[dof]
+        mujoco.mj_passive(self.chain.model, data)
+        torques -= (data.qfrc_spring + data.qfrc_damper + data.qfrc_fluid)[self._dof]
         return torques
 
     def rigid(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
@@ -41,16 +47,16 @@ class Dynamics:
 
         Weight that the model takes off its bodies itself (``gravcomp``) is no matter of these.
         """
-        model, data, dof = self.chain.model, self._data, self.chain.dof
-        data.qpos[self.chain.qpos] = q
-        data.qvel[dof] = dq
-        data.qacc[dof] = ddq
+        model, data, dof = self.chain.model, self._data, self._dof
+        self._qpos[self._at] = q
+        self._qvel[dof] = dq
+        self._qacc[dof] = ddq
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         mujoco.mj_rne(model, data, 1, self._torques)
         torques: np.ndarray = self._torques[dof] + self._armature * ddq
-        if model.ngravcomp:
+        if self._is_lightened:
             mujoco.mj_passive(model, data)
             torques -= data.qfrc_gravcomp[dof]
         if self.payload is not None:
@@ -65,7 +71,7 @@ class Dynamics:
     def inertia(self, q: np.ndarray) -> np.ndarray:
         """Return the joint-space inertia, rotors included, without the payload.  # (k, k)."""
         model, data, dof = self.chain.model, self._data, self.chain.dof
-        data.qpos[self.chain.qpos] = q
+        self._qpos[self._at] = q
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
@@ -74,12 +80,11 @@ class Dynamics:
 
     def _carrying(self, payload: Payload, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
         """Return what moving a point of mass takes: its weight and inertia, at its lever."""
-        model, data, dof = self.chain.model, self._data, self.chain.dof
-        site = self.chain.site
-        at = data.site_xpos[site] + data.site_xmat[site].reshape(3, 3) @ payload.com
+        model, data, dof = self.chain.model, self._data, self._dof
+        at = self._place + self._turn.reshape(3, 3) @ payload.com
         mujoco.mj_jac(model, data, self._jacobian, None, at, self._body)
         mujoco.mj_jacDot(model, data, self._drift, None, at, self._body)
         jacobian, drift = self._jacobian[:, dof], self._drift[:, dof]
-        acceleration = jacobian @ ddq + drift @ dq - model.opt.gravity
-        torques: np.ndarray = payload.mass * (jacobian.T @ acceleration)
+        acceleration = jacobian @ ddq + drift @ dq - self._gravity
+        torques: np.ndarray = payload.mass * (acceleration @ jacobian)
         return torques

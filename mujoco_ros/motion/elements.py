@@ -17,7 +17,7 @@ def free_body(model: mujoco.MjModel, name: str) -> int:
     names = {}
     for joint in np.flatnonzero(model.jnt_type == _FREE):
         body = int(model.jnt_bodyid[joint])
-        names[body] = model.body(body).name
+        names[body] = _name(model, mujoco.mjtObj.mjOBJ_BODY, body)
     for meaning in (_whole, _owner, _without_owner):
         found = [body for body, own in names.items() if meaning(own) == name]
         if len(found) == 1:
@@ -39,8 +39,8 @@ def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
     Raises:
         ModelError: Nothing has that name.
     """
-    geoms = [model.geom(g).name for g in range(model.ngeom)]
-    bodies = [model.body(b).name for b in range(model.nbody)]
+    geoms = [_name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) for geom in range(model.ngeom)]
+    bodies = [_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in range(model.nbody)]
     owners = [bodies[b] for b in model.geom_bodyid]
     pairs = list(zip(geoms, owners, strict=True))
     for meant in (
@@ -65,6 +65,11 @@ def joint_address(model: mujoco.MjModel, name: str) -> int:
         names = [model.joint(j).name for j in range(model.njnt)]
         raise unknown("joint", name, [known for known in names if known])
     return int(model.jnt_qposadr[joint])
+
+
+def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, number: int) -> str:
+    """Return a name, empty if there is none; an accessor of the model takes ten times as long."""
+    return str(mujoco.mj_id2name(model, kind, number) or "")
 
 
 def _whole(name: str) -> str:

@@ -9,6 +9,10 @@ class IkError(MotionError):
     """No posture brings the tool there."""
 
 
+class BlockedError(IkError):
+    """Postures bring the tool there, but something touches in each of them."""
+
+
 class CollisionError(MotionError):
     """Something touches at the start, at the goal or on a way that is fixed."""
 
@@ -18,7 +22,7 @@ class NoPathError(MotionError):
 
 
 class LineError(MotionError):
-    """The tool cannot be led along the straight line."""
+    """The joints cannot lead the tool along the straight line."""
 
 
 class TimingError(MotionError):

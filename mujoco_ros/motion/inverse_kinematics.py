@@ -1,16 +1,18 @@
 """Which posture brings the tool somewhere."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import mink
 import mujoco
 import numpy as np
+import qpsolvers
 
 from mujoco_ros.control.pose import Pose
 from mujoco_ros.motion.chain import Chain
 from mujoco_ros.motion.collisions import Collisions, Touch
-from mujoco_ros.motion.errors import IkError
+from mujoco_ros.motion.errors import BlockedError, IkError
+from mujoco_ros.motion.kinematics import site_pose
+from mujoco_ros.motion.surroundings import Surroundings
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 POSITION_TOLERANCE = 1e-6
@@ -23,6 +25,8 @@ _PATIENCE = 12
 _DAMPING = 0.1
 """Levenberg-Marquardt, on the squared error: it keeps steps small far away, and fades out."""
 _POSTURE_COST = 0.01
+_EASE = 1e-12
+"""Added so that a step is one number also where the tool minds no joint."""
 _DRAWN_ABOVE = 1e-2
 """Error above which a chain with joints to spare is drawn to the given posture [m or rad]."""
 _CLEARANCE = 1.5
@@ -31,8 +35,10 @@ _SEEN = 0.05
 """From how far something is stayed away from [m]."""
 _AT_LIMIT = 1e-3
 """A joint so close to a limit is told as the reason [rad or m]."""
-_PERSISTENCE = 4
+_PERSISTENCE = 6
 """How many times as many starts are tried where only collisions are in the way."""
+_DOUBT = 2
+"""Likewise where nothing arrives."""
 _NEAR_ENOUGH = 1.5
 """A first solution whose joints moved less is not compared with others [rad or m]."""
 
@@ -59,8 +65,8 @@ class _Attempt:
 class InverseKinematics:
     """Finds the posture nearest to a given one, within limits and free of collisions.
 
-    Newton steps, each of them a quadratic programme that keeps the limits (mink). A chain with
-    joints to spare is drawn towards the given posture. If the first start does not arrive near
+    Newton steps; one that would leave the limits is a quadratic programme that keeps them. A chain
+    with joints to spare is drawn towards the given posture. If the first start does not arrive near
     by, others are tried, and the solution nearest to the given posture is taken; joints that turn
     farther than once round are unwound towards it.
     """
@@ -69,17 +75,28 @@ class InverseKinematics:
         """Look for postures of `chain`; those in which nothing touches, if `avoid` is given."""
         self.chain, self._avoid = chain, avoid
         model = chain.model if avoid is None else avoid.model
-        self._full = _within(model, model.qpos0 if avoid is None else avoid.qpos)
-        self._configuration = mink.Configuration(model, self._full)
+        self._configuration = mink.Configuration(model)
         self._frame = mink.FrameTask(chain.site, "site", 1.0, 1.0, lm_damping=_DAMPING)
-        cost = np.zeros(model.nv)
-        cost[chain.dof] = _POSTURE_COST
-        self._posture = mink.PostureTask(model, cost)
-        others = np.setdiff1d(np.arange(model.nv), chain.dof).tolist()
-        self._frozen = [mink.DofFreezingTask(model, others)] if others else []
-        self._limits: list[mink.Limit] = [mink.ConfigurationLimit(model)]
+        self._dofs = np.ix_(chain.dof, chain.dof)
+        joints = np.flatnonzero(np.isin(model.jnt_type, _SCALAR) & (model.jnt_limited > 0))
+        self._limited, self._ranges = model.jnt_qposadr[joints], model.jnt_range[joints].T
+        self._apart: tuple[Surroundings, mink.CollisionAvoidanceLimit] | None = None
 
-    def solve(self, pose: Pose, near: np.ndarray, *, starts: int = 8, seed: int = 0) -> np.ndarray:
+    def pose(self, q: np.ndarray) -> Pose:
+        """Return the tool's pose in ``world``, with all other joints where they are by now."""
+        self._arrange()
+        self._put(q)
+        return site_pose(self._configuration.data, self.chain.site)
+
+    def solve(
+        self,
+        pose: Pose,
+        near: np.ndarray,
+        *,
+        starts: int = 8,
+        seed: int = 0,
+        blind: bool = False,
+    ) -> np.ndarray:
         """Return the posture that brings the tool to `pose`.
 
         Args:
@@ -87,69 +104,82 @@ class InverseKinematics:
             near: The posture to stay near to.  # (k,)
             starts: From how many postures to try: `near`, and others drawn by chance.
             seed: Of that chance.
+            blind: Whether everything may touch.
 
         Returns:
             A posture that is off by `POSITION_TOLERANCE` and `ROTATION_TOLERANCE` at most.  # (k,)
 
         Raises:
-            IkError: There is none, and why.
+            IkError: There is none, and why; a BlockedError if something touches in all there are.
             ModelError: `near` is no posture of the chain.
         """
-        self.chain.check(near)
-        target = mink.SE3(np.concatenate([pose.quat_wxyz, pose.position]))
-        self._frame.set_target(target.normalize())
+        self._aim(pose, near)
+        avoid = None if blind else self._avoid
         random = np.random.default_rng(seed)
         attempts: list[_Attempt] = []
         good: list[_Attempt] = []
-        for number in range(_PERSISTENCE * starts):
-            attempts += self._try(near if number == 0 else self._elsewhere(near, random), near)
+        start, clearing = near, starts
+        for number in range(1, 1 + _PERSISTENCE * starts):
+            attempts.append(_checked(self._descend(start, near), avoid))
+            if attempts[-1].touch is not None and avoid is not None and clearing > 0:
+                clearing -= 1  # it takes ten times as long
+                attempts.append(_checked(self._descend(start, near, self._clear(avoid)), avoid))
             good += attempts[-1:] if attempts[-1].good else []
-            if good and _apart(good[-1].q, near) < _NEAR_ENOUGH:
+            if good and (number >= starts or _apart(good[-1].q, near) < _NEAR_ENOUGH):
                 break
             # Where all that arrives touches something, it pays to go on looking.
-            if number >= starts - 1 and (good or not any(it.touch for it in attempts)):
+            if number >= _DOUBT * starts and not any(it.touch for it in attempts):
                 break
+            start = self._elsewhere(near, random)
         if not good:
-            raise IkError(self._reason(pose, attempts))
+            raise self._failure(pose, attempts)
         return min(good, key=lambda attempt: _apart(attempt.q, near)).q
 
     def follow(self, pose: Pose, near: np.ndarray) -> np.ndarray:
         """Return the posture for a pose that is a small step away from that of `near`.
 
+        Whether something touches there is not looked at.
+
         Raises:
             IkError: There is none, and why.
         """
-        return self.solve(pose, near, starts=1)
+        self._aim(pose, near)
+        attempt = self._descend(near, near)
+        if not attempt.good:
+            raise self._failure(pose, [attempt])
+        return attempt.q
 
-    @cached_property
-    def _clear(self) -> list[mink.Limit]:
-        """What keeps a descent away from everything, beside its limits; it takes its time."""
-        if self._avoid is None:
-            return []
-        apart = _CLEARANCE * self._avoid.surroundings.margin
-        return [
-            mink.CollisionAvoidanceLimit(
-                self._avoid.model,
-                [self._avoid.opponents],
+    def _aim(self, pose: Pose, near: np.ndarray) -> None:
+        """Begin anew: with everything else where it is by now."""
+        self.chain.check(near)
+        self._frame.set_target(
+            mink.SE3(np.concatenate([pose.quat_wxyz, pose.position])).normalize()
+        )
+        self._arrange()
+
+    def _arrange(self) -> None:
+        avoid = self._avoid
+        self._full = self._within(self._configuration.model.qpos0 if avoid is None else avoid.qpos)
+
+    def _clear(self, avoid: Collisions) -> mink.CollisionAvoidanceLimit:
+        """Return what keeps a descent away from everything."""
+        if self._apart is None or self._apart[0] is not avoid.surroundings:
+            apart = _CLEARANCE * avoid.surroundings.margin
+            limit = mink.CollisionAvoidanceLimit(
+                avoid.model,
+                [([one], [other]) for one, other in avoid.opponents.tolist()],
                 minimum_distance_from_collisions=apart,
                 collision_detection_distance=apart + _SEEN,
             )
-        ]
+            self._apart = avoid.surroundings, limit
+        return self._apart[1]
 
-    def _try(self, start: np.ndarray, near: np.ndarray) -> list[_Attempt]:
-        """Return where a start leads to; if something touches there, also when keeping clear."""
-        plain = self._descend(start, near, self._limits)
-        if plain.touch is None:
-            return [plain]
-        return [plain, self._descend(start, near, [*self._limits, *self._clear])]
-
-    def _descend(self, start: np.ndarray, near: np.ndarray, limits: list[mink.Limit]) -> _Attempt:
-        configuration, chain = self._configuration, self.chain
-        self._full[chain.qpos] = near
-        self._posture.set_target(self._full)
-        self._full[chain.qpos] = np.clip(start, chain.lower, chain.upper)
-        configuration.update(self._full)
-        error = self._error()
+    def _descend(
+        self, start: np.ndarray, near: np.ndarray, clear: mink.CollisionAvoidanceLimit | None = None
+    ) -> _Attempt:
+        chain = self.chain
+        q = np.clip(start, chain.lower, chain.upper)
+        error = self._off(q)
         least, waited = np.inf, 0
         for _ in range(_ITERATIONS):
             if _arrived(error):
@@ -159,21 +189,45 @@ class InverseKinematics:
             if waited > _PATIENCE:
                 break
             # The posture would hold the tool back where it is to arrive.
-            tasks = [self._frame, self._posture] if size > _DRAWN_ABOVE else [self._frame]
-            try:
-                step = mink.solve_ik(
-                    configuration, tasks, 1.0, "daqp", limits=limits, constraints=self._frozen
-                )
-            except mink.NoSolutionFound:
+            step = self._step(q, near - q if size > _DRAWN_ABOVE else None, clear)
+            if step is None:
                 break
-            configuration.integrate_inplace(step, 1.0)
-            error = self._error()
-        q = self._unwound(configuration.q[chain.qpos], near)
-        if not _arrived(error) or self._avoid is None:
-            return _Attempt(q=q, error=error)
-        return _Attempt(q=q, error=error, touch=self._avoid.touching(q))
+            q = np.clip(q + step, chain.lower, chain.upper)
+            error = self._off(q)
+        return _Attempt(q=self._unwound(q, near), error=error)
 
-    def _error(self) -> tuple[float, float]:
+    def _step(
+        self,
+        q: np.ndarray,
+        drawn: np.ndarray | None,
+        clear: mink.CollisionAvoidanceLimit | None,
+    ) -> np.ndarray | None:
+        """Return the step that brings the tool nearest, within all limits; None if none does."""
+        chain = self.chain
+        hessian, slope = self._frame.compute_qp_objective(self._configuration)
+        hessian, slope = hessian[self._dofs], slope[chain.dof]
+        stiff = _EASE if drawn is None else _EASE + _POSTURE_COST**2
+        hessian[np.diag_indices(chain.size)] += stiff
+        if drawn is not None:
+            slope = slope - _POSTURE_COST**2 * drawn
+        low, high = chain.lower - q, chain.upper - q
+        rows, most = np.zeros((0, chain.size)), np.zeros(0)
+        if clear is not None:
+            matrix, bound = map(np.asarray, clear.compute_qp_inequalities(self._configuration, 1.0))
+            near = np.flatnonzero(np.isfinite(bound))
+            rows, most = matrix[np.ix_(near, chain.dof)], bound[near]
+        step = np.linalg.solve(hessian, -slope)
+        if (rows @ step <= most).all() and (step >= low).all() and (step <= high).all():
+            return np.asarray(step)
+        return qpsolvers.solve_qp(hessian, slope, rows, most, lb=low, ub=high, solver="daqp")
+
+    def _put(self, q: np.ndarray) -> None:
+        self._full[self.chain.qpos] = q
+        self._configuration.update(self._full)
+
+    def _off(self, q: np.ndarray) -> tuple[float, float]:
+        """Take a posture; return how far off the tool is [m, rad]."""
+        self._put(q)
         twist = self._frame.compute_error(self._configuration)
         return float(np.linalg.norm(twist[:3])), float(np.linalg.norm(twist[3:]))
 
@@ -182,6 +236,12 @@ class InverseKinematics:
         low = np.maximum(chain.lower, near - np.pi)
         high = np.maximum(low, np.minimum(chain.upper, near + np.pi))
         return np.asarray(random.uniform(low, high))
+
+    def _within(self, qpos: np.ndarray) -> np.ndarray:
+        """Return positions within all limits: a finger may be measured a hair beyond."""
+        within = qpos.copy()
+        within[self._limited] = np.clip(qpos[self._limited], *self._ranges)
+        return within
 
     def _unwound(self, q: np.ndarray, near: np.ndarray) -> np.ndarray:
         """Return the same posture with each joint turned as near to `near` as its limits allow."""
@@ -193,31 +253,30 @@ class InverseKinematics:
             q = np.where(allowed & (np.abs(other - near) < np.abs(q - near)), other, q)
         return np.asarray(q)
 
-    def _reason(self, pose: Pose, attempts: list[_Attempt]) -> str:
+    def _failure(self, pose: Pose, attempts: list[_Attempt]) -> IkError:
         x, y, z = pose.position
         where = f"({x:.3f}, {y:.3f}, {z:.3f})"
         touches = [attempt.touch for attempt in attempts if attempt.touch is not None]
         if touches:
             least = max(touches, key=lambda touch: touch.distance)
-            return f"no posture that brings {self.chain.tool} to {where} is free: {least}"
+            return BlockedError(
+                f"no posture that brings {self.chain.tool} to {where} is free: {least}"
+            )
         closest = min(attempts, key=lambda attempt: max(attempt.error))
         chain, (position, rotation) = self.chain, closest.error
         at_limit = np.minimum(closest.q - chain.lower, chain.upper - closest.q) < _AT_LIMIT
         names = [name for name, it in zip(chain.names, at_limit, strict=True) if it]
         limit = f", at the limit of {', '.join(names)}" if names else ""
-        return (
+        return IkError(
             f"no posture brings {chain.tool} to {where}: the closest is "
             f"{1e3 * position:.1f} mm and {np.rad2deg(rotation):.1f}° off{limit}"
         )
 
 
-def _within(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
-    """Return positions within all limits: a finger measured a hair beyond would allow no step."""
-    scalar = np.isin(model.jnt_type, _SCALAR)
-    joints = np.flatnonzero(scalar & (model.jnt_limited > 0))
-    at, within = model.jnt_qposadr[joints], qpos.copy()
-    within[at] = np.clip(qpos[at], *model.jnt_range[joints].T)
-    return within
+def _checked(attempt: _Attempt, avoid: Collisions | None) -> _Attempt:
+    if avoid is None or not attempt.good:
+        return attempt
+    return replace(attempt, touch=avoid.touching(attempt.q))
 
 
 def _arrived(error: tuple[float, float]) -> bool:

@@ -9,10 +9,9 @@ from scipy.interpolate import BSpline
 from mujoco_ros.control.pose import Pose
 from mujoco_ros.motion.chain import Chain
 from mujoco_ros.motion.collisions import Collisions
-from mujoco_ros.motion.curve import curve_touches, through
-from mujoco_ros.motion.errors import IkError, LineError
+from mujoco_ros.motion.curve import curve_touches, ends, through
+from mujoco_ros.motion.errors import CollisionError, IkError, LineError
 from mujoco_ros.motion.inverse_kinematics import InverseKinematics
-from mujoco_ros.motion.kinematics import Kinematics
 
 DEVIATION = 1e-5
 """How far the tool may leave the line [m]."""
@@ -23,6 +22,10 @@ _NOWHERE = 1e-7
 """Length of a line that is none [m]."""
 _METRES_PER_RADIAN = 0.2
 """What turning counts for in the length of a line."""
+_SWING = 2e-4
+"""How far a joint may swing beyond its limits between two postures [rad or m]."""
+_LOOKS = 8
+"""At what lies between two postures."""
 _LONGEST_STEP = 0.35
 """A joint that goes farther between two postures passes a singularity, or jumps [rad]."""
 
@@ -63,12 +66,12 @@ class _Line:
 
 
 def line_curve(
-    chain: Chain, collisions: Collisions, start: np.ndarray, goal: Pose
+    inverse: InverseKinematics, collisions: Collisions, start: np.ndarray, goal: Pose
 ) -> BSpline | None:
     """Return the curve on which the tool goes straight from where it is to `goal`.
 
     Args:
-        chain: The joints.
+        inverse: Of the chain.
         collisions: What must not touch.
         start: First posture.  # (k,)
         goal: Pose of the tool at the end, in ``world``; it turns evenly on the way.
@@ -77,10 +80,10 @@ def line_curve(
         Postures by length of the way [m]; None if the tool is there already.
 
     Raises:
-        LineError: The chain cannot follow the line, or something touches on it; and where.
+        LineError: The chain cannot follow the line; and where.
+        CollisionError: Something touches on it.
     """
-    kinematics, inverse = Kinematics(chain), InverseKinematics(chain)
-    line = _Line.between(kinematics.pose(start), goal)
+    line = _Line.between(inverse.pose(start), goal)
     if line.length < _NOWHERE:
         return None
     count = max(_FEWEST, int(np.ceil(line.length / _SPACING)))
@@ -88,15 +91,17 @@ def line_curve(
         parts = np.linspace(0.0, 1.0, count + 1)
         points = _followed(line, inverse, start, parts)
         curve = through(points, parts * line.length)
-        if _strays(curve, line, kinematics, parts) <= DEVIATION:
+        beyond = _swings(curve, inverse.chain, start)
+        if not beyond and _strays(curve, line, inverse, parts) <= DEVIATION:
             break
         count *= 2
     else:
-        raise LineError(f"the tool would leave the line by more than {1e3 * DEVIATION:.2f} mm")
+        off = f"the tool would leave the line by more than {1e3 * DEVIATION:.2f} mm"
+        raise LineError(f"on the line, {beyond}" if beyond else off)
     touched = curve_touches(curve, collisions)
     if touched is not None:
         touch = collisions.touching(touched)
-        raise LineError(f"on the line, {touch}")
+        raise CollisionError(f"on the line, {touch}")
     return curve
 
 
@@ -119,10 +124,20 @@ def _followed(
     return np.array(points)
 
 
-def _strays(curve: BSpline, line: _Line, kinematics: Kinematics, parts: np.ndarray) -> float:
+def _swings(curve: BSpline, chain: Chain, start: np.ndarray) -> str:
+    """Return which joint is beyond its limits between the postures, in words; empty if none is."""
+    points = curve(np.linspace(*ends(curve), _LOOKS * len(curve.c)))
+    # A measured start may be a little beyond.
+    low, high = np.minimum(chain.lower, start), np.maximum(chain.upper, start)
+    beyond = np.maximum(low - points, points - high).max(axis=1)
+    worst = int(np.argmax(beyond))
+    return chain.beyond(points[worst]) if beyond[worst] > _SWING else ""
+
+
+def _strays(curve: BSpline, line: _Line, inverse: InverseKinematics, parts: np.ndarray) -> float:
     """Return how far the tool is off half way between the postures [m]."""
     middle = 0.5 * (parts[:-1] + parts[1:])
     return max(
-        float(np.linalg.norm(kinematics.pose(q).position - line.at(part).position))
+        float(np.linalg.norm(inverse.pose(q).position - line.at(part).position))
         for part, q in zip(middle, curve(middle * line.length), strict=True)
     )

@@ -9,9 +9,11 @@ from mujoco_ros.motion.curve import rounded
 from mujoco_ros.motion.dynamics import Dynamics
 from mujoco_ros.motion.errors import IkError
 from mujoco_ros.motion.inverse_kinematics import InverseKinematics
+from mujoco_ros.motion.limits import Limits
 from mujoco_ros.motion.lines import line_curve
 from mujoco_ros.motion.planning import plan_path
 from mujoco_ros.motion.requests import JointMove, LineMove, Plan, Request
+from mujoco_ros.motion.surroundings import Surroundings
 from mujoco_ros.motion.time_scaling import time_curve
 from mujoco_ros.motion.trajectory import Trajectory
 
@@ -19,58 +21,83 @@ _NOWHERE = 1e-7
 """A way that is none [rad or m]; one that is much shorter could not be timed."""
 
 
-def make_plan(chain: Chain, request: Request) -> Plan:
-    """Plan what was asked for; the same request gives the same bits.
+class Maker:
+    """Plans motions of one chain; what takes long to make is kept from one to the next."""
 
-    Raises:
-        MotionError: It cannot be had, and why; the request says of which kinds.
-        ModelError: The request is none for this chain.
-    """
-    chain.check(request.start)
-    request.limits.check(chain.size)
-    collisions = Collisions(chain, request.surroundings)
-    if isinstance(request, JointMove):
-        return _joint_move(chain, collisions, request)
-    return _line_move(chain, collisions, request)
+    def __init__(self, chain: Chain) -> None:
+        """Plan for `chain`."""
+        self.chain = chain
+        self._collisions: Collisions | None = None
 
+    def plan(self, request: Request) -> Plan:
+        """Plan what was asked for; the same request gives the same bits, whatever was before.
 
-def _joint_move(chain: Chain, collisions: Collisions, request: JointMove) -> Plan:
-    start, goal = request.start, request.goal
-    if isinstance(goal, Pose):
-        near = start if request.near is None else request.near
-        goal = InverseKinematics(chain, collisions).solve(goal, near, seed=request.seed)
-    else:
-        chain.check(goal)
-        if beyond := chain.beyond(goal):
-            raise IkError(f"the goal is no posture: {beyond}")
-    corners, iterations = plan_path(
-        collisions, start, goal, seed=request.seed, iterations=request.iterations
-    )
-    trajectory = Trajectory.resting(goal)
-    if np.abs(goal - start).max() > _NOWHERE:
-        dynamics = Dynamics(chain, request.limits.payload)
-        trajectory = time_curve(rounded(corners, collisions), request.limits, dynamics=dynamics)
-    return Plan(
-        trajectory=trajectory,
-        waypoints=corners,
-        iterations=iterations,
-        checks=collisions.checks,
-    )
+        Raises:
+            MotionError: It cannot be had, and why; the request says of which kinds.
+            ModelError: The request is none for this chain.
+        """
+        self.chain.check(request.start)
+        request.limits.check(self.chain.size)
+        collisions = self._among(request.surroundings)
+        if isinstance(request, JointMove):
+            return self._joint_move(collisions, request)
+        return self._line_move(collisions, request)
 
+    def _among(self, surroundings: Surroundings) -> Collisions:
+        if self._collisions is None:
+            self._collisions = Collisions(self.chain, surroundings)
+            self._inverse = InverseKinematics(self.chain, self._collisions)
+        else:
+            self._collisions.surround(surroundings)
+        return self._collisions
 
-def _line_move(chain: Chain, collisions: Collisions, request: LineMove) -> Plan:
-    curve = line_curve(chain, collisions, request.start, request.goal)
-    trajectory = Trajectory.resting(request.start)
-    if curve is not None:
-        trajectory = time_curve(
-            curve,
-            request.limits,
-            dynamics=Dynamics(chain, request.limits.payload),
-            speed=request.speed,
-            acceleration=request.acceleration,
+    def _joint_move(self, collisions: Collisions, request: JointMove) -> Plan:
+        start, goal = request.start, self._goal(request)
+        corners, iterations = plan_path(
+            collisions, start, goal, seed=request.seed, iterations=request.iterations
         )
-    return Plan(
-        trajectory=trajectory,
-        waypoints=np.stack([trajectory.start, trajectory.goal]),
-        checks=collisions.checks,
-    )
+        trajectory = Trajectory.resting(goal)
+        if np.abs(goal - start).max() > _NOWHERE:
+            curve = rounded(corners, collisions)
+            trajectory = time_curve(curve, request.limits, dynamics=self._dynamics(request.limits))
+        return Plan(
+            trajectory=trajectory,
+            waypoints=corners,
+            iterations=iterations,
+            checks=collisions.checks,
+        )
+
+    def _goal(self, request: JointMove) -> np.ndarray:
+        """Return the last posture."""
+        near = request.start if request.near is None else request.near
+        for name, pose in request.later.items():
+            try:
+                self._inverse.solve(pose, near, blind=True)
+            except IkError as error:
+                raise IkError(f"{name} is out of reach: {error}") from error
+        if isinstance(request.goal, Pose):
+            return self._inverse.solve(request.goal, near, seed=request.seed)
+        self.chain.check(request.goal)
+        if beyond := self.chain.beyond(request.goal):
+            raise IkError(f"the goal is no posture: {beyond}")
+        return request.goal
+
+    def _line_move(self, collisions: Collisions, request: LineMove) -> Plan:
+        curve = line_curve(self._inverse, collisions, request.start, request.goal)
+        trajectory = Trajectory.resting(request.start)
+        if curve is not None:
+            trajectory = time_curve(
+                curve,
+                request.limits,
+                dynamics=self._dynamics(request.limits),
+                speed=request.speed,
+                acceleration=request.acceleration,
+            )
+        return Plan(
+            trajectory=trajectory,
+            waypoints=np.stack([trajectory.start, trajectory.goal]),
+            checks=collisions.checks,
+        )
+
+    def _dynamics(self, limits: Limits) -> Dynamics | None:
+        return None if limits.torque is None else Dynamics(self.chain, limits.payload)

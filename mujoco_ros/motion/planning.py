@@ -7,6 +7,7 @@ from ompl import base, geometric, util
 
 from mujoco_ros.motion.collisions import Collisions
 from mujoco_ros.motion.errors import CollisionError, NoPathError
+from mujoco_ros.motion.leaving import way_out
 
 _BEYOND = np.pi
 """How far beyond start and goal a joint may go on its way [rad or m], within its limits."""
@@ -26,7 +27,8 @@ def plan_path(
     """Find a way from `start` to `goal`, and shorten it.
 
     The straight one if it is free, else AORRTC's (OMPL): two trees that grow towards each other,
-    and a few times again for a shorter way. The same arguments give the same bits.
+    and a few times again for a shorter way. A start within the margin is left first, on a straight
+    way out. The same arguments give the same bits.
 
     Args:
         collisions: What must not touch.
@@ -39,16 +41,20 @@ def plan_path(
         The corners of the way, both ends included (m, k), and the iterations it took.
 
     Raises:
-        CollisionError: Something touches at the start or at the goal.
+        CollisionError: Something touches at the goal, or overlaps at the start.
         NoPathError: No way was found.
     """
-    for what, q in (("start", start), ("goal", goal)):
-        touch = collisions.touching(q)
-        if touch is not None:
-            raise CollisionError(f"at the {what} {touch}")
-    if iterations > 0 and collisions.way_free(start, goal):
-        return np.stack([start, goal]), 0
-    return _Search(collisions, start, goal, seed).run(iterations)
+    touch = collisions.touching(goal)
+    if touch is not None:
+        raise CollisionError(f"at the goal {touch}")
+    begin = start
+    if not collisions.free(start):
+        begin = way_out(collisions, start, goal, seed=seed)
+    if iterations > 0 and collisions.way_free(begin, goal):
+        corners, spent = np.stack([begin, goal]), 0
+    else:
+        corners, spent = _Search(collisions, begin, goal, seed).run(iterations)
+    return (corners if begin is start else np.stack([start, *corners])), spent
 
 
 class _Search:

@@ -1,5 +1,6 @@
 """What motions can be asked for; plain data, to be had in another process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,9 +16,9 @@ from mujoco_ros.motion.trajectory import Trajectory
 class JointMove:
     """From a posture to another, or to one that brings the tool somewhere, past everything.
 
-    It fails with an IkError if no posture brings the tool there without touching anything, a
-    CollisionError if something touches at the start or at the goal, a NoPathError if the planner
-    finds no way, a TimingError if a joint is too weak.
+    It fails with an IkError if no posture brings the tool there, a BlockedError if something
+    touches in all that do, a CollisionError if something touches at the start or at the goal, a
+    NoPathError if the planner finds no way, a TimingError if a joint is too weak.
 
     Attributes:
         start: First posture.  # (k,)
@@ -25,6 +26,8 @@ class JointMove:
         limits: Of the joints.
         surroundings: Where everything else is.
         near: Posture that the last one shall be near to, if there is a choice; `start` if none.
+        later: Poses that the tool is to be brought to after this, by name; each must be within
+            reach, whatever may touch there.
         seed: Of all chance.
         iterations: After how many the planner gives up.
     """
@@ -34,6 +37,7 @@ class JointMove:
     limits: Limits
     surroundings: Surroundings = field(default_factory=Surroundings)
     near: np.ndarray | None = None
+    later: Mapping[str, Pose] = field(default_factory=dict)
     seed: int = 0
     iterations: int = 3000
 
@@ -41,6 +45,8 @@ class JointMove:
         """Refuse a goal that is nowhere, and a seed that is none."""
         if isinstance(self.goal, Pose):
             self.goal.check("the goal")
+        for name, pose in self.later.items():
+            pose.check(name)
         if self.seed < 0:
             raise ModelError(f"seed must be 0 or more, got {self.seed}")
 
@@ -49,8 +55,8 @@ class JointMove:
 class LineMove:
     """The tool straight from where it is to a pose.
 
-    It fails with a LineError if the chain cannot follow the line or touches something on it, a
-    TimingError if a joint is too weak.
+    It fails with a LineError if the chain cannot follow the line, a CollisionError if it touches
+    something on it, a TimingError if a joint is too weak.
 
     Attributes:
         start: First posture.  # (k,)

@@ -10,9 +10,9 @@ from multiprocessing.connection import Connection, Pipe
 from threading import Event
 from typing import Any
 
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Environment of a process: matrices of a robot's size are no work to be shared out."""
 _NICE = 5
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-"""Matrices of a robot's size are no work to be shared out."""
 _PATIENCE_S = 5.0
 """How long to wait for a process that is told to end."""
 
@@ -93,7 +93,7 @@ class Servant:
             # A session of its own: Ctrl-C is for us.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", self._module, str(theirs.fileno())],
-                env=os.environ | _ONE_THREAD,
+                env=os.environ | ONE_THREAD,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,

@@ -26,16 +26,16 @@ class InlinePlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
-        # With SciPy, OMPL, mink and toppra: two seconds of processor time; few processes plan.
-        from mujoco_ros.motion.making import make_plan
+        # With SciPy, OMPL and mink: a second of processor time; few processes plan.
+        from mujoco_ros.motion.making import Maker
 
-        self._chain, self._make = chain, make_plan
+        self._make = Maker(chain).plan
 
     def submit(self, request: Request) -> "Future[Plan]":
         """Return a future that is done."""
         future: Future[Plan] = Future()
         try:
-            future.set_result(self._make(self._chain, request))
+            future.set_result(self._make(request))
         except Exception as error:
             future.set_exception(error)
         return future

@@ -3,7 +3,7 @@ import pytest
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.motion.collisions import Collisions
-from mujoco_ros.motion.errors import IkError
+from mujoco_ros.motion.errors import BlockedError, IkError
 from mujoco_ros.motion.inverse_kinematics import InverseKinematics
 from mujoco_ros.motion.kinematics import Kinematics
 from mujoco_ros.motion.surroundings import Surroundings
@@ -98,6 +98,28 @@ def test_what_touches_everywhere_says_what(arm, home, down):
     inverse = InverseKinematics(arm, Collisions(arm, Surroundings()))
     with pytest.raises(IkError, match=r"is free: .*pad and table/table_board overlap by 23.0 mm"):
         inverse.solve(down(0.6, 0.0, 0.3), home, starts=2)
+
+
+@pytest.mark.parametrize(("starts", "most"), [(1, 9), (4, 36)])
+def test_where_everything_touches_it_gives_up_after_so_many_descents(
+    arm, home, down, monkeypatch, starts, most
+):
+    made = []
+    descend = InverseKinematics._descend
+    monkeypatch.setattr(
+        InverseKinematics, "_descend", lambda self, *how: made.append(how) or descend(self, *how)
+    )
+    inverse = InverseKinematics(arm, Collisions(arm, Surroundings()))
+    with pytest.raises(BlockedError, match="table_board"):
+        inverse.solve(down(0.6, 0.0, 0.3), home, starts=starts)
+    assert len(made) <= most
+    assert sum(len(how) > 2 for how in made) <= starts, "those that keep clear take their time"
+
+
+def test_blind_it_minds_no_touch(arm, home, down):
+    inverse = InverseKinematics(arm, Collisions(arm, Surroundings()))
+    q = inverse.solve(down(0.6, 0.0, 0.3), home, blind=True)
+    assert inverse.pose(q).position == pytest.approx([0.6, 0.0, 0.3], abs=1e-5)
 
 
 def test_what_is_no_posture_is_refused(arm, down):

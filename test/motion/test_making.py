@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mujoco_ros.motion.collisions import Collisions
 from mujoco_ros.motion.errors import IkError
 from mujoco_ros.motion.kinematics import Kinematics
 from mujoco_ros.motion.limits import Limits
-from mujoco_ros.motion.making import make_plan
+from mujoco_ros.motion.making import Maker
 from mujoco_ros.motion.requests import JointMove, LineMove
 from mujoco_ros.motion.surroundings import Held, Surroundings
 
@@ -24,7 +26,7 @@ def test_a_pose_is_reached_with_an_obstacle_in_the_way(arm, home, limits, down):
     surroundings = Surroundings(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN)
     goal = kinematics.pose(beyond)
     move = JointMove(start=start, goal=goal, limits=limits, surroundings=surroundings, near=beyond)
-    plan = make_plan(arm, move)
+    plan = Maker(arm).plan(move)
     assert plan.iterations > 0
     assert plan.trajectory.start == pytest.approx(start)
     assert kinematics.pose(plan.trajectory.goal).position == pytest.approx(goal.position, abs=1e-5)
@@ -39,7 +41,7 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
 
     def line(start, goal, **surroundings):
         around = Surroundings(joints=OPEN, **surroundings)
-        return make_plan(arm, LineMove(start=start, goal=goal, limits=limits, surroundings=around))
+        return Maker(arm).plan(LineMove(start=start, goal=goal, limits=limits, surroundings=around))
 
     on_table = {"objects": {"box": down(0.35, 0.2, 0.335)}, "allowed": (("box", "arm"),)}
     held = {"held": IN_HAND}
@@ -49,18 +51,21 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
         limits=limits,
         surroundings=Surroundings(joints=OPEN, objects=on_table["objects"]),
     )
-    above = make_plan(arm, move).trajectory.goal
+    above = Maker(arm).plan(move).trajectory.goal
     grip = line(above, down(0.35, 0.2, 0.335), **on_table).trajectory
     up = line(grip.goal, down(0.35, 0.2, 0.485), **held, allowed=(("box", "table"),)).trajectory
-    across = make_plan(
-        arm,
-        JointMove(
-            start=up.goal,
-            goal=down(0.35, -0.2, 0.485),
-            limits=limits,
-            surroundings=Surroundings(joints=OPEN, **held),
-        ),
-    ).trajectory
+    across = (
+        Maker(arm)
+        .plan(
+            JointMove(
+                start=up.goal,
+                goal=down(0.35, -0.2, 0.485),
+                limits=limits,
+                surroundings=Surroundings(joints=OPEN, **held),
+            ),
+        )
+        .trajectory
+    )
     place = line(across.goal, down(0.35, -0.2, 0.335), **held, allowed=(("box", "table"),))
     reached = Kinematics(arm).pose(place.trajectory.goal)
     assert reached.position == pytest.approx([0.35, -0.2, 0.335], abs=1e-5)
@@ -68,10 +73,43 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
     assert total < 4.5
 
 
+def test_what_was_planned_before_changes_no_bit(arm, home, limits, down):
+    table, box = ("box", "table"), {"box": down(0.35, 0.2, 0.335)}
+    first = JointMove(
+        start=home - ASIDE,
+        goal=home + ASIDE,
+        limits=limits,
+        surroundings=Surroundings(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN),
+    )
+    others = [
+        LineMove(
+            start=home,
+            goal=down(0.38, 0.13, 0.4),
+            limits=limits,
+            surroundings=Surroundings(held=IN_HAND, allowed=(table,), margin=0.002),
+        ),
+        JointMove(
+            start=home,
+            goal=down(0.35, 0.2, 0.485),
+            limits=limits,
+            surroundings=Surroundings(objects=box),
+        ),
+    ]
+    maker = Maker(arm)
+    for request in (first, *others, first):
+        again, anew = maker.plan(request), Maker(arm).plan(request)
+        assert again.waypoints.tobytes() == anew.waypoints.tobytes()
+        assert again.trajectory.times.tobytes() == anew.trajectory.times.tobytes()
+        assert again.checks == anew.checks
+    with pytest.raises(ModelError, match="free object 'ball' not found"):
+        maker.plan(replace(first, surroundings=Surroundings(objects={"ball": box["box"]})))
+    assert maker.plan(first).checks == again.checks, "what was refused left nothing behind"
+
+
 def test_where_one_is_already_nothing_takes_time(arm, home, limits):
-    assert make_plan(arm, JointMove(start=home, goal=home, limits=limits)).trajectory.duration == 0
+    assert Maker(arm).plan(JointMove(start=home, goal=home, limits=limits)).trajectory.duration == 0
     here = Kinematics(arm).pose(home)
-    line = make_plan(arm, LineMove(start=home, goal=here, limits=limits)).trajectory
+    line = Maker(arm).plan(LineMove(start=home, goal=here, limits=limits)).trajectory
     assert line.duration == 0.0
     assert line.goal == pytest.approx(home)
 
@@ -79,32 +117,32 @@ def test_where_one_is_already_nothing_takes_time(arm, home, limits):
 @pytest.mark.parametrize("far", [1e-9, 1e-8, 1e-7, 1e-6, 1e-5])
 def test_next_to_nowhere_is_a_way_as_well(arm, home, limits, far):
     step = JointMove(start=home, goal=home + far, limits=limits)
-    assert make_plan(arm, step).trajectory.goal == pytest.approx(home + far, abs=1e-12)
+    assert Maker(arm).plan(step).trajectory.goal == pytest.approx(home + far, abs=1e-12)
     here = Kinematics(arm).pose(home)
     there = Pose(position=here.position - [0.0, 0.0, far], quat_wxyz=here.quat_wxyz)
-    reached = make_plan(arm, LineMove(start=home, goal=there, limits=limits)).trajectory.goal
+    reached = Maker(arm).plan(LineMove(start=home, goal=there, limits=limits)).trajectory.goal
     assert Kinematics(arm).pose(reached).position == pytest.approx(there.position, abs=1e-6)
 
 
 def test_a_line_keeps_the_tools_speed(arm, home, limits, down):
     goal = Kinematics(arm).pose(home).position - [0.0, 0.0, 0.1]
     move = LineMove(start=home, goal=down(*goal), limits=limits, speed=0.05, acceleration=0.5)
-    trajectory = make_plan(arm, move).trajectory
+    trajectory = Maker(arm).plan(move).trajectory
     assert trajectory.duration == pytest.approx(0.1 / 0.05 + 0.05 / 0.5, rel=0.02)
 
 
 def test_a_goal_beyond_a_limit_is_named(arm, home, limits):
     beyond = np.where(np.arange(6) == 2, 3.35, home)
     with pytest.raises(IkError, match=r"elbow_joint at 3.3500 is beyond its limits"):
-        make_plan(arm, JointMove(start=home, goal=beyond, limits=limits))
+        Maker(arm).plan(JointMove(start=home, goal=beyond, limits=limits))
 
 
 def test_a_request_for_another_chain_is_refused(arm, home, limits):
     with pytest.raises(ModelError, match="6 finite numbers"):
-        make_plan(arm, JointMove(start=home[:5], goal=home, limits=limits))
+        Maker(arm).plan(JointMove(start=home[:5], goal=home, limits=limits))
     five = Limits(velocity=np.ones(5), acceleration=np.ones(5))
     with pytest.raises(ModelError, match="velocity: expected 6 numbers"):
-        make_plan(arm, JointMove(start=home, goal=home, limits=five))
+        Maker(arm).plan(JointMove(start=home, goal=home, limits=five))
 
 
 def test_a_goal_that_is_nowhere_and_a_seed_that_is_none_are_refused(home, limits, down):

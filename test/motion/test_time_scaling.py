@@ -61,6 +61,30 @@ def test_weaker_motors_take_longer_and_keep_their_limit(arm, home, limits):
     assert (np.abs(torques) <= weak.torque * 1.01).all()
 
 
+def test_limits_are_kept_between_the_points_of_a_long_way_too(home, limits):
+    """Limits are looked at as closely on a way of a minute as on one of a second."""
+    at = np.linspace(0.0, 12.0, 16)
+    shape = np.random.default_rng(6).normal(size=(16, 6)).cumsum(axis=0)
+    lazy = Limits(velocity=limits.velocity / 8, acceleration=limits.acceleration)
+    trajectory = time_curve(through(home + shape, at), lazy)
+    assert trajectory.duration > 40.0
+    _, dq, ddq = trajectory.samples(np.arange(0.0, trajectory.duration, 2e-3))
+    assert (np.abs(dq) / lazy.velocity).max() < 1.002
+    assert (np.abs(ddq) / lazy.acceleration).max() < 1.002
+
+
+def test_motors_that_hardly_bear_friction_are_given_all_the_time_it_takes(seven):
+    dynamics, rest = Dynamics(seven), np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0])
+    curve = wavy(rest, size=7)
+    held = np.array([dynamics.gravity(q) for q in curve(np.linspace(0.0, 4.0, 300))])
+    strength = np.abs(held).max(axis=0) + 0.1
+    limits = Limits(velocity=np.full(7, 3.0), acceleration=np.full(7, 9.0), torque=strength)
+    trajectory = time_curve(curve, limits, dynamics=dynamics)
+    samples = trajectory.samples(np.linspace(0.0, trajectory.duration, 500))
+    torques = np.array([dynamics.torques(*now) for now in zip(*samples, strict=True)])
+    assert (np.abs(torques) <= 1.01 * strength).all()
+
+
 def test_a_motor_that_cannot_hold_the_arm_is_named(arm, home, limits):
     weak = Limits(
         velocity=limits.velocity,
