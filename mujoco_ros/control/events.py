@@ -91,12 +91,14 @@ class TakenOver:
 
     Attributes:
         robot: The robot's namespace.
+        was_done: Whether the loser had nothing left to do with them.
     """
 
     loser: Source
     taker: Source
     joints: tuple[str, ...]
     robot: str = ""
+    was_done: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

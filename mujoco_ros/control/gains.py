@@ -1,13 +1,15 @@
 """PD gains: their file formats, and what is derived where nobody gave any."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from reprlib import repr
 
 import numpy as np
 
 from mujoco_ros.model.errors import ModelError, unknown
-from mujoco_ros.model.strict import read_text, read_yaml
+from mujoco_ros.model.strict import parse_yaml, read_text
 
 LARGEST_GAIN = 1e6
 """Beyond this no gain is meant seriously [Nm/rad, N/m, Nms/rad or Ns/m]."""
@@ -36,7 +38,9 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
     Raises:
         ModelError: The file is broken, has a joint the robot has not, or lacks one it has.
     """
-    pairs = _from_yaml(path) if path.suffix in (".yaml", ".yml") else _from_text(path, required)
+    text, where = read_text(path), str(path)
+    is_yaml = path.suffix in (".yaml", ".yml")
+    pairs = _from_yaml(text, where) if is_yaml else _from_text(text, where, required)
     kp, kd = np.zeros(len(joints)), np.zeros(len(joints))
     for joint, (p, d) in pairs.items():
         if joint not in joints:
@@ -71,23 +75,26 @@ def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float)
     return Gains(kp=kp, kd=np.minimum(2.0 * np.sqrt(kp * inertia), LARGEST_GAIN))
 
 
-def _from_yaml(path: Path) -> dict[str, tuple[float, float]]:
-    data = read_yaml(path)
+@lru_cache(maxsize=16)  # who simulates the same scene again and again, parses its gains once
+def _from_yaml(text: str, where: str) -> Mapping[str, tuple[float, float]]:
+    data = parse_yaml(text, where)
     if not isinstance(data, dict):
-        raise ModelError(f"{path}: expected 'joint: {{kp: …, kd: …}}' lines")
+        raise ModelError(f"{where}: expected 'joint: {{kp: …, kd: …}}' lines")
     pairs = {}
     for joint, pair in data.items():
         if not isinstance(pair, dict) or set(pair) != {"kp", "kd"}:
-            raise ModelError(f"{path}: {joint}: expected the keys kp and kd, got {repr(pair)}")
+            raise ModelError(f"{where}: {joint}: expected the keys kp and kd, got {repr(pair)}")
         pairs[str(joint)] = (
-            _gain(pair["kp"], f"{path}: {joint}.kp"),
-            _gain(pair["kd"], f"{path}: {joint}.kd"),
+            _gain(pair["kp"], f"{where}: {joint}.kp"),
+            _gain(pair["kd"], f"{where}: {joint}.kd"),
         )
     return pairs
 
 
-def _from_text(path: Path, required: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    lines = read_text(path).splitlines()
+def _from_text(
+    text: str, path: str, required: tuple[str, ...]
+) -> Mapping[str, tuple[float, float]]:
+    lines = text.splitlines()
     rows = [(i, row) for i, line in enumerate(lines, 1) if (row := line.partition("#")[0].split())]
     if len(rows) != len(required):
         raise ModelError(

@@ -1,6 +1,7 @@
 """Where a frame is in another."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -33,6 +34,11 @@ class Pose:
                 [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
             ]
         )
+
+    def away(self, other: "Pose") -> float:
+        """Return how far apart the two origins are [m]."""
+        way = self.position - other.position
+        return sqrt(way.dot(way))
 
     def check(self, what: str) -> None:
         """Refuse what is nowhere: numbers that are none, or no orientation.

@@ -1,8 +1,6 @@
 """All that commands one robot's joints, and which of it each joint follows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.heard import Heard
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.memory import Memory
 from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
@@ -33,19 +32,10 @@ FORWARDED = {Source.POSITION: POSITION, Source.VELOCITY: VELOCITY, Source.EFFORT
 """The forward command controllers and what they command."""
 _GOING_ON = (Source.TRAJECTORY, Source.CONTROLLER)
 """Those that go on from the velocities and efforts that joints were told before."""
+_DONE_S = 0.5
+"""A stream that was silent for so long has ended, as far as anybody else can tell."""
 RESET = "the simulation was reset"
 """Why goals end unless something else is said."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Memory:
-    """What moved a robot's references at some time, part by part."""
-
-    streams: dict[Source, Any]
-    trajectory: Any
-    gripper: dict[str, float]
-    holder: np.ndarray
-    damped: np.ndarray
 
 
 class RobotControl:
@@ -98,6 +88,7 @@ class RobotControl:
             Source.JOINT_COMMANDS: Stream(references),
             Source.CONTROLLER: Stream(references),
         } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
+        self._each = tuple(self._streams.items())
         self._velocity = self._streams[Source.VELOCITY]
         self.gripper: GripperController | None = None
         if joints.gripper is not None:
@@ -134,12 +125,12 @@ class RobotControl:
     @property
     def active(self) -> bool:
         """Return whether `update` has anything to do."""
-        return (
-            self.trajectory.busy
-            or any(stream.busy for stream in self._streams.values())
-            or (self.gripper is not None and self.gripper.busy)
-            or self._damping
-        )
+        # Asked at every step: a generator would take longer than all the rest.
+        for _, stream in self._each:
+            if stream.busy:
+                return True
+        gripped = self.gripper is not None and self.gripper.busy
+        return self.trajectory.busy or gripped or self._damping
 
     def holders(self) -> dict[Source, tuple[str, ...]]:
         """Return who holds which joints."""
@@ -176,7 +167,7 @@ class RobotControl:
                 self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
             return
         self.heard.note(Source.TRAJECTORY, time)
-        self._take(Source.TRAJECTORY, trajectory.joints)
+        self._take(Source.TRAJECTORY, trajectory.joints, time)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
     def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
@@ -202,7 +193,7 @@ class RobotControl:
         if not len(command.joints):
             return
         self.heard.note(source, time)
-        self._take(source, command.joints)
+        self._take(source, command.joints, time)
         self._streams[source].command(
             command.joints, command.values, settings or self.stream, time, self.timestep
         )
@@ -227,7 +218,7 @@ class RobotControl:
         """Pursue a gripper command."""
         if self.gripper is not None and self.joints.gripper is not None:
             self.heard.note(Source.GRIPPER, time)
-            self._take(Source.GRIPPER, np.array([self.joints.gripper]))
+            self._take(Source.GRIPPER, np.array([self.joints.gripper]), time)
             self.gripper.accept(command, goal, time)
 
     def reset(self, reason: str = RESET) -> None:
@@ -273,7 +264,7 @@ class RobotControl:
         if self.trajectory.busy:
             self.trajectory.update(time, self.q, self.dq)
         timeout = self.stream.timeout
-        for source, stream in self._streams.items():
+        for source, stream in self._each:
             if not stream.busy:
                 continue
             if stream.moving:
@@ -305,8 +296,8 @@ class RobotControl:
         np.copyto(references.q, moved, where=moving)
         references.dq[stopped] = 0.0
 
-    def _take(self, source: Source, joints: np.ndarray) -> None:
-        """Let `joints` follow `source`, and tell whom they followed before."""
+    def _take(self, source: Source, joints: np.ndarray, time: float = -np.inf) -> None:
+        """Let `joints` follow `source` from `time` on, and tell whom they followed before."""
         code = _CODES[source]
         before = self._holder[joints]
         taken = joints[before != code]
@@ -316,13 +307,22 @@ class RobotControl:
             loser, lost = _SOURCES[loser_code], joints[before == loser_code]
             names = tuple(self.joints.names[i] for i in lost)
             if loser is not Source.NOBODY:
-                self._emit(TakenOver(loser=loser, taker=source, joints=names))
+                was_done = self._was_done(loser, lost, time)
+                self._emit(TakenOver(loser=loser, taker=source, joints=names, was_done=was_done))
                 self._release(loser, lost, f"{source} took over joint '{names[0]}'")
         self._holder[taken] = code
         self._damped[taken] = False
         self._damping = bool(self._damped.any())
         if source not in _GOING_ON:
             self.references.values[1:, taken] = 0.0
+
+    def _was_done(self, source: Source, joints: np.ndarray, time: float) -> bool:
+        """Return whether a source had nothing left to do with joints it held."""
+        if source is Source.TRAJECTORY:
+            return not self.trajectory.busy
+        if source is Source.GRIPPER:
+            return self.gripper is None or not self.gripper.busy
+        return bool(np.isin(joints, self._streams[source].silent(time, _DONE_S)).all())
 
     def _release(self, source: Source, joints: np.ndarray, reason: str) -> None:
         if source is Source.TRAJECTORY:

@@ -10,6 +10,7 @@ from mujoco_ros.fsm.observation import Observation
 from mujoco_ros.fsm.robot import Robot
 from mujoco_ros.fsm.store import Store
 from mujoco_ros.fsm.table import Table
+from mujoco_ros.model.errors import ModelError
 
 
 class FsmController:
@@ -28,6 +29,7 @@ class FsmController:
         """Make the states."""
         self.table = table
         self.machine = Machine(table)
+        self._name = table.name
         self.store = Store()
         self.seed = seed
         self.period = 1.0 / table.rate
@@ -44,7 +46,10 @@ class FsmController:
         self.reset()
         self._robot = None
         for state in self.machine.members.values():
-            state.configure(robot, self.store)
+            try:
+                state.configure(robot, self.store)
+            except ModelError as error:
+                raise ModelError(f"controller '{self._name}': {error}") from error
         self._robot = robot
 
     def reset(self) -> None:

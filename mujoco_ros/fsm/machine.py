@@ -173,6 +173,8 @@ class Machine:
         if self._failed is not None:
             return f"'{label}' is not available: the controller has failed, reset it"
         listing = ", ".join(available) or "nothing"
+        if not self._root.is_on:
+            listing = "nothing before the next tick, at which it begins"
         return f"'{label}' is not available in {self.state}; available: {listing}"
 
     def _end(self, error: Exception) -> None:

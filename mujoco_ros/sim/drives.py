@@ -62,12 +62,20 @@ class Drives:
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
-        self._joints = as_slice(np.array([i.joint for i in self._inputs], dtype=np.intp))
-        self._factors = np.array([(i.q, i.dq, i.tau) for i in self._inputs]).reshape(-1, 3).T.copy()
-        self._q, self._dq, self._tau = self._factors
+        self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
+        self._columns = as_slice(self._joints)
+        self._is_run = isinstance(self._columns, slice)
+        factors = np.array([(i.q, i.dq, i.tau) for i in self._inputs]).reshape(-1, 3)
+        self._q, self._dq, _ = factors.T
+        # Three numbers by three for each input, in one operation; as (inputs, 1, 3) by (…, 3, 1).
+        self._factors_by_input = factors[:, None, :]
         self._offset = np.array([i.offset for i in self._inputs])
+        self._is_offset = bool(self._offset.any())
         self._ctrl = np.zeros(len(self._inputs))
-        self._terms = np.zeros((3, len(self._inputs)))
+        self._ctrl_by_input = self._ctrl[:, None, None]
+        self._bind(np.zeros((3, len(joints.names))))
+        self._most = np.full(len(self._inputs), _LARGEST_CTRL)
+        self._least = -self._most
         self.kp = np.zeros(len(joints.names))  # (n,) Nm/rad or N/m
         self.kd = np.zeros(len(joints.names))  # (n,) Nms/rad or Ns/m
         self.set_gains(self.kp, self.kd)
@@ -131,13 +139,26 @@ class Drives:
 
     def write(self, references: References, ctrl: np.ndarray) -> None:
         """Write the controls that `references` ask for into `ctrl` of MjData."""
+        if references.values is not self._values:
+            self._bind(references.values)
+        if not self._is_run:
+            self._values.take(self._joints, axis=1, out=self._told, mode="clip")
         out = self._ctrl
-        np.multiply(self._factors, references.values[:, self._joints], out=self._terms)
-        np.add.reduce(self._terms, axis=0, out=out)
-        out += self._offset
-        np.maximum(out, -_LARGEST_CTRL, out=out)
-        np.minimum(out, _LARGEST_CTRL, out=out)
+        np.matmul(self._factors_by_input, self._told_by_input, out=self._ctrl_by_input)
+        if self._is_offset:
+            out += self._offset
+        np.maximum(out, self._least, out=out)
+        np.minimum(out, self._most, out=out)
         ctrl[self._slots] = out
+
+    def _bind(self, values: np.ndarray) -> None:
+        """Have `write` read other references.  # (3, n)."""
+        self._values = values
+        if self._is_run:
+            self._told = values[:, self._columns]  # a view
+        else:
+            self._told = np.zeros((3, len(self._joints)))
+        self._told_by_input = self._told.T[:, :, None]
 
     def adopt(self, ctrl: np.ndarray, references: References) -> None:
         """Set `references` to what the controls of a keyframe ask for.

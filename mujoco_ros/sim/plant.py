@@ -51,6 +51,7 @@ class Plant:
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: What was measured last; its arrays stay the same objects.
+        moving: Its positions, velocities and activations, one after the other.  # (nq + nv + na,)
         saturation: How often actuators were at their limits.
         same: What of the model is in the plant before it as well; None if there was none.
         originals: The model's numbers as they are now, before anybody edits them.
@@ -100,9 +101,9 @@ class Plant:
             assembly, self.layout, data, servos, timestep, staying.keys()
         )
         self.noise = SensorNoise(model, seed) if sensor_noise else None
-        # In one piece of memory, which is shared by one copy.
-        moving = np.zeros(model.nq + model.nv + model.na)
-        qpos, qvel, act = np.split(moving, np.cumsum((model.nq, model.nv)))
+        # In one piece of memory, which one copy fills, and another shares.
+        self.moving = np.zeros(model.nq + model.nv + model.na)
+        qpos, qvel, act = np.split(self.moving, np.cumsum((model.nq, model.nv)))
         self.sample = Sample(
             qpos=qpos,
             qvel=qvel,

@@ -7,6 +7,9 @@ from mujoco_ros.model.correspondence import Pairs
 from mujoco_ros.model.layout import Joints
 from mujoco_ros.model.limits import joint_actuators
 
+_TOGETHER = 64
+"""Steps that are looked at together: to look at each takes as long as half of a small one."""
+
 
 class Saturation:
     """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
@@ -15,45 +18,62 @@ class Saturation:
         """Watch `data`, and count for `joints`."""
         self._names = joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
-        # Views: limits may change while the simulation runs.
-        self._force = data.actuator_force
-        self._low, self._high = model.actuator_forcerange[:, 0], model.actuator_forcerange[:, 1]
-        self._limited = model.actuator_forcelimited
         # Actuators of a joint have one output each; only those of sites may have more.
-        self._outputs = None if model.nout == model.nactuator else model.actuator_outadr
-        self._at_limit, self._above = np.zeros((2, model.nactuator), dtype=bool)
+        self._outputs = slice(None) if model.nout == model.nactuator else model.actuator_outadr
+        self._force, self._qfrc_actuator = data.actuator_force, data.qfrc_actuator
+        self._ranges, self._limited = model.actuator_forcerange, model.actuator_forcelimited
         self._steps = np.zeros(model.nactuator, dtype=np.int64)
         limited = np.flatnonzero(model.jnt_actfrclimited[joints.ids])
         self._of_joints = limited
         self._dof = joints.dof[limited]
         self._joint_low, self._joint_high = model.jnt_actfrcrange[joints.ids[limited]].T.copy()
-        self._qfrc_actuator = data.qfrc_actuator
         self._joint_steps = np.zeros(len(joints.names), dtype=np.int64)
+        self._forces = np.zeros((_TOGETHER, model.nout))
+        self._torques = np.zeros((_TOGETHER, model.nv if len(limited) else 0))
+        self._noted = 0
+        self._take_limits()
 
     def count(self) -> None:
         """Count the present step."""
-        at_limit, above = self._at_limit, self._above
-        force = self._force if self._outputs is None else self._force[self._outputs]
-        np.less_equal(force, self._low, out=at_limit)
-        np.greater_equal(force, self._high, out=above)
-        np.logical_or(at_limit, above, out=at_limit)
-        np.logical_and(at_limit, self._limited, out=at_limit)
-        self._steps += at_limit
+        # Limits may change while the simulation runs; who changes them need not know of this.
+        changed = self._ranges.tobytes() != self._ranges_then
+        if changed or self._noted == _TOGETHER or self._limited.tobytes() != self._limited_then:
+            self._look()
+        self._forces[self._noted] = self._force
         if len(self._dof):
-            torque = self._qfrc_actuator[self._dof]
-            self._joint_steps[self._of_joints] += (torque <= self._joint_low) | (
-                torque >= self._joint_high
-            )
+            self._torques[self._noted] = self._qfrc_actuator
+        self._noted += 1
 
     def carry(self, older: "Saturation", actuators: Pairs, joints: Pairs) -> None:
         """Go on with the counts of an older model, for what both have."""
+        older._look()
         self._steps[actuators[1]] = older._steps[actuators[0]]
         self._joint_steps[joints[1]] = older._joint_steps[joints[0]]
 
     def steps(self) -> dict[str, int]:
-        """Return the number of steps at the limit since the start, for each joint with any."""
+        """Return the number of steps at the limit since the start, for each joint with any.
+
+        As `count`, for the thread that steps.
+        """
+        self._look()
         counts = [
             max([int(own), *(int(self._steps[actuator]) for actuator in actuators)])
             for own, actuators in zip(self._joint_steps, self._actuators, strict=True)
         ]
         return {name: count for name, count in zip(self._names, counts, strict=True) if count}
+
+    def _look(self) -> None:
+        """Count the steps that were noted, at the limits of then."""
+        force = self._forces[: self._noted, self._outputs]
+        at_limit = ((force <= self._low) | (force >= self._high)) & self._are_limited
+        self._steps += at_limit.sum(axis=0)
+        torque = self._torques[: self._noted, self._dof]
+        at_limit = (torque <= self._joint_low) | (torque >= self._joint_high)
+        self._joint_steps[self._of_joints] += at_limit.sum(axis=0)
+        self._noted = 0
+        self._take_limits()
+
+    def _take_limits(self) -> None:
+        self._ranges_then, self._limited_then = self._ranges.tobytes(), self._limited.tobytes()
+        self._low, self._high = self._ranges.T.copy()
+        self._are_limited = self._limited.astype(bool)

@@ -178,19 +178,16 @@ class Simulation:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
         data = self.data
+        time = data.time
         for control, joints in self._measured:
-            if not control.active:
-                continue
-            if joints is not None:
+            if joints is not None and control.active:
                 self._measure(control, joints)
-            control.update(data.time)
+            control.update(time)
         self.drives.write(self.references, self._ctrl)
         if self.wrenches.acting:
-            self.wrenches.apply(data.time)
-        self._before_qpos[:] = self._qpos
-        self._before_qvel[:] = self._qvel
-        self._before_act[:] = self._act
-        time = data.time
+            self.wrenches.apply(time)
+        for now, before in self._state:
+            before[:] = now
         if self._sense_first:
             self.plant.sense()
         mujoco.mj_step(self.model, data)
@@ -200,17 +197,14 @@ class Simulation:
         if self._sense_first:
             self.plant.show_sensed()
         self.saturation.count()
-        sample = self.sample
-        sample.qpos[:] = self._before_qpos
-        sample.qvel[:] = self._before_qvel
-        sample.act[:] = self._before_act
+        self._sampled[:] = self._before
         self.time = time
         # The engine adds steps up; what that rounds away would show in the stamps after minutes.
         origin, timestep = self.origin, self._timestep
-        data.time = origin + round((data.time - origin) / timestep) * timestep
+        data.time = origin + round((time + timestep - origin) / timestep) * timestep
         if self._noise is not None:
-            sample.sensordata[:] = self._sensordata
-            self._noise.add(sample.sensordata)
+            self.sample.sensordata[:] = self._sensordata
+            self._noise.add(self.sample.sensordata)
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
@@ -265,8 +259,11 @@ class Simulation:
         self._noise, data = plant.noise, plant.data
         self._qpos, self._qvel, self._sensordata = data.qpos, data.qvel, data.sensordata
         self._ctrl, self._act, self._qfrc_actuator = data.ctrl, data.act, data.qfrc_actuator
-        self._before_qpos, self._before_qvel = data.qpos.copy(), data.qvel.copy()
-        self._before_act = data.act.copy()
+        # What a sample begins with, in one piece, and what of the model's state goes where in it.
+        self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
+        parts = np.split(self._before, np.cumsum((len(data.qpos), len(data.qvel))))
+        state = zip((data.qpos, data.qvel, data.act), parts, strict=True)
+        self._state = [(now, before) for now, before in state if len(now)]
         self._warnings = data.warning.number
         plant.bind()
         self._measured: list[tuple[RobotControl, Joints | None]] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.events import WasReset
 from mujoco_ros.control.gains import Gains
-from mujoco_ros.control.robot_control import Memory
+from mujoco_ros.control.memory import Memory
 from mujoco_ros.model.assembly import Assembly
 from mujoco_ros.model.correspondence import Correspondence
 from mujoco_ros.model.errors import ModelError
@@ -121,18 +121,24 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     else:
         simulation.let_go()
         simulation.settle_in(before)
-    drives = simulation.drives
     simulation.emit(
         WasReset(
             time=float(simulation.data.time),
             before=before,
             gain_changes=simulation.gain_changes,
-            gains={
-                part: Gains(kp=drives.kp[columns].copy(), kd=drives.kd[columns].copy())
-                for part, columns in zip(present.robots, simulation.layout.columns, strict=True)
-            },
+            gains=present_gains(simulation),
         )
     )
+
+
+def present_gains(simulation: Simulation) -> dict[object, Gains]:
+    """Return a copy of the gains that are in force, by robot; in the physics thread."""
+    drives = simulation.drives
+    robots = zip(simulation.assembly.robots, simulation.layout.columns, strict=True)
+    return {
+        part: Gains(kp=drives.kp[columns].copy(), kd=drives.kd[columns].copy())
+        for part, columns in robots
+    }
 
 
 def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:

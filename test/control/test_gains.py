@@ -38,6 +38,12 @@ def test_yaml_gains_come_in_joint_order_whatever_the_order_of_the_file(gains):
     np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
 
 
+def test_a_file_that_was_changed_is_read_anew(gains):
+    before, after = gains(YAML), gains(YAML.replace("20.5", "25"))
+    assert before.kp.tolist() != after.kp.tolist()
+    assert gains(YAML).kp.tolist() == before.kp.tolist()
+
+
 def test_joints_that_need_no_gains_may_have_some(gains):
     assert gains(YAML + "spring: {kp: 1, kd: 2}").kp[2] == 1.0
 

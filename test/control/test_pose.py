@@ -27,6 +27,11 @@ def test_a_pose_and_its_inverse_undo_each_other():
         assert none.quat_wxyz == pytest.approx([1.0, 0.0, 0.0, 0.0])
 
 
+def test_poses_are_as_far_apart_as_their_origins_whichever_way_they_are_turned():
+    other = Pose(position=np.array([1.0, 5.0, 7.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    assert QUARTER.away(other) == other.away(QUARTER) == 5.0
+
+
 def test_a_pose_goes_to_another_process():
     assert pickle.loads(pickle.dumps(QUARTER)).position == pytest.approx(QUARTER.position)
 

@@ -51,6 +51,24 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("loser", "joint"),
+    [(Source.TRAJECTORY, "a"), (Source.JOINT_COMMANDS, "a"), (Source.GRIPPER, "finger")],
+)
+def test_whoever_was_done_with_a_joint_is_told_apart_from_one_who_loses_it(loser, joint):
+    for seconds, was_done in ((0.3, False), (3.0, True)):
+        commanded = robot()
+        command(commanded, loser, joint)
+        for _ in range(10):
+            commanded.run(0.1 * seconds)
+            if loser is Source.GRIPPER:
+                commanded.control.q[:] = commanded.references.q
+        commanded.events.clear()
+        commanded.tell(Source.POSITION, position={joint: 0.5})
+        (taken,) = [event for event in commanded.events if isinstance(event, TakenOver)]
+        assert taken.was_done == was_done
+
+
 @pytest.mark.parametrize(("loser", "taker", "joint"), PAIRS)
 def test_the_newest_command_takes_a_joint_and_the_loser_is_told(loser, taker, joint):
     commanded = robot()

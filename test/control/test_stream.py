@@ -111,7 +111,7 @@ def test_nan_leaves_a_value_as_it_was():
     assert robot.steps(500)[-1, :, 0].tolist() == [0.5, 3.0, 0.0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 40), st.integers(0, 1), st.floats(-5, 5)), min_size=1, max_size=40
@@ -203,6 +203,30 @@ def test_quantities_of_a_joint_commanded_in_turn_each_have_their_own_period():
         rows.append(robot.steps()[0, ::2, 0])
     slopes = np.diff(rows[50:], axis=0)
     np.testing.assert_allclose(slopes, np.tile([STEP, -2 * STEP], (len(slopes), 1)), atol=1e-9)
+
+
+def test_each_value_goes_its_own_way_whatever_else_is_commanded_meanwhile():
+    random, period = np.random.default_rng(5), 0.008
+    robot = Streamed(count=3, how=StreamSettings(period=period))
+    robot.references.values[:] = random.normal(size=(3, 3))
+    wanted, begin = robot.references.values.copy(), np.zeros((3, 3))
+    target, way = wanted.copy(), np.zeros((3, 3))
+    for k in range(2000):
+        # Mostly whole commands at a steady rate, and now and then a few values in between.
+        whole = k % 8 == 0
+        if whole or random.random() < 0.03:
+            joints = np.arange(3) if whole else random.permutation(3)[: random.integers(1, 4)]
+            values = random.normal(size=(3, len(joints)))
+            values[random.random(values.shape) < (0.0 if whole else 0.5)] = np.nan
+            robot.tell(*joints, q=values[0], dq=values[1], tau=values[2])
+            told = np.full((3, 3), np.nan)
+            told[:, joints] = values
+            new = ~np.isnan(told)
+            target[new], begin[new] = told[new], (k - 1) * STEP
+            way[new] = told[new] - wanted[new]
+        left = 1.0 - np.minimum((k * STEP - begin) / period, 1.0)
+        wanted = target - left * way
+        np.testing.assert_allclose(robot.steps()[0], wanted, atol=1e-12)
 
 
 def test_a_stream_of_one_quantity_writes_no_other():

@@ -40,7 +40,7 @@ def ended(commanded: Commanded) -> list[tuple[object, Outcome]]:
 # --- tolerances: what is reported against what happened
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([0.0, 0.1]))
 def test_violated_tolerances_are_reported_as_they_happen_and_only_then(seed, watch_speed, patience):
     rng = np.random.default_rng(seed)

@@ -115,7 +115,7 @@ class Path:
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(sent(), min_size=1, max_size=3), st.integers(0, 10**6))
 def test_random_trajectories_replace_each_other_without_a_jump(sends, step):
     sends.sort(key=lambda send: send.step)

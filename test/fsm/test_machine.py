@@ -359,7 +359,7 @@ def tables(draw: st.DrawFn, depth: int = 0) -> str:
     return f"{{initial: S0, states: {{{', '.join(states)}}}, transitions: {{{', '.join(rows)}}}}}"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables(), st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 3)), max_size=40))
 def test_no_sequence_of_outcomes_and_requests_leaves_the_table_and_a_reset_repeats_it(text, script):
     controller = FsmController(table(f"{{rate: 100, {text[1:]}"))

@@ -78,19 +78,22 @@ def run(simulate):
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 0.5])
 def test_simulated_time_and_dropped_time_add_up_to_wall_time(run, factor):
-    begin = time.perf_counter()
     running = run(factor)
-    running.status()
-    time.sleep(0.4)
-    status = running.status()
-    wall = time.perf_counter() - begin
-    assert status.factor == factor
-    assert 0.0 < status.sim_time <= factor * wall + 2e-3, "never faster than asked for"
-    behind = wall - status.dropped - status.sim_time / factor
-    # What is not yet made up for, and what passed while threads waited for a processor.
-    assert behind < 0.05 + 0.25
-    assert status.achieved_factor <= factor * 1.35, "catching up must stay bounded"
-    assert status.steps == pytest.approx(status.achieved_factor * 400, rel=0.6)
+    look = lambda: (running.thread.status(), time.perf_counter())  # noqa: E731
+    first, begin = running.tell(look)
+    behind = np.inf
+    deadline = begin + 30.0
+    # What it is behind by is made up for or dropped, as soon as it has the processor for a while.
+    while behind > 0.05:
+        assert time.perf_counter() < deadline
+        time.sleep(0.4)
+        status, now = running.tell(look)
+        wall, simulated = now - begin, status.sim_time - first.sim_time
+        behind = wall - (status.dropped - first.dropped) - simulated / factor
+        assert behind > -0.05 - 2e-3 / factor, "never faster than asked for, but to catch up"
+        assert status.factor == factor
+        assert status.achieved_factor <= factor * 1.35, "catching up must stay bounded"
+        assert 0 < status.steps <= simulated * 1000 + 1
 
 
 def test_a_factor_of_zero_runs_as_fast_as_it_can(run):
@@ -147,10 +150,10 @@ def test_a_paused_simulation_stands_still_and_goes_on_without_a_burst(run):
     dropped = status.dropped
     begin = time.perf_counter()
     running.tell(lambda: pause(False))
-    time.sleep(0.05)
+    while running.simulation.data.time == paused_at:
+        time.sleep(0.005)
     status = running.status()
     wall = time.perf_counter() - begin
-    assert paused_at < running.simulation.data.time
     assert status.sim_time - paused_at <= wall + 2e-3, "the pause must not be made up for"
     assert status.dropped - dropped <= wall, "nor be counted as dropped"
 
@@ -187,9 +190,9 @@ def test_a_paused_simulation_sleeps_until_there_is_a_command(run):
     time.sleep(0.35)
     assert len(restarts) < 10, "it looks around far less often than it could step"
     begin = time.perf_counter()
-    for _ in range(20):
+    for _ in range(100):
         running.tell(lambda: None)
-    assert time.perf_counter() - begin < 1.0, "commands wake it"
+    assert time.perf_counter() - begin < 3.0, "commands wake it"
 
 
 def test_steps_are_taken_as_fast_as_possible_and_all_published(run):

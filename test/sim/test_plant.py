@@ -41,6 +41,20 @@ def test_actuators_with_several_outputs_leave_the_limits_of_others_alone(simulat
     assert simulation.sample.qfrc_actuator[:2].tolist() == [2.0, 1.5]
 
 
+def test_steps_at_a_limit_are_counted_at_the_limit_of_their_own_time(simulate):
+    simulation = simulate(MODEL, gains=GAINS)
+    simulation.references.tau[:] = 1.5, 1.5
+    for effort, steps in ((1.0, 3), (0.0, 5), (1.25, 100), (0.0, 70)):  # 0 is its own, of 2
+        simulation.drives.limit_effort(0, effort)
+        for _ in range(steps):
+            # Whatever it moves, the law asks for 1.5 Nm.
+            simulation.references.q[:] = simulation.data.qpos[simulation.joints.qpos]
+            simulation.references.dq[:] = simulation.data.qvel[simulation.joints.dof]
+            simulation.step()
+    assert simulation.saturation.steps() == {"j": 103}
+    assert simulation.saturation.steps() == {"j": 103}, "asked twice, nothing counts twice"
+
+
 def test_the_integrator_can_become_runge_kutta_and_samples_stay_consistent(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     arrays = list(vars(simulation.sample).values())

@@ -65,7 +65,7 @@ def texts(layout: Layout) -> list[Place]:
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graphs())
 def test_whatever_leads_where_nothing_lies_on_anything_else(graph):
     boxes, links = graph
@@ -90,7 +90,7 @@ def test_whatever_leads_where_nothing_lies_on_anything_else(graph):
                 assert not overlap(spanned(one, other), inner), f"{route.link} through {name}"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graphs())
 def test_an_arrow_begins_at_its_start_and_ends_at_its_goal(graph):
     layout = lay_out(*graph, MEASURE)

@@ -16,9 +16,12 @@ state = SharedState(sys.argv[1])
 seen = dict.fromkeys(("states", "models", "torn", "backwards", "step"), 0)
 sys.stdout.write("ready\n")
 sys.stdout.flush()
-while not (ended or (seen["models"] >= MODELS and seen["states"] >= STATES)):
+while seen["models"] < MODELS or seen["states"] < STATES:
+    over = bool(ended)  # what was written before is seen nevertheless
     update = state.update()
     if update is Update.NOTHING:
+        if over:
+            break
         os.sched_yield()
         continue
     seen["models"] += update is Update.MODEL

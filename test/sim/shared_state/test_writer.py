@@ -91,7 +91,6 @@ def test_a_reader_that_was_held_up_goes_on_with_the_latest_state(arm):
     watching.process.send_signal(signal.SIGSTOP)
     arm.step(100)
     watching.process.send_signal(signal.SIGCONT)
-    time.sleep(0.2)
     assert watching.seen()["step"] == arm.reader.peek()[1]
 
 
