@@ -9,16 +9,13 @@ from mujoco_ros.sim.plant import Plant
 
 
 class Doors:
-    """Reads and changes the gains of a robot, and puts things somewhere, between two steps.
-
-    Attributes:
-        own: The gains that were in force before the controller changed any; None if it has not.
-    """
+    """Reads and changes the gains of a robot, and puts things somewhere, between two steps."""
 
     def __init__(self, plant: Plant, index: int) -> None:
         """Serve the controller of the robot with an index."""
         robot = plant.layout.robots[index]
-        self.own: Gains | None = None
+        self._found: Gains | None = None  # before the controller changed any, if it has
+        self._told: Gains | None = None  # by the controller, last
         self._plant = plant
         self._columns = plant.layout.columns[index]
         self._joints = robot.joints.names
@@ -48,16 +45,28 @@ class Doors:
                     f"{name} of joint '{self._joints[joint]}' is {values[joint]:g}; it must be "
                     f"from 0 to {LARGEST_GAIN:g}"
                 )
-        if self.own is None:
-            self.own = self.gains
+        if self._found is None:
+            self._found = self.gains
         self._write(gains)
+        self._told = self.gains
 
     def restore_gains(self) -> bool:
         """Set the gains back to those that the controller found; return whether it changed any."""
-        own, self.own = self.own, None
-        if own is not None:
-            self._write(own)
-        return own is not None
+        found, self._found = self._found, None
+        if found is not None:
+            self._write(found)
+        return found is not None
+
+    def forget_gains(self) -> None:
+        """Restore the gains after a reset, unless that has set others than the controller did."""
+        told, present = self._told, self.gains
+        if told is not None and np.array_equal((told.kp, told.kd), (present.kp, present.kd)):
+            self.restore_gains()
+        self._found = self._told = None
+
+    def take_over(self, other: "Doors") -> None:
+        """Go on where another one, of the same robot in a model that is gone, was."""
+        self._found, self._told = other._found, other._told
 
     def put(self, name: str, pose: Pose) -> None:
         """Put the robot's base, or a free object, somewhere, at rest.

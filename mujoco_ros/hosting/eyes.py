@@ -83,6 +83,8 @@ class Eyes:
         """Complete what is due at the tick at `time` [s]; nothing is `lacking`."""
         for it in self._due(time, awaited):
             self._asked.remove(it)
+            if it.told.cancelled():
+                continue
             error = it.drawn.exception()
             if error is None:
                 it.told.set_result(it.drawn.result())

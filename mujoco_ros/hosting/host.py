@@ -35,6 +35,7 @@ class Host:
         runner: The controller, and how it fares.
         ticks: Ticks since the start.
         disturb: What becomes of an observation before the controller gets it.
+        on_gains: Called when the gains may be others, by the controller's doing.
     """
 
     def __init__(self, simulation: Simulation, controller: FsmController, robot: str = "") -> None:
@@ -52,6 +53,7 @@ class Host:
         self.runner = Runner(controller)
         self.ticks = 0
         self.disturb: Callable[[Observation], Observation] = lambda seen: seen
+        self.on_gains: Callable[[], object] = lambda: None
         self._simulation, self._controller, self._name = simulation, controller, robot
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
@@ -90,6 +92,16 @@ class Host:
             self.sampled()
         return good
 
+    def advance(self) -> bool:
+        """Wait for what the next tick needs, advance to it, and do it; otherwise as `step`."""
+        if self._awaited:
+            wait(self._awaited)
+        step = self._simulation.step
+        good = all(step() for _ in range(1 + -self._next_step() % self._every))
+        if good:
+            self.sampled()
+        return good
+
     def wait(self, _now: float = 0.0) -> float:
         """Return how long to wait before asking again [s]; 0 when a step may be: as a `Gate`."""
         if not self._awaited or not self._is_next_a_tick():
@@ -111,7 +123,7 @@ class Host:
         """Start anew, after a reset of the simulation, also after an error."""
         self._awaited.clear()
         self._seat.eyes.forget()
-        self._seat.doors.own = None
+        self._seat.doors.forget_gains()
         try:
             self._every = self._steps_per_tick()
             if self._simulation.plant is not self._configured:
@@ -119,10 +131,11 @@ class Host:
                 self._configure()
         except Exception as error:
             self.runner.reset()
-            self.runner.stop(str(error))
+            self.runner.fail(error)
         else:
             self.runner.reset()
-            self._seat.doors.restore_gains()  # what was torn down has set those of its own time
+        self._seat.doors.restore_gains()  # what was torn down has set those of its own time
+        self.on_gains()
 
     def stop(self, reason: str) -> None:
         """Stop the controller; its joints stay where they are."""
@@ -154,13 +167,19 @@ class Host:
             future.add_done_callback(lambda _: self._simulation.commands.wake())
 
     def _is_next_a_tick(self) -> bool:
+        return self._next_step() % self._every == 0
+
+    def _next_step(self) -> int:
+        """Return the number of the next sample's step."""
         simulation = self._simulation
-        steps = (simulation.data.time - simulation.origin) / simulation.model.opt.timestep
-        return bool(round(steps) % self._every == 0)
+        timestep = float(simulation.model.opt.timestep)
+        steps = (float(simulation.data.time) - simulation.origin) / timestep
+        return round(steps)
 
     def _let_go(self) -> None:
         self._awaited.clear()
         self._seat.let_go()
+        self.on_gains()
 
     def _find(self) -> int:
         """Return the index of the robot in another model: the very same one, or one of its name.
@@ -177,6 +196,7 @@ class Host:
         """Go on in another model; what the controller plans in is the old one until a reset."""
         if self._seat.part in self._simulation.assembly.robots:
             self._move(self._find())
+            self._measure()
         elif not self.runner.error:
             self._awaited.clear()
             self._seat.eyes.forget()
@@ -186,7 +206,7 @@ class Host:
         """Sit down at the robot with an index in another model."""
         before, self._seat = self._seat, self._sit(index)
         self._seat.eyes.take_over(before.eyes)
-        self._seat.doors.own = before.doors.own
+        self._seat.doors.take_over(before.doors)
 
     def _sit(self, index: int) -> Seat:
         return Seat(self._simulation, index, self._controller.seed)
@@ -197,6 +217,8 @@ class Host:
 
     def _measure(self) -> None:
         """Follow another timestep."""
+        if self._simulation.plant is not self._seat.plant:
+            return  # `_follow` comes before the next tick
         try:
             self._every = self._steps_per_tick()
         except ModelError as error:
@@ -218,6 +240,7 @@ class Host:
 
     def _set_gains(self, gains: Gains) -> None:
         self._seat.doors.set_gains(gains)
+        self.on_gains()
 
     def _put(self, name: str, pose: Pose) -> None:
         self._seat.doors.put(name, pose)

@@ -12,6 +12,7 @@ from mujoco_ros.fsm.observation import Observation
 from mujoco_ros.fsm.robot import Robot
 from mujoco_ros.fsm.transition import Transition, Transitioned, TransitionRefusedError
 from mujoco_ros.hosting.untouched import Untouched
+from mujoco_ros.model.errors import ModelError
 
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
@@ -27,7 +28,7 @@ class Runner:
     """Runs a controller until it raises, or returns what no joint can be told: then it is stopped.
 
     Everything belongs to the thread that calls `step`, but `state` and `error`, which any thread
-    may read, and `events`, from which any one may take.
+    may read.
 
     Attributes:
         controller: The controller.
@@ -75,7 +76,7 @@ class Runner:
             self.controller.reset()
             self._machine.events.clear()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
         self._settle()
 
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
@@ -96,7 +97,7 @@ class Runner:
             values = self._checked(self.controller.step(observation, time).values)
             values = self._untouched.hide(values)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             values = None
         self._settle()
         return values
@@ -108,6 +109,13 @@ class Runner:
             place = self._machine.state
             _LOG.error("the controller was stopped in %s: %s", place, reason, exc_info=error)
             self._settle()
+
+    def fail(self, error: Exception) -> None:
+        """Run it no more until it is reset, because of an error; one that explains all is brief."""
+        if isinstance(error, ModelError | ReferencesError):
+            self.stop(str(error) or repr(error))
+        else:
+            self.stop(repr(error), error)
 
     def pause(self, condition: str) -> None:
         """Say that there are no ticks, and why: that is its state until `go_on`."""
@@ -139,19 +147,15 @@ class Runner:
     def _checked(self, values: np.ndarray) -> np.ndarray:
         if values.shape != self._shape:
             raise ReferencesError(f"references have the shape {values.shape}, not {self._shape}")
-        if (np.abs(values) > LARGEST).any():  # NaN is not
-            row, joint = np.argwhere(np.abs(values) > LARGEST)[0]
+        size = np.abs(values)
+        # NaN leaves a value as it is; where there is one, it is the largest.
+        if not size.max(initial=0.0) <= LARGEST and (size > LARGEST).any():
+            row, joint = np.argwhere(size > LARGEST)[0]
             what = ("position", "velocity", "effort")[row]
             raise ReferencesError(
                 f"the {what} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
             )
         return values
-
-    def _fail(self, error: Exception) -> None:
-        if isinstance(error, ReferencesError):
-            self.stop(str(error))
-        else:
-            self.stop(repr(error), error)
 
     def _settle(self) -> None:
         """Note where the machine stands, and tell if that is news."""

@@ -43,6 +43,7 @@ class Seat:
         self._control: RobotControl = control
         self._qpos = robot.joints.qpos
         self._lower, self._upper = control.joints.lower, control.joints.upper
+        self._pattern, self._told = b"", np.empty(0, dtype=np.intp)
         # Added to what joints are told: NaN is none of their business.
         self._untaken = np.array(
             [
@@ -62,8 +63,15 @@ class Seat:
         q = told[0]
         np.maximum(q, self._lower, out=q)
         np.minimum(q, self._upper, out=q)
-        (joints,) = np.logical_not(np.isnan(told).all(axis=0)).nonzero()
-        command = JointCommand(joints=joints, values=told[:, joints], clamped=_NOT_CLAMPED)
+        unsaid = np.isnan(told)
+        pattern = unsaid.tobytes()
+        if pattern != self._pattern:  # most ticks tell the joints of the one before
+            self._pattern = pattern
+            (self._told,) = np.logical_not(unsaid.all(axis=0)).nonzero()
+        joints = self._told
+        if len(joints) < len(q):
+            told = told[:, joints]
+        command = JointCommand(joints=joints, values=told, clamped=_NOT_CLAMPED)
         self._control.command(Source.CONTROLLER, command, float(self.plant.data.time), settings)
 
     def let_go(self) -> None:

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.fsm.observation import Base, Inertial, Observation, Pose, Wrench
 from mujoco_ros.model.layout import FloatingBase
 from mujoco_ros.model.naming import topic_token
@@ -21,8 +22,7 @@ class Senses:
         """Look at the robot with an index in the layout."""
         robot = plant.layout.robots[index]
         self._sample = plant.sample
-        self._qpos = robot.joints.qpos
-        self._dof = robot.joints.dof
+        self._qpos, self._dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
         self._base = robot.bases[0] if robot.bases else None
         self._imus = {topic_token(imu.name): imu for imu in robot.imus}
         self._wrenches = {topic_token(sensor.name): sensor for sensor in robot.force_torques}
@@ -38,7 +38,7 @@ class Senses:
             time=time,
             q=qpos[self._qpos],
             dq=qvel[self._dof],
-            effort=sample.qfrc_actuator[self._dof],
+            effort=sample.qfrc_actuator.copy()[self._dof],
             base=None if self._base is None else _base(self._base, qpos, qvel),
             imus={name: _inertial(imu, readings) for name, imu in self._imus.items()},
             wrenches={name: _wrench(sensor, readings) for name, sensor in self._wrenches.items()},

@@ -14,18 +14,28 @@ class Untouched:
     def __init__(self) -> None:
         """Have no joints."""
         self._first = np.empty((3, 0))
-        self._touched = np.empty(0, dtype=bool)
+        self._joints = np.empty(0, dtype=np.intp)
+        self._as_first = b""
 
     def begin(self, q: np.ndarray) -> None:
         """Begin anew, at measured positions.  # (n,)"""
         self._first = np.zeros((3, len(q)))
         self._first[0] = q
-        self._touched = np.zeros(len(q), dtype=bool)
+        self._keep(np.arange(len(q)))
 
     def hide(self, values: np.ndarray) -> np.ndarray:
         """Return references of all joints, NaN for those told nothing new so far.  # (3, n)"""
-        if self._touched.all():
+        if not len(self._joints):
             return values
-        told = ~np.isnan(values)
-        self._touched |= ((values != self._first) & told).any(axis=0)
-        return np.where(self._touched, values, np.nan)
+        told = values[:, self._joints]
+        if told.tobytes() != self._as_first:  # at most ticks nothing is new
+            new = (told != self._first[:, self._joints]) & ~np.isnan(told)
+            self._keep(self._joints[~new.any(axis=0)])
+        hidden = values.copy()
+        hidden[:, self._joints] = np.nan
+        return hidden
+
+    def _keep(self, joints: np.ndarray) -> None:
+        """Keep the first references of `joints` from them, and of no others."""
+        self._joints = joints
+        self._as_first = self._first[:, joints].tobytes()

@@ -139,6 +139,7 @@ class ControlParameters(Follower):
         self._owner: dict[str, Part] = {}  # setting to robot
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
+        self._in_force = False  # whether what is set is so already
         self.prepare(simulation.plant)
         simulation.configured_gains = simulation.plant.configured_gains
         simulation.drives.set_gains(*_stacked(simulation.configured_gains))
@@ -201,62 +202,67 @@ class ControlParameters(Follower):
 
     def change(self, values: Mapping[str, Any]) -> Callable[[], None]:
         """Return the command that makes accepted parameters take effect."""
-        touched = set()
-        for part, robot in self._robots.items():
+        for robot in self._robots.values():
             if robot.gains_file in values:
                 robot.configured = robot.read
-                touched.add(part)
-        gains = values.keys() & self._place.keys()
-        for name in gains:
-            part, place = self._place[name]
+        gains = {name: self._place[name] for name in values if name in self._place}
+        for name, (part, place) in gains.items():
             self._robots[part].gains[place] = values[name]
-            touched.add(part)
+        if self._in_force:
+            return lambda: None
         if gains:
             self._changes += 1
             self._changed_by |= dict.fromkeys(gains, self._changes)
-        rows = {
-            p: (self._robots[p].configured.copy(), self._robots[p].gains.copy()) for p in touched
+        files = {
+            part: robot.configured.copy()
+            for part, robot in self._robots.items()
+            if robot.gains_file in values
         }
         settings = [
             (self._robots[part].control, self._robots[part].settings(self._parameters.values))
             for part in {self._owner[name] for name in values if name in self._owner}
         ]
-        simulation, changed = self._simulation, bool(gains)
+        new, simulation = [(*gains[name], values[name]) for name in gains], self._simulation
 
         def command() -> None:
-            if rows:
+            columns = dict(_columns(simulation.plant))
+            if files:
                 configured = _stacked(simulation.configured_gains)
-                present = np.stack([simulation.drives.kp, simulation.drives.kd])
-                for part, columns in _columns(simulation.plant):
-                    if part in rows:
-                        configured[:, columns], present[:, columns] = rows[part]
+                for part in files.keys() & columns.keys():
+                    configured[:, columns[part]] = files[part]
                 simulation.configured_gains = _gains(configured)
-                if changed:
-                    simulation.drives.set_gains(*present)
-                    simulation.gain_changes += 1
+            if new:
+                present = np.stack([simulation.drives.kp, simulation.drives.kd])
+                for part, (row, joint), value in new:
+                    if part in columns:
+                        present[row, columns[part].start + joint] = value
+                simulation.drives.set_gains(*present)
+                simulation.gain_changes += 1
             for control, of_control in settings:
                 control.configure(*of_control)
 
         return command
 
-    def restore_gains(
-        self, gain_changes: int, restored: Mapping[object, Gains] | None = None
-    ) -> None:
-        """Set the gains back to the configured ones, as a reset of the simulation did.
+    def show_gains(self, gain_changes: int, present: Mapping[object, Gains] | None = None) -> None:
+        """Have the parameters say what gains are in force, where they were not set by parameters.
 
         Args:
-            gain_changes: How many changes of gains that reset undid; later ones are in force.
-            restored: Gains that it set instead, by robot.
+            gain_changes: How many changes by parameters these gains have seen; later ones stay.
+            present: The gains by robot; without, the configured ones, which a reset restores.
         """
         gains = {}
-        rows = {part: _stacked(of_robot) for part, of_robot in (restored or {}).items()}
+        rows = {part: _stacked(of_robot) for part, of_robot in (present or {}).items()}
         for name, (part, place) in self._place.items():
             robot = self._robots[part]
             value = rows.get(part, robot.configured)[place]
             if robot.gains[place] != value and self._changed_by.get(name, 0) <= gain_changes:
                 gains[name] = float(value)
         if gains:
-            self._parameters.set(gains)
+            self._in_force = True
+            try:
+                self._parameters.set(gains)
+            finally:
+                self._in_force = False
 
     def _others(self) -> set[str]:
         """Return the names of parameters that are no robot's."""

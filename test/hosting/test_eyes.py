@@ -55,6 +55,17 @@ def test_a_camera_that_is_not_there_is_an_error_that_lists_those_that_are(host):
         watch(hosted).image.result()
 
 
+def test_an_image_that_nobody_wants_any_more_is_not_missed(host):
+    hosted, _ = host(WATCH % "false")
+    for _ in range(150):
+        hosted.step()
+    assert watch(hosted).image.cancel()
+    for _ in range(100):
+        hosted.step()
+    assert hosted.runner.state == "END"
+    hosted.close()
+
+
 def test_a_reset_forgets_what_was_asked_for(host):
     hosted, simulation = host(WATCH % "false")
     for _ in range(150):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hosted import controller, in_turn
 
-from mujoco_ros.control.events import Source, TakenOver
+from mujoco_ros.control.events import Source, TakenOver, WasReset
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.hosting.host import Host
 from mujoco_ros.model.errors import ModelError
@@ -54,6 +54,17 @@ def test_two_runs_are_the_same_to_the_last_bit_however_long_the_answers_take(hos
         hosted, simulation = host(in_turn("{class: Ask}", "{class: Ask}"), answer=answer)
         run(hosted, 200)
         assert [event.time for event in hosted.runner.events] == pytest.approx([0.03, 0.06])
+        states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
+    assert states[0] == states[1]
+
+
+def test_to_advance_to_each_tick_is_the_same_as_to_take_each_step(host):
+    states = []
+    for method, times in ((Host.step, 96), (Host.advance, 20)):
+        hosted, simulation = host(RAMP)
+        for _ in range(times):
+            assert method(hosted)
+        assert hosted.ticks == 20
         states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
     assert states[0] == states[1]
 
@@ -127,6 +138,22 @@ def test_a_controller_that_fails_leaves_the_gains_it_found(host):
     assert simulation.drives.kp.tolist() == [50.0, 30.0, 0.0]
     # Under other gains, references say little of where the joints are.
     assert np.array_equal(simulation.references.q[:2], simulation.data.qpos[:2])
+
+
+def test_gains_that_no_reset_restored_are_restored_by_the_host_and_it_tells(host):
+    hosted, simulation = host(in_turn("{class: Soft}"))
+    told = []
+    hosted.on_gains = lambda: told.append(simulation.drives.kp.tolist())
+    run(hosted, 10)
+    assert told == [[25.0, 15.0, 0.0]]
+    now = simulation.time
+    simulation.emit(WasReset(time=now, before=now, gain_changes=0, state=False))
+    assert told[1:] == [[50.0, 30.0, 0.0]], "time alone was set"
+    run(hosted, 10)
+    # As a keyframe does: these are its own.
+    simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
+    simulation.emit(WasReset(time=now, before=now, gain_changes=0))
+    assert told[3:] == [[70.0, 70.0, 0.0]]
 
 
 def test_the_newest_command_has_the_joints(host):

@@ -124,6 +124,25 @@ def test_a_fresh_world_is_a_reset(simulation, hosted):
     assert simulation.references.q[1] == pytest.approx(0.2 * 0.044, abs=1e-3)
 
 
+def test_a_controller_that_cannot_get_ready_for_another_world_is_stopped(
+    simulation, hosted, monkeypatch
+):
+    host, moves, _ = hosted
+    run(host, 10)
+
+    def fail(_robot) -> None:
+        raise AssertionError  # which says nothing
+
+    monkeypatch.setattr(moves, "configure", fail)
+    change(simulation, add=[part(BOX, "box")], fresh=True)
+    assert host.runner.error == "AssertionError()"
+    run(host, 10)
+    monkeypatch.undo()
+    simulation.reset()
+    run(host, 10)
+    assert host.runner.state == "S0"
+
+
 def test_of_several_robots_one_is_named(simulation):
     with pytest.raises(ModelError, match="a controller is for one robot; name one of: left, right"):
         find_robot(simulation.plant)

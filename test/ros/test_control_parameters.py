@@ -26,6 +26,7 @@ from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.ros.parameter_spec import Spec
 from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.snapshots import present_gains
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = (
@@ -368,7 +369,7 @@ def test_gains_given_at_the_start_are_what_a_reset_restores(tune: Callable[..., 
     assert arm.set(gains__elbow_joint__kp=1) == ""
     assert arm.kp("arm/elbow_joint") == 1.0
     arm.simulation.reset()
-    arm.control.restore_gains(1000)
+    arm.control.show_gains(1000)
     arm.simulation.commands.drain()
     assert arm["gains.elbow_joint.kp"] == arm.kp("arm/elbow_joint") == 300.0
 
@@ -380,19 +381,37 @@ def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[.
     assert zoo.set_all(changed | {"humanoid.interpolation": "hold"}) == ""
     commands = []
     zoo.parameters.apply = lambda values: commands.append(set(values))
-    zoo.control.restore_gains(1000)
+    zoo.control.show_gains(1000)
     assert commands == [set(changed)]
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
-    zoo.control.restore_gains(1000)
+    zoo.control.show_gains(1000)
+
+
+def test_gains_that_somebody_else_set_are_shown_and_stay_beside_those_that_are_set_here(
+    tune: Callable[..., Tuned],
+) -> None:
+    arm = tune("arm")
+    simulation = arm.simulation
+    kd = simulation.drives.kd.copy()
+    simulation.drives.set_gains(np.full(len(kd), 9.0), kd)
+    assert arm.set(gains__elbow_joint__kp=1) == ""
+    assert (arm.kp("arm/elbow_joint"), arm.kp("arm/wrist_1_joint")) == (1.0, 9.0)
+    read = simulation.gain_changes, present_gains(simulation)
+    assert arm.set(gains__elbow_joint__kp=2) == ""
+    simulation.drives.set_gains(np.full(len(kd), 8.0), kd)  # meanwhile
+    arm.control.show_gains(*read)
+    simulation.commands.drain()
+    assert (arm["gains.elbow_joint.kp"], arm["gains.wrist_1_joint.kp"]) == (2.0, 9.0)
+    assert arm.kp("arm/wrist_1_joint") == 8.0, "what is shown is not set"
 
 
 def test_gains_that_were_set_after_the_reset_stay(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
     before = arm["gains.elbow_joint.kp"]
     assert arm.set(gains__elbow_joint__kp=1) == ""
-    arm.control.restore_gains(0)
+    arm.control.show_gains(0)
     assert arm["gains.elbow_joint.kp"] == 1.0
-    arm.control.restore_gains(1)
+    arm.control.show_gains(1)
     assert arm["gains.elbow_joint.kp"] == before
 
 
@@ -429,7 +448,7 @@ def test_a_gains_file_sets_all_gains_and_is_what_a_reset_restores(
 
     assert zoo.set(left_arm__gains__elbow_joint__kp=1.0) == ""
     zoo.simulation.reset()
-    zoo.control.restore_gains(1000)
+    zoo.control.show_gains(1000)
     assert zoo.kp("left_arm/elbow_joint") == zoo["left_arm.gains.elbow_joint.kp"] == 102.0
 
     # The file may have been edited, and empty are the scene's.
@@ -669,7 +688,7 @@ def test_what_was_set_of_others_stays_set(tune: Callable[..., Tuned]) -> None:
     assert tuned.simulation.controls[0].stream.timeout == 0.4
     tuned.simulation.reset()
     assert tuned.kp("arm/elbow_joint") == _ELBOW
-    tuned.control.restore_gains(tuned.simulation.gain_changes)
+    tuned.control.show_gains(tuned.simulation.gain_changes)
     assert tuned["gains.elbow_joint.kp"] == _ELBOW
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lifecycle_msgs import msg, srv
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -29,15 +29,44 @@ _MOST_IDS = 255
 """lifecycle_msgs number states and transitions in a byte; 0 is none."""
 _UNASKED = 0
 """Number of what is no transition of the table: an error, a reset."""
-_RESET = "reset"
+_RESET, _GO_ON = "reset", "go_on"
+_MOST_NEWS = 1000
 _BURST = 10
-"""Transitions beyond so many within a second go to the debug log."""
+"""Transitions, made or refused, beyond so many within a second go to the debug log."""
+
+
+class _News(NamedTuple):
+    """What has happened since the last news.
+
+    Attributes:
+        made: Transitions, oldest first.
+        state: Where the machine stood then.
+        time: When that was [s].
+    """
+
+    made: tuple[Transitioned, ...]
+    state: str
+    time: float
+
+
+class _Logged:
+    """Remembers when something was logged last."""
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque(maxlen=_BURST)
+
+    def is_often(self) -> bool:
+        """Return whether that is too often, and count once more."""
+        now, times = time.monotonic(), self._times
+        often = len(times) == _BURST and now - times[0] < 1.0
+        times.append(now)
+        return often
 
 
 class Contract:
     """Serves a controller's machine on its own node, as ``ros2 lifecycle`` and others speak to it.
 
-    Everything here runs in the executor's thread.
+    Everything here runs in the executor's thread, unless it says otherwise.
     """
 
     def __init__(
@@ -70,9 +99,11 @@ class Contract:
         for what, count in (("states", len(states)), ("transitions", len(self._transitions))):
             if count > _MOST_IDS:
                 raise ModelError(f"{count} {what} are too many: lifecycle_msgs number {_MOST_IDS}")
+        self._conditions = frozenset(conditions)
         self._told = ""
+        self._news: deque[_News] = deque(maxlen=_MOST_NEWS)
         self._telling = False
-        self._logged: deque[float] = deque(maxlen=_BURST)
+        self._made, self._refused = _Logged(), _Logged()
         self._happened = endpoints.publisher(msg.TransitionEvent, "~/transition_event", RELIABLE)
         self._state = endpoints.publisher(String, "~/state", LATCHED)
         self._services = [
@@ -85,7 +116,8 @@ class Contract:
                 ("change_state", srv.ChangeState, self._change),
             )
         ]
-        runner.on_change = self._wake
+        runner.on_change = self._note
+        self._note()
         self._tell()
 
     def _get_state(self, _request: Any, answer: Answer) -> None:
@@ -112,15 +144,20 @@ class Contract:
         answer()
 
     def _change(self, request: srv.ChangeState.Request, answer: Answer) -> None:
-        """Have a transition made; its label goes before its number."""
         wanted = request.transition
-        label = wanted.label or self._label(wanted.id)
         try:
-            asked = self._submit(partial(self._runner.request, label))
+            asked = self._submit(partial(self._request, wanted.label, wanted.id))
         except QueueFullError as error:
             self._refuse(answer, str(error))
         else:
             asked.add_done_callback(partial(self._answer, answer))
+
+    def _request(self, label: str, number: int) -> Transition:
+        """Have a transition made, in the controller's thread; its label goes before its number."""
+        if not label:
+            named = [each.label for each in self._runner.available if each.id == number]
+            label = named[0] if named else f"transition {number}"
+        return self._runner.request(label)
 
     def _answer(self, answer: Answer, asked: "Future[Transition]") -> None:
         """Tell whether a transition will be made; in the thread that decided it."""
@@ -136,16 +173,16 @@ class Contract:
     def _refuse(self, answer: Answer, reason: str) -> None:
         # The response has no text; whoever asks finds the reason in the log, and what is available
         # by the service of that name.
-        self._log.warning(f"refused: {reason}")
+        (self._log.debug if self._refused.is_often() else self._log.warning)(f"refused: {reason}")
         answer.response.success = False
         answer()
 
-    def _label(self, number: int) -> str:
-        found = [each.label for each in self._transitions if each.id == number]
-        return found[0] if found else f"transition {number}"
-
-    def _wake(self) -> None:
-        """Have `_tell` called by the executor; the controller's thread calls this."""
+    def _note(self) -> None:
+        """Note what has happened, in the controller's thread, and have the executor tell it."""
+        events = self._runner.events
+        # Together: of the two read one after the other, one would be older than the other.
+        self._news.append(_News(tuple(events), self._runner.state, self._now()))
+        events.clear()
         if not self._telling:
             self._telling = True  # first: the executor may be quicker
             if not later(self._node, self._tell):
@@ -154,27 +191,28 @@ class Contract:
     def _tell(self) -> None:
         """Publish what has happened since the last call, and where the machine stands now."""
         self._telling = False  # first: what happens from now on may be missed below
-        events, state = self._runner.events, self._runner.state
-        for event in [events.popleft() for _ in range(len(events))]:
-            self._publish_made(event)
-        if state != self._told:
-            if self._told:
-                label = _RESET if state in self._runner.controller.machine.states else state
-                self._publish_event(self._now(), _UNASKED, label, self._told, state)
-            self._show(state)
+        for news in [self._news.popleft() for _ in range(len(self._news))]:
+            for made in news.made:
+                self._publish_made(made)
+            if news.state != self._told:
+                self._publish_unasked(news.state, news.time)
+
+    def _publish_unasked(self, state: str, time: float) -> None:
+        """Publish what no transition of the table led to: an error, a pause, or back from these."""
+        if self._told:
+            back = _GO_ON if self._told in self._conditions else _RESET
+            label = back if state in self._runner.controller.machine.states else state
+            self._publish_event(time, _UNASKED, label, self._told, state)
+        self._show(state)
 
     def _publish_made(self, event: Transitioned) -> None:
         made = event.transition
-        if self._told and made.start != self._told:  # a reset came between
-            self._publish_event(event.time, _UNASKED, _RESET, self._told, made.start)
         self._publish_event(event.time, made.id, made.label, made.start, made.goal)
-        self._show(made.goal)
-        now = time.monotonic()
-        often = len(self._logged) == _BURST and now - self._logged[0] < 1.0
-        self._logged.append(now)
-        text = f"{made.start} -> {made.goal}: {made.label}"
+        if made.start == self._told:  # else it was in a branch of a parallel state
+            self._show(made.goal)
+        text = f"{event.time:.3f} s: {made.start} -> {made.goal}: {made.label}"
         reason = f" ({event.reason})" if event.reason else ""
-        (self._log.debug if often else self._log.info)(f"{event.time:.3f} s: {text}{reason}")
+        (self._log.debug if self._made.is_often() else self._log.info)(text + reason)
 
     def _publish_event(self, at: float, number: int, label: str, start: str, goal: str) -> None:
         message = msg.TransitionEvent(

@@ -20,6 +20,7 @@ from mujoco_ros.ros.companions.arguments import handed_on
 from mujoco_ros.ros.diagnostic_report import ERROR, OK, WARN, Report
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.fsm.contract import Contract
+from mujoco_ros.ros.fsm.gains import Show, ShownGains
 from mujoco_ros.ros.fsm.settings import StateParameters
 from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.sim.histogram import Histogram
@@ -45,6 +46,7 @@ class HostedController:
         simulation: Simulation,
         values: Mapping[str, Any],
         arguments: Sequence[str],
+        show_gains: Show,
     ) -> None:
         """Load it and offer its contract; `simulation` does not run yet.
 
@@ -53,6 +55,7 @@ class HostedController:
             simulation: What it runs beside.
             values: The simulator's parameters.
             arguments: Of the command line, which may have parameters for it.
+            show_gains: Has the simulator's parameters say what gains are in force.
 
         Raises:
             ModelError: There is no such controller or robot, one does not fit the other, or a
@@ -78,6 +81,7 @@ class HostedController:
             use_global_arguments=False,  # they may name the simulator's node
         )
         self._endpoints = Endpoints(self.node)
+        self.host.on_gains = ShownGains(self._endpoints, simulation, show_gains).changed
         parameters = Parameters(self.node)
         self._parameters = StateParameters(parameters, self.host.runner, self._submit)
         parameters.refuse_unknown(known=values)
