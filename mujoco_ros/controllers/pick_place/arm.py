@@ -47,6 +47,7 @@ class Arm:
 
     def __post_init__(self) -> None:
         """Carry nothing."""
+        self.dynamics = Dynamics(self.chain)
         self.carry(None)
 
     @classmethod
@@ -86,8 +87,7 @@ class Arm:
 
     def carry(self, payload: Payload | None) -> None:
         """Reckon with something in the hand from now on."""
-        self.payload = payload
-        self.dynamics = Dynamics(self.chain, payload)
+        self.payload = self.dynamics.payload = payload
         self._rested: tuple[np.ndarray, np.ndarray] | None = None
 
     def gravity(self, q: np.ndarray) -> np.ndarray:

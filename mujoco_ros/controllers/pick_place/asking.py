@@ -1,5 +1,6 @@
 """Plans that are under way, and what their failures are called here."""
 
+from collections.abc import Mapping
 from concurrent.futures import Future
 
 import numpy as np
@@ -9,6 +10,7 @@ from mujoco_ros.controllers.pick_place.arm import Arm
 from mujoco_ros.controllers.pick_place.task import Task
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.motion.errors import (
+    BlockedError,
     CollisionError,
     IkError,
     LineError,
@@ -25,6 +27,7 @@ FAILURES = ("ik_failed", "planner_timeout", "no_path")
 _NAMES: dict[type[MotionError], str] = {
     IkError: "ik_failed",
     LineError: "ik_failed",
+    BlockedError: "no_path",
     NoPathError: "planner_timeout",
     CollisionError: "no_path",
     TimingError: "no_path",
@@ -65,8 +68,10 @@ class Question:
             return _NAMES.get(type(error), "no_path")
         task.motion = plan.trajectory
         reached = arm.kinematics.pose(plan.waypoints[-1])
-        off = float(np.linalg.norm(reached.position - self._wanted.position))
-        task.figures["ik_error"] = max(off, task.figures.get("ik_error", 0.0))
+        off = self._wanted.inverse() @ reached
+        task.note_largest("ik_error", float(np.linalg.norm(off.position)))
+        task.note_largest("ik_turn", 2.0 * float(np.linalg.norm(off.quat_wxyz[1:])))
+        task.note_largest("corners", float(len(plan.waypoints)))
         return "ready"
 
 
@@ -78,6 +83,7 @@ def move(
     *,
     scale: tuple[float, float],
     iterations: int,
+    later: Mapping[str, Pose],
 ) -> "Future[Plan]":
     """Ask for a motion of the joints around everything that is known to be there.
 
@@ -88,6 +94,7 @@ def move(
         goal: Where the tool shall be.
         scale: Parts of the greatest speeds and accelerations.
         iterations: How long to try.
+        later: Where the tool shall be after this, by name: the plan fails if that is out of reach.
     """
     here = context.references.q[arm.joints].copy()
     return arm.planner.submit(
@@ -95,6 +102,7 @@ def move(
             start=here,
             goal=goal,
             near=here,
+            later=later,
             surroundings=_surroundings(context, arm, task),
             limits=_limits(arm, *scale),
             seed=context.seed + task.attempts,

@@ -1,14 +1,14 @@
 """Leading the joints along a trajectory, and stopping on the way without a jerk."""
 
+from collections.abc import Iterator
+from itertools import chain, repeat
+from math import ceil
 from typing import Protocol
 
 import numpy as np
 
 from mujoco_ros.controllers.pick_place.arm import Arm
 from mujoco_ros.fsm.context import Context
-
-Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Positions, velocities and accelerations of the joints, (k,) each."""
 
 
 class Way(Protocol):
@@ -18,8 +18,12 @@ class Way(Protocol):
     def duration(self) -> float:
         """Return how long it takes [s]."""
 
-    def sample(self, t: float) -> Sample:
-        """Return where they are after `t` [s]; before the start and after the end they rest."""
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        """Return where they are after `times` (n,) [s], at rest before its start and after its end.
+
+        Returns:
+            Positions, velocities and accelerations.  # (3, n, k)
+        """
 
 
 class Back:
@@ -34,10 +38,10 @@ class Back:
         """Return how long it takes [s]."""
         return self._way.duration
 
-    def sample(self, t: float) -> Sample:
-        """Return where the joints are after `t` [s]."""
-        q, dq, ddq = self._way.sample(self._way.duration - t)
-        return q, -dq, ddq
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        """Return where the joints are after `times` (n,) [s].  # (3, n, k)."""
+        q, dq, ddq = self._way.samples(self._way.duration - times)
+        return np.array([q, -dq, ddq])
 
 
 class Follower:
@@ -61,6 +65,7 @@ class Follower:
         self._arm = arm
         self._at, self._rate = 0.0, 1.0
         self._slowing, self._braking = 1.0 / brake_s, False
+        self._ahead: Iterator[np.ndarray] | None = None
 
     @property
     def over(self) -> bool:
@@ -78,14 +83,29 @@ class Follower:
 
     def step(self, context: Context) -> None:
         """Write the references that shall be reached at the next tick."""
-        period, before = context.period, self._rate
         if self._braking:
-            self._rate = max(0.0, before - self._slowing * period)
-        self._at += 0.5 * (before + self._rate) * period
-        q, dq, ddq = self.way.sample(self._at)
-        rate = self._rate
-        ddq = ddq * rate**2 + dq * (rate - before) / period
-        tell(context, self._arm, q, dq * rate, ddq)
+            q, dq, ddq = self._slower(context.period)
+        else:
+            self._at += context.period
+            if self._ahead is None:
+                self._ahead = self._in_time(context.period)
+            q, dq, ddq = next(self._ahead)
+        tell(context, self._arm, q, dq, ddq)
+
+    def _in_time(self, period: float) -> Iterator[np.ndarray]:
+        """Yield positions, velocities and accelerations tick by tick, without end.  # (3, k)."""
+        # All of the way at once costs no more than three of its ticks one by one.
+        times = np.arange(1, 2 + ceil(self.way.duration / period)) * period
+        course = self.way.samples(times).swapaxes(0, 1)
+        return chain(course, repeat(course[-1]))
+
+    def _slower(self, period: float) -> np.ndarray:
+        """Go on along the way as far as the brake lets it.  # (3, k)."""
+        before = self._rate
+        self._rate = rate = max(0.0, before - self._slowing * period)
+        self._at += 0.5 * (before + rate) * period
+        q, dq, ddq = self.way.samples(np.array([self._at]))[:, 0]
+        return np.array([q, dq * rate, ddq * rate**2 + dq * (rate - before) / period])
 
 
 def tell(context: Context, arm: Arm, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> None:
@@ -117,6 +137,6 @@ def grip(context: Context, arm: Arm, position: float, speed: float) -> bool:
     """
     references, joint = context.references, arm.gripper
     way, reach = position - references.q[joint], speed * context.period
-    references.q[joint] += np.clip(way, -reach, reach)
+    references.q[joint] += min(max(way, -reach), reach)
     references.dq[joint] = references.tau[joint] = 0.0
     return bool(abs(way) <= reach)

@@ -7,19 +7,16 @@ import numpy as np
 
 from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.pick_place.arm import ARM
+from mujoco_ros.controllers.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.pick_place.following import grip, rest
-from mujoco_ros.controllers.pick_place.task import TASK
+from mujoco_ros.controllers.pick_place.task import IN_THE_MIDDLE, TASK
 from mujoco_ros.controllers.pick_place.waiting import holds
 from mujoco_ros.controllers.pick_place.watching import Watch, Watched, weight
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.fsm.state import State
-from mujoco_ros.model.errors import ModelError
 
 _STILL = 1e-4
 """Within this the fingers stand still [m]: their speed alone would be too noisy to tell."""
-
-_UPSIDE_DOWN = np.array([0.0, 1.0, 0.0, 0.0])
-"""How something that stands upright is turned in the frame of a tool that points down."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,8 +36,8 @@ class GrippingConfig(Watched):
     def __post_init__(self) -> None:
         """Refuse fingers that would not move."""
         Watched.__post_init__(self)
-        if self.finger_speed <= 0.0 or self.settling < 0.0 or self.patience <= 0.0:
-            raise ModelError("finger_speed and patience must be positive, settling not negative")
+        check_positive(self, "finger_speed", "patience")
+        check_not_negative(self, "settling")
 
 
 class Gripping(State):
@@ -86,7 +83,6 @@ class Close(Gripping):
         """Begin."""
         Gripping.start(self, context)
         self._weights: list[float] = []
-        self._touched = False
 
     def run(self, context: Context) -> str | None:
         """Close on."""
@@ -94,14 +90,13 @@ class Close(Gripping):
         load = weight(context)
         if load is not None and self.told is None and not holds(context, arm):
             self._weights.append(load)
-        self._touched |= holds(context, arm)
         speed = self.watch.swing(context)
         self.move(context, float(context.robot.lower[arm.gripper]))
         if not self.still(context):
             if not self.late(context):
                 return None
-            context.reason = f"the fingers do not come to rest: they swing with {speed:.3f} m/s"
-            return "contact_oscillation" if self._touched else "no_contact"
+            context.reason = f"the fingers do not come to rest: they move with {speed:.3f} m/s"
+            return "contact_oscillation" if speed > self.config.ringing else "no_contact"
         if not holds(context, arm):
             context.reason = (
                 f"the fingers closed to {seen.q[arm.gripper] * 1e3:.2f} mm and push with "
@@ -114,7 +109,7 @@ class Close(Gripping):
         if task.found is not None:
             # The fingers have centred it, and turned it so that it lies flush.
             at = (arm.tool(seen.q).inverse() @ task.found).position
-            task.held = Pose(position=at * (1.0, 0.0, 1.0), quat_wxyz=_UPSIDE_DOWN)
+            task.held = Pose(position=at * (1.0, 0.0, 1.0), quat_wxyz=IN_THE_MIDDLE.quat_wxyz)
         return "done"
 
 

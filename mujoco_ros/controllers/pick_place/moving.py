@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.pick_place.arm import ARM, GRAVITY, Arm
+from mujoco_ros.controllers.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.pick_place.following import Follower, Way, grip, rest
 from mujoco_ros.controllers.pick_place.task import (
     TASK,
@@ -14,7 +15,6 @@ from mujoco_ros.controllers.pick_place.task import (
 from mujoco_ros.controllers.pick_place.watching import Watch, Watched, weight
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.fsm.state import State
-from mujoco_ros.model.errors import ModelError
 
 _SLOW = 0.02
 """Speed below which a joint has come to rest [rad/s]."""
@@ -41,8 +41,8 @@ class MovingConfig(Watched):
     def __post_init__(self) -> None:
         """Refuse what no motion could end with."""
         Watched.__post_init__(self)
-        if self.settled <= 0.0 or self.patience < 0.0:
-            raise ModelError("settled must be positive, and patience not negative")
+        check_positive(self, "settled")
+        check_not_negative(self, "patience")
 
 
 def see_in_hand(context: Context, arm: Arm, task: Task) -> None:

@@ -1,5 +1,6 @@
 """States that stand and think: how to reach the object, and how to bring it away."""
 
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +10,14 @@ from mujoco_ros.controllers.pick_place.arm import ARM, Arm
 from mujoco_ros.controllers.pick_place.asking import FAILURES, Question, move
 from mujoco_ros.controllers.pick_place.following import rest
 from mujoco_ros.controllers.pick_place.seeing import find
-from mujoco_ros.controllers.pick_place.task import TASK, Task, above, grasp, placing
+from mujoco_ros.controllers.pick_place.task import (
+    IN_THE_MIDDLE,
+    TASK,
+    Task,
+    above,
+    grasp,
+    placing,
+)
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.fsm.host import LOOK, Image
 from mujoco_ros.fsm.state import State
@@ -67,6 +75,7 @@ class Planning(State):
                 *(context, arm, task, goal),
                 scale=(config.speed, config.acceleration),
                 iterations=config.iterations,
+                later=self.later(task, goal),
             )
             duration = context.elapsed + config.planning_time
             self._question = Question(future, goal, duration)
@@ -76,6 +85,10 @@ class Planning(State):
     def goal(self, context: Context, arm: Arm, task: Task) -> Pose | str | None:
         """Return where the tool shall be, a failure, or None as long as that is not known."""
         raise NotImplementedError
+
+    def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
+        """Return by name where the tool shall be after the goal."""
+        return {}
 
 
 class PlanApproach(Planning):
@@ -132,6 +145,17 @@ class PlanApproach(Planning):
         context.reason = ""
         tool = arm.tool(context.observation.q)
         return above(grasp(task.found, tool), self.config.clearance)
+
+    def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
+        """Return where the object is taken and set down: to be known before it is in the hand."""
+        assert task.found is not None, "its pose is known by now"
+        taking = grasp(task.found, goal)
+        setting_down = placing(task.goal, IN_THE_MIDDLE, taking)
+        return {
+            f"'{task.object}'": taking,
+            "the goal": setting_down,
+            "above the goal": above(setting_down, self.config.clearance),
+        }
 
 
 class PlanTransport(Planning):

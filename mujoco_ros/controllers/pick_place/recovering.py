@@ -6,7 +6,7 @@ from mujoco_ros.controllers.pick_place.arm import ARM
 from mujoco_ros.controllers.pick_place.asking import Question, line
 from mujoco_ros.controllers.pick_place.following import Follower, grip, rest
 from mujoco_ros.controllers.pick_place.task import TASK, above
-from mujoco_ros.controllers.pick_place.waiting import holds
+from mujoco_ros.controllers.pick_place.waiting import holds, untold
 from mujoco_ros.controllers.pick_place.watching import Watch, Watched
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.fsm.state import State
@@ -52,6 +52,9 @@ class Recover(State):
         """Rest, then go up."""
         if self._follower is not None:
             return self._rise(context, self._follower)
+        if reason := untold(context, self.arm):
+            context.reason = reason
+            return "give_up"
         rest(context, self.arm)
         if not context.over(self.config.calm):
             return None

@@ -9,6 +9,7 @@ import numpy as np
 from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.pick_place.arm import GRAVITY
 from mujoco_ros.controllers.pick_place.asking import FAILURES, Question, line
+from mujoco_ros.controllers.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.pick_place.following import Back, Way, grip
 from mujoco_ros.controllers.pick_place.moving import (
     FINGER_SPEED,
@@ -17,11 +18,18 @@ from mujoco_ros.controllers.pick_place.moving import (
     see_in_hand,
 )
 from mujoco_ros.controllers.pick_place.seeing import find
-from mujoco_ros.controllers.pick_place.task import TASK, above, grasp, heading, placing, upright
+from mujoco_ros.controllers.pick_place.task import (
+    IN_THE_MIDDLE,
+    TASK,
+    above,
+    grasp,
+    heading,
+    placing,
+    upright,
+)
 from mujoco_ros.controllers.pick_place.watching import weight
 from mujoco_ros.fsm.context import Context
 from mujoco_ros.fsm.host import LOOK, Image
-from mujoco_ros.model.errors import ModelError
 from mujoco_ros.motion.limits import Payload
 
 
@@ -42,8 +50,8 @@ class LineConfig(MovingConfig):
     def __post_init__(self) -> None:
         """Refuse a line that leads nowhere."""
         MovingConfig.__post_init__(self)
-        if self.speed <= 0.0 or self.acceleration <= 0.0 or self.planning_time < 0.0:
-            raise ModelError("speed and acceleration must be positive, planning_time not negative")
+        check_positive(self, "speed", "acceleration")
+        check_not_negative(self, "planning_time")
 
 
 class Straight(Moving):
@@ -162,7 +170,7 @@ class Lift(Straight):
         arm, task = self.arm, self.task
         see_in_hand(context, arm, task)
         if task.held is None:  # gripped before this controller began: in the middle, as it seems
-            task.held = upright(0.0, 0.0, 0.0, 0.0)
+            task.held = IN_THE_MIDDLE
         if not self._weights:  # a robot without a sensor at its wrist
             return "done"
         mass = (float(np.mean(self._weights)) - task.tare) / GRAVITY

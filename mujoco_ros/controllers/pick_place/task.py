@@ -47,8 +47,16 @@ class Task:
     held: Pose | None = None
     figures: dict[str, float] = field(default_factory=dict)
 
+    def note_largest(self, figure: str, value: float) -> None:
+        """Keep the largest value of a figure, for those who tell of the task afterwards."""
+        self.figures[figure] = max(value, self.figures.get(figure, value))
+
 
 TASK: Key[Task] = Key("pick_place/task", Task)
+
+
+IN_THE_MIDDLE = Pose(position=np.zeros(3), quat_wxyz=np.array([0.0, 1.0, 0.0, 0.0]))
+"""How something upright is held by a tool that points down, in the tool's frame."""
 
 
 def upright(x: float, y: float, z: float, yaw: float) -> Pose:

@@ -30,7 +30,8 @@ _LASTING = 3
 class Idle(State):
     """Takes the order: what to bring where. Goes on at once, or `wait` later."""
 
-    outcomes = ("done", "holding")
+    outcomes = ("done", "holding", "no_feedback")
+    failures = ("no_feedback",)
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
@@ -88,6 +89,9 @@ class Idle(State):
     def run(self, context: Context) -> str | None:
         """Stand; say whether there is something in the hand already."""
         arm = context.store.get(ARM)
+        if reason := untold(context, arm):
+            context.reason = reason
+            return "no_feedback"
         rest(context, arm)
         self._held = self._held + 1 if holds(context, arm) else 0
         if not context.over(max(self.config.wait, _LASTING * context.period)):
@@ -125,6 +129,17 @@ class Failed(Done):
         rest(context, arm, context.observation.q[arm.joints].copy())
         if TASK in context.store:
             context.store.get(TASK).attempts = 0
+
+
+def untold(context: Context, arm: Arm) -> str:
+    """Say what the robot does not tell of the joints; empty if it tells all that is watched."""
+    seen, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
+    lacking = []
+    for what, values in (("position", seen.q), ("velocity", seen.dq), ("effort", seen.effort)):
+        silent = [arm.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
+        if silent:
+            lacking.append(f"no {what} of {', '.join(silent)}")
+    return f"'{arm.robot.name}' tells {' and '.join(lacking)}" if lacking else ""
 
 
 def holds(context: Context, arm: Arm) -> bool:

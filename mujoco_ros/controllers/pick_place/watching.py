@@ -2,15 +2,16 @@
 
 from collections import deque
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, isnan, sqrt
 
 import numpy as np
 
 from mujoco_ros.control.pose import Pose
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.controllers.pick_place.arm import GRAVITY, SENSOR, Arm
+from mujoco_ros.controllers.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.pick_place.task import Task
 from mujoco_ros.fsm.context import Context
-from mujoco_ros.model.errors import ModelError
 
 _LASTING = 3
 """Ticks that something must last: a single reading may be noise."""
@@ -33,7 +34,8 @@ class Watched:
         drift: Furthest that what is held, or to be gripped, may go from where it was [m].
         saturated: Longest that a joint may give all it can [s].
         latency: For so long a command may be under way, or the pose of an object be old [s]: a
-            robot far away seems to lag behind, the more the faster it moves.
+            robot far away seems to lag behind, the more the faster it moves, and still gives the
+            efforts of before.
     """
 
     tracking: float = 0.05
@@ -46,11 +48,8 @@ class Watched:
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could move."""
-        if self.latency < 0.0:
-            raise ModelError(f"latency must not be negative, got {self.latency}")
-        for name in Watched.__dataclass_fields__.keys() - {"latency"}:
-            if getattr(self, name) <= 0.0:
-                raise ModelError(f"{name} must be positive, got {getattr(self, name)}")
+        check_positive(self, "tracking", "push", "force", "ringing", "drift", "saturated")
+        check_not_negative(self, "latency")
 
 
 class Watch:
@@ -59,25 +58,35 @@ class Watch:
     def __init__(self, context: Context, arm: Arm, task: Task, limits: Watched) -> None:
         """Begin to watch."""
         self._arm, self._task, self._limits = arm, task, limits
+        self._joints = as_slice(arm.joints)
         self._robot = context.robot
         self._most = context.robot.effort[arm.joints]
         self._lasted = dict.fromkeys(("tracking", "collision", "saturated", "ringing"), 0)
         self._saturated = max(_LASTING, round(limits.saturated / context.period))
         self._squares: deque[float] = deque(maxlen=max(2, round(_WINDOW_S / context.period)))
+        told = context.references.tau[arm.joints]
+        self._told = np.tile(told, (1 + ceil(limits.latency / context.period), 1))  # (ticks, k)
+        self._tick = 0
+        self._seen_at = self._free_until = context.time
         self._look = 0
         self._place = arm.tool(context.observation.q).position
         self._placed = context.time
 
     def motion(self, context: Context) -> str | None:
         """Return ``tracking``, ``collision`` or ``saturated``; None while all is well."""
-        seen, references, joints = context.observation, context.references, self._arm.joints
-        error = np.abs(references.q[joints] - seen.q[joints])
-        behind = error - self._limits.latency * np.abs(references.dq[joints])
+        seen, joints = context.observation, self._joints
+        q, dq, tau = context.references.values[:, joints]
+        error = np.abs(q - seen.q[joints])
+        behind = error - self._limits.latency * np.abs(dq)
         effort = seen.effort[joints]
-        unexplained = np.abs(effort - references.tau[joints]) / self._most
+        unexplained = self._unexplained(effort, tau)
         force = self._force(context)
-        worst = int(np.argmax(unexplained))
-        if self._lasts("collision", unexplained[worst] > self._limits.push):
+        worst = int(unexplained.argmax())  # one that is no number, if there is any
+        if isnan(unexplained[worst]):
+            context.reason = f"the effort of '{self._name(worst)}' is not told any more"
+            return "tracking"
+        free = self._is_free(context)
+        if self._lasts("collision", not free and unexplained[worst] > self._limits.push):
             context.reason = (
                 f"{unexplained[worst]:.0%} of the effort of '{self._name(worst)}' pushes against "
                 "something"
@@ -86,15 +95,16 @@ class Watch:
         if force is not None and force > self._limits.force:
             context.reason = f"the wrist feels {force:.0f} N more than it carries"
             return "collision"
-        worst = int(np.argmax(behind))
-        if self._lasts("tracking", behind[worst] > self._limits.tracking):
+        worst = int(behind.argmax())  # one that is no number, if there is any
+        if self._lasts("tracking", not behind[worst] <= self._limits.tracking):
             context.reason = (
                 f"'{self._name(worst)}' is {error[worst] * 1e3:.1f} mrad from where it should be"
             )
             return "tracking"
-        full = np.abs(effort) > _SATURATED * self._most
-        if self._lasts("saturated", bool(full.any()), self._saturated):
-            context.reason = f"'{self._name(int(np.argmax(full)))}' gives all it can"
+        part = np.abs(effort) / self._most
+        worst = int(part.argmax())
+        if self._lasts("saturated", part[worst] > _SATURATED, self._saturated):
+            context.reason = f"'{self._name(worst)}' gives all it can"
             return "saturated"
         return None
 
@@ -110,8 +120,7 @@ class Watch:
             return self.ringing(context)
         if task.held is not None and task.object in seen.objects:
             tool = arm.tool(seen.q)
-            there = (tool @ task.held).position
-            drift = float(np.linalg.norm(seen.objects[task.object].position - there))
+            drift = seen.objects[task.object].away(tool @ task.held)
             if drift > self._limits.drift + self._limits.latency * self._speed(context, tool):
                 context.reason = f"'{task.object}' slid {drift * 1e3:.1f} mm in the hand"
                 return "slip"
@@ -137,12 +146,32 @@ class Watch:
         task, objects = self._task, context.observation.objects
         if not task.seen or task.found is None or task.object not in objects:
             return None
-        way = float(np.linalg.norm(objects[task.object].position - task.found.position))
+        way = objects[task.object].away(task.found)
         if way > self._limits.drift:
             task.moves += 1
             context.reason = f"'{task.object}' was moved by {way * 1e3:.0f} mm"
             return "object_moved"
         return None
+
+    def _is_free(self, context: Context) -> bool:
+        """Return whether the robot does as it likes, as it was told nothing for too long.
+
+        A machine that stands still for a moment has ticks too late; the robot jerks then, and takes
+        about as long to come back to what it is told.
+        """
+        since, self._seen_at = context.time - self._seen_at, context.time
+        if since > 1.5 * context.period + self._limits.latency:
+            self._free_until = context.time + since
+        return context.time < self._free_until
+
+    def _unexplained(self, effort: np.ndarray, told: np.ndarray) -> np.ndarray:
+        """Return by how much efforts are outside of all that was told lately, as parts.  # (k,)."""
+        self._told[self._tick] = told
+        self._tick = (self._tick + 1) % len(self._told)
+        explained = np.maximum(effort, np.minimum.reduce(self._told))
+        np.minimum(explained, np.maximum.reduce(self._told), out=explained)
+        unexplained: np.ndarray = np.abs(effort - explained) / self._most
+        return unexplained
 
     def _speed(self, context: Context, tool: Pose) -> float:
         """Return the mean speed of the tool since the last look [m/s]."""
@@ -169,4 +198,4 @@ class Watch:
 def weight(context: Context) -> float | None:
     """Return the size of the force at the wrist [N]: a weight, where nothing moves or touches."""
     wrench = context.observation.wrenches.get(SENSOR)
-    return None if wrench is None else float(np.linalg.norm(wrench.force))
+    return None if wrench is None else sqrt(wrench.force.dot(wrench.force))

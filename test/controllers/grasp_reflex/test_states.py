@@ -105,5 +105,5 @@ def test_whoever_lacks_a_sensor_or_a_gripper_is_told_so():
         host.step()
     assert "touch sensor 'palm' not found" in host.runner.error
     assert "left_pad, right_pad" in host.runner.error
-    with pytest.raises(ModelError, match="robot 'quadruped' has no gripper"):
+    with pytest.raises(ModelError, match="'grasp_reflex': robot 'quadruped' has no gripper"):
         Host(Simulation(load_scene("quadruped")), load("grasp_reflex"))

@@ -1,5 +1,7 @@
 """The whole task, and every way in which it can fail: each is seen by a state's own check."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,12 +124,45 @@ def test_a_planner_that_may_not_try_gives_up_at_what_another_passes_by(stage):
     assert hasty.until("FAILED", "DESCEND", each=hang) == "DESCEND"
 
 
-def test_a_box_out_of_reach_is_an_ik_failure(stage):
-    short = stage()
-    short.put("box", 0.95, 0.3, 0.335)
+@pytest.mark.parametrize(
+    ("there", "goal", "what"),
+    [((0.95, 0.3, 0.335), (*GOAL, 0.0), "'box'"), (START, (0.95, -0.3, 0.335, 0.0), "the goal")],
+)
+def test_what_is_out_of_reach_is_known_before_the_box_is_in_the_hand(stage, there, goal, what):
+    short = stage(IDLE={"goal": list(goal)})
+    short.put("box", *there)
     assert short.until("FAILED", "EXEC_APPROACH") == "FAILED"
     assert short.made[-1] == ("PLAN_APPROACH", "ik_failed")
-    assert "no posture" in short.reason
+    assert short.reason.startswith(f"{what} is out of reach: no posture brings arm/grasp to")
+
+
+def test_a_line_with_something_in_its_way_is_no_failure_of_kinematics(stage):
+    blocked = stage()
+    blocked.until("DESCEND", each=lambda: blocked.put("brick", 0.35, 0.255, 0.335))
+    blocked.until("RECOVER")
+    assert blocked.made[-1] == ("DESCEND", "no_path")
+    assert "on the line, " in blocked.reason
+
+
+def test_a_robot_that_does_not_tell_what_is_watched_is_refused_before_anything_moves(stage):
+    mute = stage()
+    nothing = np.full(8, np.nan)
+    mute.host.disturb = lambda seen: replace(seen, dq=nothing, effort=nothing)
+    assert mute.until("FAILED", "PLAN_APPROACH") == "FAILED"
+    assert mute.made == [("IDLE", "no_feedback")]
+    assert mute.reason.startswith("'arm' tells no velocity of shoulder_pan_joint, ")
+    assert " and no effort of shoulder_pan_joint, " in mute.reason
+    mute.request("again")
+    assert mute.until("FAILED", "PLAN_APPROACH") == "FAILED"
+    assert mute.made[-1] == ("RECOVER", "give_up")
+
+
+def test_an_effort_that_is_not_told_any_more_ends_the_motion(stage):
+    muted = stage()
+    muted.until("EXEC_APPROACH")
+    muted.host.disturb = lambda seen: replace(seen, effort=np.where(seen.q > 1.0, np.nan, 0.0))
+    assert muted.until("FAILED") == "FAILED"
+    assert muted.labels[-2:] == ["tracking", "give_up"]
 
 
 def test_an_object_that_is_not_known_is_named_with_those_that_are(stage):
