@@ -157,6 +157,7 @@ class Controllers(Follower):
         for served in self._served.values():
             for server in served.servers:
                 server.close(reason)
+                server.flush()
 
     def _pass_on(self, event: Event) -> None:
         match event:
@@ -171,6 +172,11 @@ class Controllers(Follower):
                     Outcome.GOAL_TOLERANCE_VIOLATED,
                 ):
                     self.refusals.report(goal.server.name, "goals aborted", event.message)
+            case TakenOver(was_done=True):
+                self._node.get_logger().info(
+                    f"{event.taker} follows {_place(event.robot, event.loser)}, which was done, on "
+                    f"{', '.join(event.joints)}"
+                )
             case TakenOver():
                 self.refusals.report(
                     _place(event.robot, event.loser),

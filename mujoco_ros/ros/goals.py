@@ -10,6 +10,7 @@ from typing import Any
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Time
+from rclpy.duration import Duration
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -28,6 +29,8 @@ _STATUS = QoSProfile(
 )
 """As is the rule, but for a depth of 1: while Fast DDS still tries to reach a client that has died,
 it could take no second status."""
+_LAST_WORDS = Duration(seconds=0.5)
+"""For so long at most are clients waited for, some of which may have died."""
 _RESULT_S = 10.0
 """For so long a result can be asked for after the end of its goal; rclcpp_action's default."""
 _MOST_ENDED = 1000
@@ -101,6 +104,16 @@ class GoalServer:
         """End all goals and accept no more; `destroy` may follow when clients were told."""
         self._closed = True
         self.give_up_all(reason)
+
+    def flush(self) -> None:
+        """Wait until clients have heard how their goals ended, as the process is about to end.
+
+        What the middleware has yet to send is lost with the process. It sends in order, and whoever
+        waits for a result listens to the status too, of which alone it tells what has arrived.
+        """
+        if self._telling:
+            self._publish_status()
+            self._statuses.wait_for_all_acked(_LAST_WORDS)
 
     def destroy(self) -> None:
         """Withdraw the action."""

@@ -46,6 +46,10 @@ class GripperServer:
         """End all goals and take no more."""
         self.goals.close(reason)
 
+    def flush(self) -> None:
+        """Wait until clients have heard how their goals ended, as the process is about to end."""
+        self.goals.flush()
+
     def destroy(self) -> None:
         """Withdraw the action, after `close`."""
         self.goals.destroy()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mujoco_ros.control.events import Source
+from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED
 from mujoco_ros.model.errors import ModelError, unknown
 from mujoco_ros.model.scene import FASTEST_HZ, SLOWEST_HZ
@@ -167,6 +168,8 @@ def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str,
         if not robot.joints.names:
             continue
         topics[within(robot.namespace, Source.JOINT_COMMANDS)] = robot.name
+        if controllers and control.joints.taking(POSITION):
+            topics[within(robot.namespace, Source.TRAJECTORY, "joint_trajectory")] = robot.name
         for source, interface in FORWARDED.items() if controllers else ():
             if control.joints.taking(interface):
                 topics[within(robot.namespace, source, "commands")] = robot.name

@@ -14,6 +14,7 @@ from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.acting.actuator_server import ActuatorServer
 from mujoco_ros.ros.acting.mocap_server import MocapServer
 from mujoco_ros.ros.acting.parameters import ActingParameters
+from mujoco_ros.ros.acting.pull_server import PullServer
 from mujoco_ros.ros.acting.wrench_server import WrenchServer
 from mujoco_ros.ros.companions.companions import Companions
 from mujoco_ros.ros.control_parameters import ControlParameters
@@ -27,6 +28,7 @@ from mujoco_ros.ros.fsm.hosted import HostedController
 from mujoco_ros.ros.keyframes import KeyframeServices
 from mujoco_ros.ros.lockstep import LockstepParameters
 from mujoco_ros.ros.logging import RosLogHandler
+from mujoco_ros.ros.namesakes import Namesakes
 from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.ros.publishers import Publishers
@@ -36,7 +38,7 @@ from mujoco_ros.ros.simulation_interfaces.run_control import RunControl
 from mujoco_ros.ros.state_logging import StateLogging
 from mujoco_ros.ros.static_frames import StaticFrames
 from mujoco_ros.ros.tasks import later
-from mujoco_ros.ros.topics import RATES
+from mujoco_ros.ros.topics import RATES, clock_topic
 from mujoco_ros.ros.world import World
 from mujoco_ros.sim.commands import QueueFullError
 from mujoco_ros.sim.lockstep import Lockstep
@@ -164,6 +166,8 @@ class MujocoNode(Node):
         self.simulation.on_timestep.append(self._follow_timestep)
         submit, refusals = self._controllers.submit, self._controllers.refusals
         self._wrenches = WrenchServer(self.endpoints, self.simulation, parameters, submit, refusals)
+        find = partial(self._wrenches.place, "")
+        self._pulls = PullServer(self.endpoints, self.simulation, find, submit, refusals)
         self._mocap = MocapServer(self.endpoints, self.simulation, submit, refusals)
         self._actuators = ActuatorServer(
             self.endpoints, self.simulation, submit, refusals, controllers=controllers
@@ -206,6 +210,7 @@ class MujocoNode(Node):
         self.run_control.states.world = lambda: self.entities.worlds.state
         self.world.begins = self._begins
         parameters.apply = self._apply
+        self._namesakes = Namesakes(self, clock_topic().name)
         self._log_summary()
 
     def start(self) -> None:
@@ -232,7 +237,7 @@ class MujocoNode(Node):
         """Return the controller that runs beside the physics, if one is asked for."""
         if not values["controller"]:
             return None
-        return HostedController(self, self.simulation, values, arguments)
+        return HostedController(self, self.simulation, values, arguments, self._control.show_gains)
 
     def _begins(self) -> float:
         """Return the simulated time at which a world that is loaded begins [s]."""
@@ -246,7 +251,7 @@ class MujocoNode(Node):
         """Tell everybody that the simulation was reset."""
         self.run_control.resetting.tell(event)  # whatever becomes of the parameters
         if event.state:
-            self._control.restore_gains(event.gain_changes, event.gains)
+            self._control.show_gains(event.gain_changes, event.gains)
             self._acting.restore()
 
     def _later(self, call: Callable[..., object], *args: object) -> None:

@@ -236,7 +236,8 @@ class Parameters:
             if below:
                 break
         heads = [
-            prefix + head + ("." * bool(dot)) for head, dot, _ in (n.partition(".") for n in below)
+            prefix + head + (".*" if dot else "")
+            for head, dot, _ in (n.partition(".") for n in below)
         ]
         close = get_close_matches(name, specs, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""

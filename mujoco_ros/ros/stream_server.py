@@ -79,6 +79,9 @@ class StreamServer:
             self._endpoints.close(endpoint)
         self._open.clear()
 
+    def flush(self) -> None:
+        """Do nothing, as nobody waits for an answer."""
+
     def destroy(self) -> None:
         """Do nothing more than `close` did."""
 

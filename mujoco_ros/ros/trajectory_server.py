@@ -80,6 +80,10 @@ class TrajectoryServer:
         self._endpoints.close(self._subscription)
         self.goals.close(reason)
 
+    def flush(self) -> None:
+        """Wait until clients have heard how their goals ended, as the process is about to end."""
+        self.goals.flush()
+
     def destroy(self) -> None:
         """Withdraw the action, after `close`."""
         self.goals.destroy()
@@ -102,12 +106,15 @@ class TrajectoryServer:
         return message
 
     def _received(self, message: JointTrajectory) -> None:
+        sent = nanoseconds(message.header.stamp)
         try:
             checked = self._read(message, self._topic)
         except CommandError as error:
             self._refusals.report(self._topic, "refused", str(error))
+            if not (sent and self._past(sent * NANOSECOND)):  # a clock may wait for it
+                self._submit(self._topic, lambda _time: None, stamp=sent)
             return
-        self._hand_over(checked, self._topic, None)
+        self._hand_over(checked, self._topic, None, sent)
 
     def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
         """Say whether to accept a goal; what was read of it is kept for `_accept`."""
@@ -131,17 +138,18 @@ class TrajectoryServer:
     def _cancel(self, goal: Goal) -> None:
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
-    def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None) -> None:
+    def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None, sent: int = 0) -> None:
         control = self._control
         if isinstance(checked, tuple):
             self._submit(
                 came_by,
                 lambda time: control.follow(*checked, goal, time),
                 goal,
+                stamp=sent,
                 start=checked[0].start,
             )
         else:
-            self._submit(came_by, lambda _time: control.hold(checked, goal), goal)
+            self._submit(came_by, lambda _time: control.hold(checked, goal), goal, stamp=sent)
 
     def _read(self, message: JointTrajectory, came_by: str) -> Checked:
         """Return what a message says, with the tolerances of the parameters.

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from builtin_interfaces.msg import Duration
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.control.events import Source
@@ -16,7 +17,8 @@ from mujoco_ros.ros.names import within
 from mujoco_ros.ros.outbox import stamp
 from mujoco_ros.ros.topics import RELIABLE
 
-OUTPUTS = ("joint_commands", "trajectory")
+JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", "trajectory_effort"
+OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _AHEAD, _BRAKING = 4, 10
 """Periods for which a trajectory goes on, and in which it comes to rest then."""
@@ -90,8 +92,7 @@ class Trajectories(Actor):
     Each goes on from the next tick as fast as it shall be then, for a few ticks, and comes to rest
     after them, should nothing follow: a trajectory that ends in motion is refused by many. Its
     times count from the tick's stamp, so that it does not matter how long it was on its way.
-    Efforts are left out. A gripper has a controller of its own, and gets a goal whenever it shall
-    be somewhere else.
+    A gripper has a controller of its own, and gets a goal whenever it shall be somewhere else.
     """
 
     def __init__(
@@ -101,6 +102,9 @@ class Trajectories(Actor):
         joints: ControlledJoints,
         period: float,
         gripper: GripperGoals | None,
+        *,
+        efforts: bool = False,
+        lockstep: bool = False,
     ) -> None:
         """Open the topic.
 
@@ -110,40 +114,60 @@ class Trajectories(Actor):
             joints: Its joints.
             period: Time between two ticks [s].
             gripper: Who has the gripper's joint, if there is one.
+            efforts: Whether to tell efforts as well, to joints that take them. Controllers that
+                command positions alone refuse trajectories which do.
+            lockstep: Whether every tick is answered, if only by joints that go on holding.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
         self._period = period
         self.topic = within(namespace, Source.TRAJECTORY, "joint_trajectory")
         self._joints = joints.taking(POSITION)
-        self._gripper = gripper
+        self._gripper, self._efforts = gripper, efforts
+        self._answering = [self._names[joint] for joint in self._joints] if lockstep else []
         self._publisher = endpoints.publisher(JointTrajectory, self.topic, RELIABLE)
 
     def _send(self, told: np.ndarray, time: float) -> None:
         if self._gripper is not None:
             self._gripper.go(float(told[_POSITION, self._gripper.joint]), time)
         chosen = [joint for joint in self._joints if not np.isnan(told[_POSITION, joint])]
-        if not chosen:
-            return
+        if chosen:
+            self._publisher.publish(self._trajectory(told, chosen, time))
+        elif self._answering:
+            self._publisher.publish(
+                JointTrajectory(header=_header(time), joint_names=self._answering)
+            )
+
+    def _trajectory(self, told: np.ndarray, chosen: list[int], time: float) -> JointTrajectory:
         positions, speeds = told[_POSITION, chosen], np.nan_to_num(told[_VELOCITY, chosen])
         ahead = positions + (self._ahead - self._period) * speeds
         rest = ahead + 0.5 * self._braking * speeds
         lower, upper = (limit[chosen] for limit in self._limits)
-        message = JointTrajectory(
+        efforts = np.nan_to_num(told[_EFFORT, chosen]) if self._efforts else np.empty(0)
+        return JointTrajectory(
+            header=_header(time),
             joint_names=[self._names[joint] for joint in chosen],
             points=[
-                _point(self._ahead, np.clip(ahead, lower, upper), speeds),
-                _point(self._ahead + self._braking, np.clip(rest, lower, upper), 0.0 * speeds),
+                _point(after, np.clip(position, lower, upper), velocity, efforts)
+                for after, position, velocity in (
+                    (self._ahead, ahead, speeds),
+                    (self._ahead + self._braking, rest, 0.0 * speeds),
+                )
             ],
         )
-        message.header.stamp = stamp(time)
-        self._publisher.publish(message)
 
 
-def _point(after: float, positions: np.ndarray, velocities: np.ndarray) -> JointTrajectoryPoint:
+def _header(time: float) -> Header:
+    return Header(stamp=stamp(time))
+
+
+def _point(
+    after: float, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
+) -> JointTrajectoryPoint:
     seconds, nanoseconds = divmod(round(after * 1e9), 1_000_000_000)
     return JointTrajectoryPoint(
         positions=positions.tolist(),
         velocities=velocities.tolist(),
+        effort=efforts.tolist(),
         time_from_start=Duration(sec=seconds, nanosec=nanoseconds),
     )

@@ -49,9 +49,21 @@ class Frames:
         """Follow the frames of objects; `heard` is called after each message."""
         self._objects, self._heard = tuple(objects), heard
         self._seen: dict[str, _Seen] = {}
-        if objects:
-            endpoints.subscription(TFMessage, "/tf", self.take, TF)
-            endpoints.subscription(TFMessage, "/tf_static", self.take, LATCHED)
+        self._subscriptions = [
+            endpoints.subscription(TFMessage, topic, self.take, qos)
+            for topic, qos in (("/tf", TF), ("/tf_static", LATCHED))
+            if objects
+        ]
+
+    def catch_up(self) -> None:
+        """Take what waits in queues, which are long: many tell of frames, and each message counts.
+
+        On a busy machine what is at their front is from long ago.
+        """
+        for subscription in self._subscriptions:
+            with subscription.handle:
+                while (taken := subscription.handle.take_message(TFMessage, False)) is not None:
+                    self._note(taken[0])
 
     def forget(self) -> None:
         """Forget where objects were."""
@@ -73,11 +85,14 @@ class Frames:
 
     def take(self, message: TFMessage) -> None:
         """Take notice of transforms."""
+        self._note(message)
+        self._heard()
+
+    def _note(self, message: TFMessage) -> None:
         for transform in message.transforms:
             self._seen[transform.child_frame_id] = _seen(
                 transform, self._seen.get(transform.child_frame_id)
             )
-        self._heard()
 
     def _pose(self, frame: str, time: float) -> Pose | None:
         pose: Pose | None = None

@@ -30,6 +30,7 @@ class GripperGoals:
         self._asker, self._name = asker, name
         self._service = within(namespace, Source.GRIPPER, "gripper_cmd", "_action/send_goal")
         self._sent, self._sent_at = np.nan, -np.inf
+        asker.is_served(_SEND, self._service)  # so that it is known by the time it counts
 
     def go(self, position: float, time: float) -> None:
         """Have it go somewhere [m]; NaN leaves it where it is. `time` is the tick's [s]."""

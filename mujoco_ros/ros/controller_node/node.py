@@ -3,10 +3,11 @@
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
@@ -22,8 +23,16 @@ from mujoco_ros.model.assembly import assemble
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.motion.chain import Chain
+from mujoco_ros.motion.limits import Limits
+from mujoco_ros.motion.requests import JointMove, Plan
 from mujoco_ros.motion.worker import Planner, ProcessPlanner
-from mujoco_ros.ros.controller_node.actor import Actor, JointCommands, Trajectories
+from mujoco_ros.ros.controller_node.actor import (
+    JOINT_COMMANDS,
+    TRAJECTORY_EFFORT,
+    Actor,
+    JointCommands,
+    Trajectories,
+)
 from mujoco_ros.ros.controller_node.figures import Figures
 from mujoco_ros.ros.controller_node.gains import RemoteGains
 from mujoco_ros.ros.controller_node.gripper_goals import GripperGoals
@@ -37,6 +46,7 @@ from mujoco_ros.ros.fsm.contract import Contract
 from mujoco_ros.ros.fsm.hosted import controller_name
 from mujoco_ros.ros.fsm.settings import StateParameters
 from mujoco_ros.ros.logging import RosLogHandler
+from mujoco_ros.ros.namesakes import Namesakes
 from mujoco_ros.ros.parameters import Parameters
 from mujoco_ros.ros.service import Answer, Service
 from mujoco_ros.ros.simulation_interfaces.interfaces import service_name
@@ -90,6 +100,7 @@ class ControllerNode(Node):
         )
         self._asker = asker
         self._planners: list[Planner] = []
+        self._starting: list[Future[Plan]] = []
         runner = Runner(loaded)
         senses = Senses(
             endpoints,
@@ -105,6 +116,11 @@ class ControllerNode(Node):
             asker, f"{simulator}/{service_name('SetEntityState')}", failed=runner.stop
         )
         looking = Looking(endpoints, plant.layout, index, robot)
+
+        def began() -> None:
+            looking.forget()
+            gains.refresh()
+
         store = loaded.store
         store.provide(PLANNERS, self._planner)
         store.provide(GAINS_GET, gains.get)
@@ -114,15 +130,22 @@ class ControllerNode(Node):
         runner.configure(robot)
         StateParameters(parameters, runner, _at_once)
         parameters.refuse_unknown()
+        actor = self._actor(endpoints, plant, index, values, loaded.period)
+        self._namesakes = Namesakes(self, self.resolve_topic_name(actor.topic), self._is_controller)
         self._pacing = Pacing(
             runner,
             senses,
-            self._actor(endpoints, plant, index, values["output"], loaded.period),
+            actor,
             lockstep=values["lockstep"],
             timeout=values["timeout"],
-            missing=lambda: (*senses.missing, *([] if gains.settled else [f"{simulator}'s gains"])),
+            missing=lambda: (
+                *senses.missing,
+                *([] if gains.settled else [f"{simulator}'s gains"]),
+                # A clock that waits does so for plans, too.
+                *([] if values["lockstep"] or self._can_plan else ["the planner"]),
+            ),
             observed=looking.note,
-            began=looking.forget,
+            began=began,
             stopped=lambda: self._figures.tell(),
         )
         self._contract = Contract(endpoints, runner, _at_once, self._now, (WAITING,))
@@ -134,7 +157,7 @@ class ControllerNode(Node):
         # Not the node's clock: it is silence that is looked for.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(_LOOK_S, guarded(self._look), clock=steady)
-        self.get_logger().info(f"controls '{robot.name}' at {1.0 / loaded.period:g} Hz")
+        self.get_logger().info(f"begins when all topics of '{robot.name}' are heard")
 
     def start(self) -> None:
         """Do nothing: there is no thread to start."""
@@ -146,22 +169,41 @@ class ControllerNode(Node):
             planner.close()
 
     def _actor(
-        self, endpoints: Endpoints, plant: Plant, index: int, output: str, period: float
+        self,
+        endpoints: Endpoints,
+        plant: Plant,
+        index: int,
+        values: Mapping[str, Any],
+        period: float,
     ) -> Actor:
         """Return what tells the joints."""
         namespace, joints = plant.layout.robots[index].namespace, plant.controls[index].joints
-        if output == "joint_commands":
+        if values["output"] == JOINT_COMMANDS:
             return JointCommands(endpoints, namespace, joints)
         gripper = None
         if joints.gripper is not None:
             name = joints.names[joints.gripper]
             gripper = GripperGoals(self._asker, namespace, joints.gripper, name)
-        return Trajectories(endpoints, namespace, joints, period, gripper)
+        return Trajectories(
+            *(endpoints, namespace, joints, period, gripper),
+            efforts=values["output"] == TRAJECTORY_EFFORT,
+            lockstep=values["lockstep"],
+        )
 
     def _planner(self, chain: Chain) -> Planner:
         planner = ProcessPlanner(chain)
         self._planners.append(planner)
+        self._starting.append(planner.submit(_standing_still(chain)))
         return planner
+
+    @property
+    def _can_plan(self) -> bool:
+        """Return whether planners have answered: a busy machine takes its time to start them."""
+        return all(future.done() for future in self._starting)
+
+    def _is_controller(self, name: str) -> bool:
+        """Return whether a node is a controller, which has a state; others command now and then."""
+        return bool(self.count_publishers(f"{name}/state") > 0)
 
     def _now(self) -> float:
         return self._pacing.time
@@ -190,6 +232,12 @@ def _driven(plant: Plant, index: int) -> list[int]:
     return [
         joint - columns.start for joint in range(columns.start, columns.stop) if joint in servos
     ]
+
+
+def _standing_still(chain: Chain) -> JointMove:
+    """Return a request for a motion that is none."""
+    here, most = chain.model.qpos0[chain.qpos], np.ones(chain.size)
+    return JointMove(start=here, goal=here, limits=Limits(velocity=most, acceleration=most))
 
 
 def _at_once(call: Callable[[], T]) -> "Future[T]":

@@ -119,6 +119,7 @@ class Pacing:
                 self._senses.forget()
         if self._due is not Due.NOTHING and self._may_tick(now):
             due, self._due = self._due, Due.NOTHING
+            self._heard_at = now  # a tick may have waited for long, and the robot for its answer
             self._tick(due)
 
     def look(self, now: float) -> None:
@@ -242,6 +243,9 @@ class Pacing:
                 what = f"are {self._timeout:g} s apart" if due is Due.LEAP else "jumped back"
                 _LOG.warning("stamps of joint_states %s: the controller begins anew", what)
             self.runner.reset()
+        else:
+            rate = 1.0 / self.runner.controller.period
+            _LOG.info("all is heard: controls the robot at %g Hz from %g s on", rate, self.time)
         self.begun = True
         self._began()
 

@@ -58,7 +58,7 @@ CONTROLLER_NODE_PARAMETERS = (
         name="output",
         default=OUTPUTS[0],
         description="How the robot is told: by a stream of joint commands, or by short "
-        "trajectories and goals for the gripper",
+        "trajectories, without or with efforts, and goals for the gripper",
         choices=OUTPUTS,
         read_only=True,
     ),

@@ -1,6 +1,7 @@
 """What a robot says it senses, as its controller sees it."""
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.ros.controller_node.frames import Frames
 from mujoco_ros.ros.controller_node.inbox import Inbox
 from mujoco_ros.ros.controller_node.joint_state import JointReader
+from mujoco_ros.ros.controller_node.readings import Readings
 from mujoco_ros.ros.endpoints import Endpoints
 from mujoco_ros.ros.names import within
 from mujoco_ros.ros.topics import RELIABLE, SENSOR, WrenchSign
@@ -98,6 +100,11 @@ class Senses:
             return False
         return all(self._frames.stamp(name) >= stamp for name in self._sought)
 
+    def _readings(self, kind: str) -> Readings[Any]:
+        read = partial(_TABLE[kind][-1], sign=self._sign)
+        boxes = self._inboxes[kind].items()
+        return Readings({name: box.letter for name, box in boxes if box.letter}, read)
+
     def _boxes(self) -> Iterator[Inbox]:
         yield self._joint_states
         for named in self._inboxes.values():
@@ -115,10 +122,8 @@ class Senses:
         """
         time = (self.stamp or 0) / _NS
         joints = self._reader.read(self._joint_states.message)
-        seen = {
-            kind: {name: read(box.message, self._sign) for name, box in self._inboxes[kind].items()}
-            for kind, (_, _, read) in _TABLE.items()
-        }
+        self._frames.catch_up()
+        seen = {kind: self._readings(kind) for kind in _TABLE}
         return Observation(
             time=time,
             q=joints.q,
@@ -164,7 +169,7 @@ def _quat(message: Any) -> np.ndarray:
     return np.array([message.w, message.x, message.y, message.z])
 
 
-def _base(message: Odometry, _sign: float) -> Base:
+def _base(message: Odometry, *, sign: float) -> Base:
     pose, twist = message.pose.pose, message.twist.twist
     return Base(
         pose=Pose(position=_vector(pose.position), quat_wxyz=_quat(pose.orientation)),
@@ -173,7 +178,7 @@ def _base(message: Odometry, _sign: float) -> Base:
     )
 
 
-def _inertial(message: Imu, _sign: float) -> Inertial:
+def _inertial(message: Imu, *, sign: float) -> Inertial:
     """Read an IMU; a covariance that begins with -1 says that something is not measured."""
     nothing = np.full(3, np.nan)
     return Inertial(
@@ -187,16 +192,16 @@ def _inertial(message: Imu, _sign: float) -> Inertial:
     )
 
 
-def _wrench(message: WrenchStamped, sign: float) -> Wrench:
+def _wrench(message: WrenchStamped, *, sign: float) -> Wrench:
     wrench = message.wrench
     return Wrench(force=sign * _vector(wrench.force), torque=sign * _vector(wrench.torque))
 
 
-def _touch(message: WrenchStamped, _sign: float) -> float:
+def _touch(message: WrenchStamped, *, sign: float) -> float:
     return float(message.wrench.force.z)
 
 
-_TABLE: dict[str, tuple[Any, Any, Callable[[Any, float], Any]]] = {
+_TABLE: dict[str, tuple[Any, Any, Callable[..., Any]]] = {
     "odom": (Odometry, RELIABLE, _base),
     "imu": (Imu, SENSOR, _inertial),
     "wrench": (WrenchStamped, SENSOR, _wrench),

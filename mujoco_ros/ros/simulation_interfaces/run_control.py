@@ -56,3 +56,4 @@ class RunControl(Follower):
         """End what is still pursued, after the physics thread ended."""
         if self._stepping.goals is not None:
             self._stepping.goals.close(reason)
+            self._stepping.goals.flush()

@@ -35,6 +35,9 @@ class Wires:
     def ask(self, _kind, name, request, _answered) -> None:
         self.asked.append((name, request))
 
+    def is_served(self, _kind, _name) -> bool:
+        return True
+
 
 def seconds(point) -> float:
     return point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
@@ -72,6 +75,25 @@ def test_trajectories_go_on_for_a_few_ticks_and_come_to_rest():
     actor.hold(1.5)
     ahead, rest = wires.said[-1].points
     assert [*ahead.positions, *rest.positions, *ahead.velocities] == [0.5, 0.5, 0.0]
+
+
+def test_efforts_are_told_where_they_are_taken_and_a_clock_that_waits_gets_an_answer():
+    wires = Wires()
+    actor = Trajectories(wires, "", JOINTS, 0.005, None, efforts=True, lockstep=True)
+    told = TOLD.copy()
+    told[2, 0] = 7.0
+    actor.act(told, 1.0)
+    assert [list(point.effort) for point in wires.said[-1].points] == [[7.0], [7.0]]
+    actor.answer(1.25)
+    answer = wires.said[-1]
+    assert (list(answer.joint_names), list(answer.points)) == (["hip", "knee"], [])
+    assert answer.header.stamp.nanosec == 250_000_000
+    without = Trajectories(wires, "", JOINTS, 0.005, None)
+    without.act(told, 1.0)
+    assert [list(point.effort) for point in wires.said[-1].points] == [[], []]
+    count = len(wires.said)
+    without.answer(1.25)
+    assert len(wires.said) == count, "on a robot, that would stop what others move"
 
 
 def test_a_gripper_gets_a_goal_when_it_shall_be_elsewhere_and_no_stream():

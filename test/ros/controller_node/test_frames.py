@@ -1,6 +1,7 @@
 """Objects by TF."""
 
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -17,13 +18,17 @@ def frames() -> Frames:
     return Frames(silent, ["box", "cup"])
 
 
-def tell(frames: Frames, child: str, xyz: tuple, time: float, parent="world", wxyz=(1, 0, 0, 0)):
+def placed(child: str, xyz: tuple, time: float, parent="world", wxyz=(1, 0, 0, 0)):
     message = TransformStamped(child_frame_id=child)
     message.header.frame_id, message.header.stamp = parent, stamp(time)
     at, turned = message.transform.translation, message.transform.rotation
     at.x, at.y, at.z = map(float, xyz)
     turned.w, turned.x, turned.y, turned.z = map(float, wxyz)
-    frames.take(TFMessage(transforms=[message]))
+    return message
+
+
+def tell(frames: Frames, *args, **options) -> None:
+    frames.take(TFMessage(transforms=[placed(*args, **options)]))
 
 
 def test_an_object_is_where_a_chain_of_frames_to_the_world_says(frames):
@@ -44,6 +49,16 @@ def test_an_object_that_moves_is_thought_to_go_on_for_a_moment(frames):
     assert frames.poses(9.0)["box"].position[0] == pytest.approx(0.11)
     tell(frames, "box", (0.5, 0, 0), 5.0)
     assert frames.poses(5.05)["box"].position[0] == 0.5, "that was no motion"
+
+
+def test_what_waits_in_queues_is_known_before_its_turn():
+    waiting = [TFMessage(transforms=[placed("box", (x, 0, 0), x)]) for x in (1.0, 1.01)]
+    handle = MagicMock()
+    handle.take_message = lambda *_: (waiting.pop(0), None) if waiting else None
+    queue = SimpleNamespace(handle=handle)
+    frames = Frames(SimpleNamespace(subscription=lambda *_, **__: queue), ["box"])
+    frames.catch_up()
+    assert frames.poses(1.02)["box"].position[0] == pytest.approx(1.02)
 
 
 def test_frames_in_a_ring_and_objects_from_before_a_reset_are_nowhere(frames):

@@ -23,7 +23,8 @@ class Clerk:
         self.asked: list[tuple] = []
         self.served = False
 
-    def ask(self, kind, name, request, answered, given_up=lambda _reason: None) -> None:
+    def ask(self, kind, name, request, answered, given_up=None, *, twice=False) -> None:
+        assert twice == (kind is not SetEntityState), "the world may have moved on by then"
         self.asked.append((kind, name, request, answered, given_up))
 
     def is_served(self, _kind, _name) -> bool:
@@ -68,6 +69,50 @@ def test_gains_are_those_of_the_other_node_and_what_differs_is_changed():
     assert failures == ["gains were not changed: too stiff"]
     with pytest.raises(ValueError, match=r"left\.gains\.a\.kp cannot be -1"):
         gains.set(Gains(kp=np.array([-1.0, 0.0, 5.0]), kd=np.zeros(3)))
+
+
+def soft(kp: float) -> Gains:
+    return Gains(kp=np.array([1.0, 0.0, kp]), kd=np.array([2.0, 0.0, 4.0]))
+
+
+def set_by(clerk: Clerk) -> list[tuple[str, float]]:
+    """Grant what was asked for, which must be one change and nothing else; return it."""
+    ((kind, _, request, answered, _),) = clerk.asked
+    assert kind is SetParametersAtomically
+    clerk.asked.clear()
+    done = SetParametersAtomically.Response()
+    done.result.successful = True
+    answered(done)
+    return [(p.name, p.value.double_value) for p in request.parameters]
+
+
+def test_gains_wanted_while_others_are_being_set_follow_these():
+    clerk = Clerk()
+    gains, _ = remote(clerk)
+    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    for kp in (5.0, 6.0, 7.0):
+        gains.set(soft(kp))
+        assert gains.get().kp[2] == kp
+    # Two at once, and the first of them sent again, would end with the first.
+    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
+    assert set_by(clerk) == [("left.gains.c.kp", 7.0)]
+    assert not clerk.asked
+
+
+def test_after_a_reset_gains_are_set_again_to_what_they_were_set_to_before():
+    clerk = Clerk()
+    gains, _ = remote(clerk)
+    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    gains.set(soft(5.0))
+    gains.refresh()
+    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
+    gains.set(soft(5.0))
+    tell(clerk, 1.0, 2.0, 3.0, 4.0)  # the reset has restored them
+    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
+    gains.refresh()
+    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    assert gains.get().kp[2] == 3.0
+    assert not clerk.asked
 
 
 def test_a_robot_whose_gains_nobody_tells_has_none():

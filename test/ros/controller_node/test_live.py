@@ -1,5 +1,7 @@
 """A controller beside a simulator does what it does inside of one, also when it is killed."""
 
+import contextlib
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,15 +12,22 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from remote import Remote
 from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import Result
 from simulators import Starter
 
+from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.catalogue import load, load_table
+from mujoco_ros.controllers.pick_place.task import upright
 from mujoco_ros.hosting.host import Host
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.ros.controller_node.placing import Placing
+from mujoco_ros.ros.viewer.asking import Asker
 from mujoco_ros.sim.simulation import Simulation
 
 RATE_HZ = load_table("pick_place").rate
 LOCKSTEP = {"mode": "lockstep", "lockstep_sources": f"joint_commands@{RATE_HZ:g}"}
+TRAJECTORIES = f"joint_trajectory_controller/joint_trajectory@{RATE_HZ:g}"
+TROUBLE = {"collision", "tracking", "saturated", "slip", "ik_failed", "no_path", "missed_place"}
 
 
 def hosted() -> list[tuple[float, str, str, str]]:
@@ -39,10 +48,25 @@ def since_the_first(made: list[tuple]) -> list[tuple]:
     return [(round(time - made[0][0], 3), *step) for time, *step in made]
 
 
+def put_elsewhere(remote: Remote, pose: Pose) -> None:
+    """Put the box somewhere as a state of a controller on a node does."""
+    asker, failures = Asker(remote.listener.node), []
+    placing = Placing(asker, "/mujoco/set_entity_state", failed=failures.append)
+
+    def there() -> bool:
+        with contextlib.suppress(LookupError):  # the simulator may not be discovered yet
+            placing.put("box", pose)
+        asker.tick(time.monotonic())
+        at = remote.call("GetEntityState", entity="box").state.pose.position
+        return np.hypot(at.x - pose.position[0], at.y - pose.position[1]) < 1e-3
+
+    assert remote.listener.spin_until(there), failures
+
+
 @pytest.fixture(scope="module")
 def remote(start_shared: Starter) -> Remote:
     """The arm, in a simulator whose clock waits for a controller."""
-    return Remote(start_shared, scene="arm", real_time_factor=0.0, **LOCKSTEP)
+    return Remote(start_shared, scene="arm", real_time_factor=0.0, cameras="true", **LOCKSTEP)
 
 
 @pytest.fixture
@@ -95,3 +119,19 @@ def test_pick_place_does_the_same_beside_a_simulator_also_when_it_is_killed(remo
     assert not remote.listener.result(client.call_async(wrong)).success
     assert "'lift' is not available in DONE; available: " in second.log
     assert second.stop() == 0
+
+
+@pytest.mark.timeout(600)
+def test_it_finds_a_box_by_an_image_softens_the_arm_and_leads_it_by_trajectories(remote, beside):
+    assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
+    remote.listener.set_parameters({"lockstep_sources": TRAJECTORIES, "real_time_factor": 1.0})
+    put_elsewhere(remote, upright(0.37, 0.18, 0.335, 0.3))
+    settings = {"IDLE.object_pose": "depth", "IDLE.gains": "lab"}
+    soft = beside("pick_place", scene="arm", lockstep=True, output="trajectory_effort", **settings)
+    made = soft.wait_for(goal="DONE")
+    assert TROUBLE.isdisjoint(label for *_, label in made)
+    assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0
+    assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
+    soft.wait_for(goal="EXEC_APPROACH", after=len(made))
+    assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0, "it is soft anew"
+    assert soft.stop() == 0

@@ -1,5 +1,6 @@
 """A controller that ticks with a robot."""
 
+import logging
 from concurrent.futures import Future
 
 import numpy as np
@@ -106,6 +107,17 @@ class Bench:
         return [float(values[0, 0]) for values in self.actor.told]
 
 
+def test_the_log_says_that_it_controls_once_it_does(caplog):
+    caplog.set_level(logging.INFO)
+    bench = Bench()
+    bench.missing = ["imu"]
+    bench.say(1.0)
+    assert "controls" not in caplog.text
+    bench.missing = []
+    bench.say(1.005, 1.01)
+    assert caplog.text.count("controls the robot at 200 Hz from 1.005 s on") == 1
+
+
 def test_it_begins_where_the_robot_is_once_everything_was_heard():
     bench = Bench()
     bench.missing = ["imu/x"]
@@ -181,11 +193,14 @@ def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans():
     assert len(bench.actor.told) == 5, "the plan is not there yet"
     answer.set_result(0.1)
     bench.robot.complete = False
+    bench.now += 0.4
     bench.pacing.look(bench.now)
     assert len(bench.actor.told) == 5, "a sensor is not there yet"
     bench.robot.complete = True
     bench.pacing.heard(bench.now)
     assert bench.told[-1] == pytest.approx(0.3)
+    bench.pacing.look(bench.now + 0.3)
+    assert bench.runner.state == "S0", "the robot waited for the tick, and is not silent"
     bench.robot.complete = False
     bench.say(1.030)
     bench.pacing.look(bench.now + 0.6)
