@@ -49,6 +49,7 @@ def main() -> int:
     notes = [
         "scene humanoid, every topic at 1 kHz, /tf included; a process subscribes to all of them; "
         "in (h) the arm, of which one listens to controller_state alone",
+        "in (r) the others are MuJoCo Robotics Lab, Part 9, on one start and goal",
         f"load average {load_before:.2f} before, {load():.2f} after",
     ]
     if options.quick:
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator as it runs, in processes of its own, and compare the "
-        "figures with their limits.\nThe whole takes about 35 minutes, most of it for (f) and "
+        "figures with their limits.\nThe whole takes about 40 minutes, most of it for (f), (r) and "
         "reliability.",
         epilog=f"measurements:\n{keys}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

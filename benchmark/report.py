@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-_HEAD = ("", "quantity", "value", "unit", "limit", "")
+_HEAD = ("", "quantity", "value", "unit", "limit", "", "others report")
+_VALUE = 2
+"""The column of figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +24,7 @@ class Row:
         limit: The limit in words, empty where there is none.
         good: Whether it keeps the limit, None without one.
         text: The value as it is shown, with as many digits as it deserves.
+        others: What somebody else reports, in words; empty where nobody does.
     """
 
     key: str
@@ -31,11 +34,13 @@ class Row:
     text: str
     limit: str = ""
     good: bool | None = None
+    others: str = ""
 
     def cells(self) -> tuple[str, ...]:
         """Return the columns of a table."""
         verdict = {None: "", True: "pass", False: "FAIL"}[self.good]
-        return (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
+        told = (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
+        return (*told, self.others)
 
 
 def figure(
@@ -47,12 +52,20 @@ def figure(
     *,
     limit: str = "",
     keeps: Callable[[float], bool] | None = None,
+    others: str = "",
 ) -> Row:
     """Return a row; `keeps` tells whether a value is within the limit."""
     good = None if keeps is None else bool(keeps(value))
     text = f"{value:.{digits}f}"
     return Row(
-        key=key, quantity=quantity, value=value, unit=unit, text=text, limit=limit, good=good
+        key=key,
+        quantity=quantity,
+        value=value,
+        unit=unit,
+        text=text,
+        limit=limit,
+        good=good,
+        others=others,
     )
 
 
@@ -79,15 +92,20 @@ def percentiles(
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as aligned text."""
-    lines = [_HEAD, *(row.cells() for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEAD))]
+    lines = _lines(rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(_aligned(line, widths) for line in lines)
 
 
+def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return the head and the cells of all rows; the last column only where it says something."""
+    columns = len(_HEAD) if any(row.others for row in rows) else len(_HEAD) - 1
+    return [line[:columns] for line in (_HEAD, *(row.cells() for row in rows))]
+
+
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    number = 2  # the value's column
     padded = [
-        cell.rjust(width) if column == number else cell.ljust(width)
+        cell.rjust(width) if column == _VALUE else cell.ljust(width)
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(padded).rstrip()
@@ -111,8 +129,9 @@ def save(
     lines = [f"# Benchmark {name}", ""]
     lines += [f"- {what}: {value}" for what, value in machine.items()]
     lines += [f"- {note}" for note in notes]
-    lines += ["", _markdown(_HEAD), "|---|---|--:|---|---|---|"]
-    lines += [_markdown(row.cells()) for row in rows]
+    head, *cells = _lines(rows)
+    rule = ["--:" if column == _VALUE else "---" for column in range(len(head))]
+    lines += ["", _markdown(head), f"|{'|'.join(rule)}|", *map(_markdown, cells)]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return record, page
 

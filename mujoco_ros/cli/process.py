@@ -4,10 +4,12 @@ import os
 import signal
 import sys
 import time
+from ast import literal_eval
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.cli.memory import Memory
@@ -56,6 +58,11 @@ def run(
     _on_signals(lambda _number: os._exit(0))  # there is nothing to put in order yet
     try:
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    except rclpy_implementation.UnknownROSArgsError as error:
+        unknown = " ".join(literal_eval(str(error)))
+        return fail(
+            f"unknown after --ros-args: {unknown}; a parameter is given as '-p name:=value'"
+        )
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
         return fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
     try:

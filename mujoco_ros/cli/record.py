@@ -29,8 +29,9 @@ _FLUSH_S = 0.5
 """A sudden end loses at most what came within this and one _TAKE_S."""
 _EPILOG = """\
 Without --topics and --regex, everything is recorded that ROS does not hide. The bag is an MCAP bag
-as of `ros2 bag record --storage mcap`. Ctrl-C ends the recording. If it ends without warning, what
-is older than a second is in the bag; `record --repair FOLDER` indexes it.
+as of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` leaves those of all
+cameras out, of robots in a namespace `-x '.*/camera/.*'`. Ctrl-C ends the recording. If it ends
+without warning, what is older than a second is in the bag; `record --repair FOLDER` indexes it.
 """
 
 _LOG = logging.getLogger("mujoco_ros.record")

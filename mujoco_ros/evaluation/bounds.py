@@ -42,12 +42,12 @@ def _measured(name: str, which: int, factor: float = 1.0) -> Callable[[Summary],
 
 
 _MEAN, _RMS, _LARGEST = 0, 1, 2
-_MILLI = 1e3
+_MILLI, _MICRO = 1e3, 1e6
 LAB = (
     Bound(
         name="success [%]",
         lab="100 (50 of 50)",
-        limit=95.0,
+        limit=100.0,
         value=lambda it: 100.0 * it.successes / max(it.count, 1),
         least=True,
     ),
@@ -79,6 +79,20 @@ LAB = (
         limit=0.01,
         value=_measured("ik_error", _LARGEST, _MILLI),
         digits=5,
+    ),
+    Bound(
+        name="the same, turned [µrad]",
+        lab="< 100",
+        limit=100.0,
+        value=_measured("ik_turn", _LARGEST, _MICRO),
+        digits=2,
+    ),
+    Bound(
+        name="most corners of a way, its ends included",
+        lab="5 to 15",
+        limit=15.0,
+        value=_measured("corners", _LARGEST),
+        digits=0,
     ),
     Bound(
         name="steps in which a torque was saturated",

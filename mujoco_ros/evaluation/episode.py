@@ -84,13 +84,15 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     host.disturb = trial.senses(conditions, seed)
     recorder = Recorder(simulation, host)
     machine = controller.machine
-    while not trial.over(simulation, machine.outcome) and simulation.time < trial.limit:
-        if not host.step():
+    while simulation.time < trial.limit:
+        if not host.advance():
             host.stop("the simulation diverged")
         if host.runner.error:
             break
         if recorder.stepped():
             trial.act(simulation, host.runner.request, conditions)
+            if trial.over(simulation, machine.outcome):
+                break
     host.close()
     measures = trial.measure(simulation, controller.store, recorder, conditions)
     failures = recorder.failures
@@ -98,7 +100,8 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     if host.runner.error:
         outcome, reason = ERROR, host.runner.error
     elif machine.has_failed and failures:
-        cause = next(it for it in reversed(failures) if it.transition.label != GIVE_UP)
+        causes = (it for it in reversed(failures) if it.transition.label != GIVE_UP)
+        cause = next(causes, failures[-1])
         outcome, reason = cause.transition.label, cause.reason
     elif trial.over(simulation, machine.outcome):
         outcome, reason = trial.flaw(measures) or SUCCESS, ""

@@ -13,12 +13,13 @@ from mujoco_ros.evaluation.clocks import Clock
 from mujoco_ros.evaluation.episode import Episode, run_episode
 from mujoco_ros.evaluation.trial import Trial
 from mujoco_ros.model.assembly import Assembly, assemble
+from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.scene import load_scene
+from mujoco_ros.motion.servant import ONE_THREAD
 
 DIED = "worker_died"
 _ATTEMPTS = 3
 """Times that an episode may be running when a worker dies before it is taken for the cause."""
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class _Work(NamedTuple):
@@ -29,8 +30,8 @@ class _Work(NamedTuple):
     clock: Clock
 
 
-_WORK: list[_Work] = []
-"""That of this process, if it has one."""
+_WORK: list[_Work | ModelError] = []
+"""That of this process, or why there is none."""
 
 
 def episodes(
@@ -78,8 +79,8 @@ def _pool(
     trial: Trial, left: dict[int, int], clock: Clock, jobs: int, run: Callable[[int], Episode]
 ) -> Iterator[Episode]:
     """Yield what gets done until a worker dies, and take it off what is left."""
-    for name in _THREADS:  # episodes run beside each other; their arrays are small
-        os.environ.setdefault(name, "1")
+    for name, value in ONE_THREAD.items():  # episodes run beside each other
+        os.environ.setdefault(name, value)
     waiting = list(left)
     running: dict[Future[Episode], int] = {}
     pool = ProcessPoolExecutor(
@@ -89,7 +90,7 @@ def _pool(
         while waiting or running:
             while waiting and len(running) < jobs:
                 seed = waiting.pop(0)
-                running[pool.submit(run, seed)] = seed
+                running[_submit(pool, run, seed)] = seed
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 episode = future.result()
@@ -102,10 +103,23 @@ def _pool(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _submit(pool: ProcessPoolExecutor, run: Callable[[int], Episode], seed: int) -> Future[Episode]:
+    """Submit a seed; a process that is started for it leaves it to this one to be interrupted."""
+    # It inherits the mask: a handler of its own it would have only after all its imports.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(run, seed)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(trial: Trial, clock: Clock) -> None:
-    """Prepare a process, which leaves it to its parent to be interrupted."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _prepare(trial, clock)
+    """Prepare a process."""
+    try:
+        _prepare(trial, clock)
+    except ModelError as error:
+        # For the first episode to raise: what is raised here ends the process, and nobody hears.
+        _WORK[:] = [error]
     gc.collect()
     gc.freeze()
 
@@ -116,6 +130,8 @@ def _prepare(trial: Trial, clock: Clock) -> None:
 
 def _run(seed: int) -> Episode:
     (work,) = _WORK
+    if isinstance(work, ModelError):
+        raise work
     episode = run_episode(work.trial, work.assembly, seed, work.clock)
     gc.collect()  # models are large, and Python does not see how large
     return episode

@@ -1,6 +1,7 @@
 """What sensors add to what they measure, for controllers that have to live with it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -60,44 +61,62 @@ class _Noisy:
         self._row = 0
 
     def sense(self, seen: Observation) -> Observation:
-        noise, n = self._noise, len(seen.q)
-        draw = self._draw(3 * n + 6 * (len(seen.wrenches) + len(seen.objects)))
-        by = iter(draw[3 * n :].reshape(-1, 2, 3))
-        return replace(
-            seen,
-            q=seen.q + noise.position * draw[:n],
-            dq=seen.dq + noise.velocity * draw[n : 2 * n],
-            effort=seen.effort * (1.0 + noise.effort * draw[2 * n : 3 * n]),
+        n = len(seen.q)
+        by = self._draw(n, len(seen.wrenches), len(seen.objects))
+        of_wrenches = by[3 * n :]
+        of_objects = of_wrenches[6 * len(seen.wrenches) :]
+        return Observation(
+            time=seen.time,
+            q=seen.q + by[:n],
+            dq=seen.dq + by[n : 2 * n],
+            effort=seen.effort * by[2 * n : 3 * n],
+            base=seen.base,
+            imus=seen.imus,
             wrenches={
-                name: _blurred(wrench, noise, next(by)) for name, wrench in seen.wrenches.items()
+                name: _blurred(wrench, of_wrenches[6 * i : 6 * i + 6])
+                for i, (name, wrench) in enumerate(seen.wrenches.items())
             },
-            objects={name: _shaken(pose, noise, next(by)) for name, pose in seen.objects.items()},
+            touches=seen.touches,
+            objects={
+                name: _shaken(pose, of_objects[6 * i : 6 * i + 6])
+                for i, (name, pose) in enumerate(seen.objects.items())
+            },
         )
 
-    def _draw(self, size: int) -> np.ndarray:
-        """Return so many standard normal numbers."""
+    def _draw(self, joints: int, wrenches: int, objects: int) -> np.ndarray:
+        """Return what is added to all that is sensed, and the factors of efforts."""
+        size = 3 * joints + 6 * (wrenches + objects)
         if self._row == len(self._drawn) or size != self._drawn.shape[1]:
-            self._drawn, self._row = self._random.standard_normal((_TICKS, size)), 0
+            noise = self._noise
+            deviation = np.repeat(
+                (noise.position, noise.velocity, noise.effort)
+                + wrenches * (noise.force, noise.torque)
+                + objects * (noise.place, 0.5 * noise.turn),
+                3 * (joints,) + 2 * (wrenches + objects) * (3,),
+            )
+            self._drawn = self._random.standard_normal((_TICKS, size)) * deviation
+            self._drawn[:, 2 * joints : 3 * joints] += 1.0
+            self._row = 0
         self._row += 1
         drawn: np.ndarray = self._drawn[self._row - 1]
         return drawn
 
 
-def _blurred(wrench: Wrench, noise: Noise, by: np.ndarray) -> Wrench:
-    return Wrench(
-        force=wrench.force + noise.force * by[0], torque=wrench.torque + noise.torque * by[1]
-    )
+def _blurred(wrench: Wrench, by: np.ndarray) -> Wrench:
+    return Wrench(force=wrench.force + by[:3], torque=wrench.torque + by[3:])
 
 
-def _shaken(pose: Pose, noise: Noise, by: np.ndarray) -> Pose:
-    x, y, z = (0.5 * noise.turn * by[1]).tolist()
-    a, b, c, d = pose.quat_wxyz.tolist()  # turned by a small angle in the object's own frame
+def _shaken(pose: Pose, by: np.ndarray) -> Pose:
+    """Return a pose that is moved, and turned by twice a small angle in its own frame."""
+    x, y, z = by[3:].tolist()
+    a, b, c, d = pose.quat_wxyz.tolist()
     quat = np.array(
-        [
+        (
             a - b * x - c * y - d * z,
             b + a * x + c * z - d * y,
             c + a * y + d * x - b * z,
             d + a * z + b * y - c * x,
-        ]
+        )
     )
-    return Pose(position=pose.position + noise.place * by[0], quat_wxyz=quat / np.linalg.norm(quat))
+    quat /= sqrt(quat.dot(quat))
+    return Pose(position=pose.position + by[:3], quat_wxyz=quat)

@@ -1,6 +1,8 @@
 """Episodes as pictures."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from mujoco_ros.evaluation.episode import Episode
+from mujoco_ros.evaluation.episode import SUCCESS, Episode
 from mujoco_ros.evaluation.statistics import names
 
 _INK, _FAINT, _GOOD, _BAD, _GRID = "#1d2b38", "#51606e", "#2a7f9e", "#c8553d", "#e3e9ee"
@@ -31,11 +33,14 @@ _STYLE: dict[Any, Any] = {
 }
 _MAP = ("start_x", "start_y", "goal_x", "goal_y")
 _HISTOGRAMS = (
-    ("error_xy", 1e3, "place error in the plane [mm]"),
-    ("error_yaw", 180 / np.pi, "error of orientation [°]"),
-    ("tracking", 1e3, "largest tracking error [mrad]"),
-    ("cycle", 1.0, "cycle [s]"),
+    ("error_xy", 1e3, "place error in the plane [mm]", True),
+    ("error_yaw", 180 / np.pi, "error of orientation [°]", True),
+    ("tracking", 1e3, "largest tracking error [mrad]", True),
+    ("cycle", 1.0, "cycle [s]", False),
 )
+"""Measure, factor, what it is, and whether zero would be perfect."""
+_MARKS = "XDv^sP*"
+"""Of failures; there may be more of them than marks."""
 
 
 def write_pictures(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
@@ -57,28 +62,30 @@ def write_pictures(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
 
 
 def _map(episodes: Sequence[Episode]) -> Figure | None:
-    """Draw whereto and whence, seen from above: what failed is told by name."""
+    """Draw whereto and whence, seen from above: each way to fail has a mark of its own."""
     placed = [it for it in episodes if all(name in it.conditions for name in _MAP)]
     if not placed:
         return None
-    figure = Figure(figsize=(5.6, 5.6), layout="constrained")
+    figure = Figure(figsize=(5.6, 5.9), layout="constrained")
     axes = figure.subplots()
+    outcomes = Counter(it.outcome for it in sorted(placed, key=lambda it: not it.success))
+    marks = dict(zip((it for it in outcomes if it != SUCCESS), cycle(_MARKS), strict=False))
     for it in placed:
         x, y, to_x, to_y = (it.conditions[name] for name in _MAP)
-        colour = _GOOD if it.success else _BAD
-        axes.plot([y, to_y], [x, to_x], color=colour, alpha=0.12, linewidth=0.8, zorder=1)
+        colour, alpha = (_GOOD, 0.12) if it.success else (_BAD, 0.6)
+        axes.plot([y, to_y], [x, to_x], color=colour, alpha=alpha, linewidth=0.8, zorder=1)
         axes.plot(to_y, to_x, "o", mfc="none", mec=colour, ms=4, alpha=0.6, zorder=2)
-        axes.plot(
-            y, x, "o" if it.success else "X", color=colour, ms=5 if it.success else 8, zorder=3
-        )
-        if not it.success:
-            axes.annotate(it.outcome, (y, x), (5, 4), textcoords="offset points", color=_BAD)
+        mark = "o" if it.success else marks[it.outcome]
+        axes.plot(y, x, mark, color=colour, ms=5 if it.success else 8, zorder=3)
+    for outcome, count in outcomes.items():
+        mark, colour = ("o", _GOOD) if outcome == SUCCESS else (marks[outcome], _BAD)
+        axes.plot([], [], mark, color=colour, label=f"{outcome}: {count}")
     axes.plot(0.0, 0.0, "s", color=_INK, ms=10)
     axes.annotate("arm", (0.0, 0.0), (9, -3), textcoords="offset points", color=_INK)
     axes.set(xlabel="y [m]", ylabel="x [m]", aspect="equal")
     axes.invert_xaxis()  # x ahead, y to the left
-    good = sum(it.success for it in placed)
-    axes.set_title(f"Starts (filled) and goals (rings): {good} of {len(placed)} succeeded")
+    axes.set_title("Starts (filled) and goals (rings), from above")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -90,9 +97,12 @@ def _errors(episodes: Sequence[Episode]) -> Figure | None:
         return None
     figure = Figure(figsize=(7.6, 2.4 * ((len(rows) + 1) // 2)), layout="constrained")
     grid = figure.subplots((len(rows) + 1) // 2, 2, squeeze=False).ravel()
-    for axes, (name, factor, label) in zip(grid, rows, strict=False):
+    for axes, (name, factor, label, exact) in zip(grid, rows, strict=False):
         values = factor * np.array([it.measures[name] for it in good])
-        axes.hist(values, bins=min(30, 3 + len(good) // 4), color=_GOOD)
+        # Errors from zero on: how large they are is to be seen, not only how they differ.
+        low, high = 0.0 if exact else values.min(), values.max()
+        bins = min(30, 3 + len(good) // 4)
+        axes.hist(values, bins=bins, range=(low, high or 1.0), color=_GOOD)
         axes.axvline(np.sqrt(np.mean(values**2)), color=_INK, linewidth=1.0, linestyle="--")
         axes.set(xlabel=label, ylabel="episodes")
         axes.yaxis.get_major_locator().set_params(integer=True)

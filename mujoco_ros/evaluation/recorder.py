@@ -4,6 +4,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from mujoco_ros.control.runs import as_slice
 from mujoco_ros.fsm.table import TIMEOUT
 from mujoco_ros.fsm.transition import Transitioned
 from mujoco_ros.hosting.host import Host
@@ -27,8 +28,8 @@ class Recorder:
         self._initial = self._state = self._machine.state
         self._ticks = 0
         self._hash = sha256()
-        self._joints = simulation.drives.servo_joints
-        self._qpos = simulation.joints.qpos[self._joints]
+        joints = simulation.drives.servo_joints
+        self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
 
     def stepped(self) -> bool:
         """Take notice of a step; return whether it was a tick."""

@@ -1,10 +1,11 @@
-"""Episodes as tables: CSV for programs, Markdown for people."""
+"""Episodes as tables: CSV for programs, Markdown and text for people."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 from mujoco_ros.evaluation.episode import Episode
+from mujoco_ros.evaluation.quantities import quantity
 from mujoco_ros.evaluation.statistics import Summary, names
 
 _ABOUT = ("seed", "outcome", "reason", "failures", "duration", "cost", "digest")
@@ -34,12 +35,15 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         "",
         f"**{summary.successes} of {summary.count}** succeeded: {rate:.1%}, "
         f"95 % interval {low:.1%} to {high:.1%} (Wilson).",
-        f"Simulated {summary.speed:.1f} times as fast as real time on a processor; a plan took "
-        f"{1e3 * summary.planning[0]:.0f} ms (median), {1e3 * summary.planning[1]:.0f} ms at most.",
+        f"Simulated {summary.speed:.1f} times as fast as real time on a processor"
+        f"{_planning(summary)}.",
         "",
         *_table(
             ("Measured in successful episodes", "mean", "RMS", "largest"),
-            [(name, *map(_number, values)) for name, values in summary.measures.items()],
+            [
+                (it.title, *map(it.told, values))
+                for it, values in ((quantity(name), it) for name, it in summary.measures.items())
+            ],
         ),
         *_table(
             ("State", "mean time [s]"),
@@ -55,6 +59,43 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
     return "\n".join(lines).rstrip() + "\n"
 
 
+def as_text(episode: Episode) -> str:
+    """Return all that is known of one episode, a line for each thing."""
+    about = {
+        "outcome": episode.outcome,
+        "why": episode.reason,
+        "failures on the way": ", ".join(episode.failures),
+        "simulated time [s]": f"{episode.duration:.3f}",
+        "processor time [s]": f"{episode.cost:.2f}",
+        "plans made in [ms]": ", ".join(f"{1e3 * taken:.0f}" for taken in episode.planning),
+        "digest of its states": episode.digest,
+    }
+    groups = {
+        f"episode {episode.seed}": {name: text for name, text in about.items() if text},
+        "conditions": _told(episode.conditions),
+        "measured": _told(episode.measures),
+        "time in each state [s]": {name: f"{it:.3f}" for name, it in episode.phases.items()},
+    }
+    width = max(len(name) for lines in groups.values() for name in lines)
+    return (
+        "\n".join(
+            "\n".join([title, *(f"  {name:{width}}  {text}" for name, text in lines.items())])
+            for title, lines in groups.items()
+            if lines
+        )
+        + "\n"
+    )
+
+
+def _told(values: Mapping[str, float]) -> dict[str, str]:
+    return {quantity(name).title: quantity(name).told(value) for name, value in values.items()}
+
+
+def _planning(summary: Summary) -> str:
+    median, longest = (1e3 * taken for taken in summary.planning)
+    return f"; a plan took {median:.0f} ms (median), {longest:.0f} ms at most" if longest else ""
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     listed = [[str(cell) for cell in row] for row in rows]
     if not listed:
@@ -64,8 +105,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+    shown = [" ".join(cell.split()).replace("|", r"\|") for cell in cells]
+    return f"| {' | '.join(shown)} |"

@@ -19,10 +19,18 @@ def test_a_record_holds_what_the_table_shows(tmp_path):
     assert "FAIL" in table(rows)
 
 
+def test_what_others_report_is_shown_beside_where_somebody_does():
+    alone = figure("r", "planning", 17.0, "ms")
+    beside = figure("r", "cycle", 5.2, "s", limit="≤ 6.5", keeps=lambda _: True, others="8.2")
+    assert "others report" not in table([alone])
+    assert beside.cells() == ("r", "cycle", "5.2", "s", "≤ 6.5", "pass", "8.2")
+    assert table([alone, beside]).splitlines()[-1].endswith("  8.2")
+
+
 def test_percentiles_keep_the_limits_they_have():
     values = np.arange(101.0)
     rows = percentiles("k", "round trip", values, 50, 99, 100, unit="ms", below={50: 51, 99: 99})
     assert [row.value for row in rows] == [50, 99, 100]
     assert [row.good for row in rows] == [True, False, None]
     assert [row.limit for row in rows] == ["< 51", "< 99", ""]
-    assert rows[1].cells() == ("k", "round trip, p99", "99.00", "ms", "< 99", "FAIL")
+    assert rows[1].cells() == ("k", "round trip, p99", "99.00", "ms", "< 99", "FAIL", "")

@@ -1,6 +1,7 @@
 """Episodes: the same bits from the same seed, in any process, and what is written of them."""
 
 import csv
+import re
 import time
 from dataclasses import replace
 
@@ -51,6 +52,18 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
         Spread(mass=(0.2, 0.1))
 
 
+@pytest.mark.parametrize(
+    ("spread", "complaint"),
+    [
+        (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no place within x and y is that far"),
+        (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no room for a start and a goal 0\.08 m apart"),
+    ],
+)
+def test_conditions_that_nothing_meets_are_an_error(spread, complaint):
+    with pytest.raises(ModelError, match=complaint):
+        PickPlaceTrial(spread=spread).conditions(1)
+
+
 def test_a_worker_that_dies_is_replaced_and_one_that_always_does_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
     tried = PickPlaceTrial()
@@ -63,23 +76,28 @@ def test_a_worker_that_dies_is_replaced_and_one_that_always_does_is_told(tmp_pat
 
 def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
     done = [made_up(seed) for seed in range(1, 20)]
-    done.append(made_up(20, outcome="slip", reason="it fell", failures=("slip", "give_up")))
+    done.append(made_up(20, outcome="slip", reason="it |fell|", failures=("slip", "give_up")))
     summary = summarize(done)
     assert (summary.successes, summary.count) == (19, 20)
     assert summary.interval == pytest.approx((0.764, 0.991), abs=1e-3)
     assert summary.speed == pytest.approx(12.5)
-    assert missed(LAB, summary) == []
+    assert missed(LAB, summary) == ["success [%]: 95.0, wanted at least 100"]
     text = as_markdown("a title", summary, done) + comparison({"here": summary})
+    unplanned = summarize([replace(it, planning=()) for it in done])
+    assert "a plan took" in text
+    assert "a plan took" not in as_markdown("a title", unplanned, done)
     assert "**19 of 20** succeeded: 95.0%, 95 % interval 76.4% to 99.1% (Wilson)." in text
-    assert "| 20 | slip | it fell |" in text
+    assert "| place error in the plane [mm] | 0.4 | 0.4 | 0.4 |" in text
+    assert r"| 20 | slip | it \|fell\| |" in text
     assert "| mean cycle [s] | 8.2 | ≤ 6.5 | 5.00 |" in text
     rows = list(csv.DictReader(as_csv(done).splitlines()))
     assert [row["seed"] for row in rows] == [str(seed) for seed in range(1, 21)]
     assert (rows[19]["outcome"], rows[0]["error_xy"]) == ("slip", "0.0004")
     names = [path.name for path in write_pictures(tmp_path, done)]
     assert names == ["map.svg", "errors.svg", "phases.svg"]
-    assert "18 of 19 succeeded" not in (tmp_path / "map.svg").read_text()
-    assert "19 of 20 succeeded" in (tmp_path / "map.svg").read_text()
+    drawn = (tmp_path / "map.svg").read_text()
+    assert "success: 19" in drawn
+    assert "slip: 1" in drawn
 
 
 def test_what_is_not_good_enough_is_named_with_the_bound():
@@ -93,13 +111,44 @@ def test_the_command_writes_its_tables_and_tells_wrong_arguments(tmp_path, capsy
     asked = ["pick_place", "--episodes", "2", "--jobs", "1", "--output", str(tmp_path), *sets]
     assert main(asked) == 0
     assert "0 of 2 succeeded" in capsys.readouterr().out
-    assert "no_object" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    report = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "# pick_place under conditions 'lab', seed 1" in report
+    assert "no_object" in report
+    assert main([*asked, "--episode", "7"]) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"^episode 7\n  outcome +no_object\n  why +\S", told)
+    assert re.search(r"^  start, x \[mm\] +350$", told, re.M)
+    assert re.search(r"^  cycle \[s\] +\d", told, re.M)
     assert main([*asked, "--set", "IDLE=3"]) == 2
     assert "expected STATE.NAME=VALUE" in capsys.readouterr().err
     assert main(["pick_plaice"]) == 2
     assert "did you mean 'pick_place'?" in capsys.readouterr().err
     assert main(["pick_place", "--random", "lob"]) == 2
     assert "did you mean 'lab'?" in capsys.readouterr().err
+    assert main(["stand", "--check"]) == 2
+    assert "--check is for pick_place" in capsys.readouterr().err
+
+
+def test_what_can_only_end_in_vain_ends_before_any_episode(tmp_path, capsys, monkeypatch):
+    begun = []
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *asked: begun.append(asked))
+    (tmp_path / "file").touch()
+    assert main(["pick_place", "--output", str(tmp_path / "file" / "folder")]) == 2
+    assert "Not a directory" in capsys.readouterr().err
+    assert main(["pick_place", "--set", "IDLE.goal=[1", "--output", str(tmp_path)]) == 2
+    assert "--set IDLE.goal: not valid YAML" in capsys.readouterr().err
+    assert not begun
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *_asked: ([], False))
+    (tmp_path / "report.md").write_text("what was found before")
+    assert main(["pick_place", "--output", str(tmp_path)]) == 130
+    assert "interrupted before any episode was done" in capsys.readouterr().err
+    assert (tmp_path / "report.md").read_text() == "what was found before"
+
+
+def test_a_scene_that_workers_cannot_load_is_one_error():
+    tried = PickPlaceTrial(scene="arms")
+    with pytest.raises(ModelError, match="scene 'arms' not found"):
+        list(episodes(tried, [1, 2, 3], time.process_time, jobs=1))
 
 
 def test_conditions_can_be_a_file_that_is_read_strictly(tmp_path):

@@ -31,6 +31,11 @@ def trial(controller: str, conditions: str = "", changes: Changes | None = None)
     return _TRIALS[controller](conditions, changes or {})
 
 
+def usual_conditions(controller: str) -> str:
+    """Return the name of the conditions that a known controller is put to by default."""
+    return next(iter(_NAMED[controller]))
+
+
 def _pick_place(conditions: str, changes: Changes) -> Trial:
     return PickPlaceTrial(spread=_drawn_from(conditions, SPREADS, Spread), changes=changes)
 
@@ -49,6 +54,7 @@ def _stand(conditions: str, changes: Changes) -> Trial:
     return StandTrial(pushes=_drawn_from(conditions, PUSHES, Pushes), changes=changes)
 
 
+_NAMED: Mapping[str, Mapping[str, Any]] = {"pick_place": SPREADS, "stand": PUSHES}
 _TRIALS: Mapping[str, Callable[[str, Changes], Trial]] = {
     "pick_place": _pick_place,
     "stand": _stand,

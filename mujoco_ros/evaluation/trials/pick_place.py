@@ -17,10 +17,13 @@ from mujoco_ros.model.errors import ModelError
 from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
+Place = tuple[float, float]
 _BOX, _HALF, _TOP = "box", 0.020, 0.315
 _MASS = 0.150
 _APART = 0.08
 """Start and goal lie so far apart at least [m]: a box and its fingers."""
+_MOST_DRAWS = 1000
+"""So many in vain mean that there is nothing to be drawn."""
 LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 """Of "MuJoCo Robotics Lab, Part 9" [m]."""
 
@@ -94,9 +97,7 @@ class PickPlaceTrial:
         random, spread = np.random.default_rng(seed), self.spread
         start, goal = LAB_START, LAB_GOAL
         if spread.x is not None:
-            start = goal = self._place(random)
-            while np.hypot(goal[0] - start[0], goal[1] - start[1]) < _APART:
-                goal = self._place(random)
+            start, goal = self._places(random)
         return {
             "start_x": start[0],
             "start_y": start[1],
@@ -163,6 +164,8 @@ class PickPlaceTrial:
             "error_yaw": abs(turned - QUARTER * round(turned / QUARTER)),
             "tracking": max(moves, default=0.0),
             "ik_error": figures.get("ik_error", 0.0),
+            "ik_turn": figures.get("ik_turn", 0.0),
+            "corners": figures.get("corners", 0.0),
             "payload_error": figures.get("payload", np.nan) - conditions["mass"],
             "saturated_steps": float(sum(simulation.saturation.steps().values())),
             "cycle": recorder.made[-1].time if recorder.made else simulation.time,
@@ -173,13 +176,25 @@ class PickPlaceTrial:
         missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
         return "missed_place" if missed else ""
 
-    def _place(self, random: np.random.Generator) -> tuple[float, float]:
+    def _places(self, random: np.random.Generator) -> tuple[Place, Place]:
+        start = self._place(random)
+        for _ in range(_MOST_DRAWS):
+            goal = self._place(random)
+            if np.hypot(goal[0] - start[0], goal[1] - start[1]) >= _APART:
+                return start, goal
+        raise ModelError(f"x and y leave no room for a start and a goal {_APART:g} m apart")
+
+    def _place(self, random: np.random.Generator) -> Place:
         spread = self.spread
         assert spread.x is not None, "called only if places are drawn"
-        while True:
+        for _ in range(_MOST_DRAWS):
             x, y = random.uniform(*spread.x), random.uniform(*spread.y)
             if spread.reach[0] <= np.hypot(x, y) <= spread.reach[1]:
                 return x, y
+        raise ModelError(
+            f"reach from {spread.reach[0]:g} to {spread.reach[1]:g} m: (almost) no place within x "
+            f"and y is that far from the arm"
+        )
 
 
 def _stands(conditions: Conditions, what: str) -> Pose:

@@ -88,15 +88,15 @@ class StandTrial:
             "push": random.uniform(*pushes.push),
             "direction": random.uniform(-np.pi, np.pi),
             "at": random.uniform(*pushes.at),
-            "mass": random.uniform(*pushes.mass),
+            "base_mass": random.uniform(*pushes.mass),
             "friction": random.uniform(*pushes.friction),
         }
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Make the base as heavy and the ground as slippery as they shall be."""
         base = _base(model)
-        model.body_mass[base] *= conditions["mass"]
-        model.body_inertia[base] *= conditions["mass"]
+        model.body_mass[base] *= conditions["base_mass"]
+        model.body_inertia[base] *= conditions["base_mass"]
         model.geom_friction[:, 0] *= conditions["friction"]
 
     def settings(self, conditions: Conditions) -> Mapping[str, Mapping[str, Any]]:

@@ -13,7 +13,7 @@ def made_up(seed: int, **values) -> Episode:
     known = {
         "outcome": "success",
         "conditions": conditions,
-        "measures": {**measures, "saturated_steps": 0.0, "error_yaw": 1e-4},
+        "measures": {**measures, **dict.fromkeys(("ik_turn", "corners", "saturated_steps"), 0.0)},
         "phases": {"IDLE": 0.1, "LIFT": 1.0 + seed},
         "planning": (0.05, 0.15),
         "duration": 5.0,
