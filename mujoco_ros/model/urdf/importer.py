@@ -16,17 +16,10 @@ import numpy as np
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.model.urdf.contacts import exclude_base_neighbours
-from mujoco_ros.model.urdf.file import (
-    Geometry,
-    Inertial,
-    Joint,
-    Link,
-    Urdf,
-    read_urdf,
-)
+from mujoco_ros.model.urdf.file import Inertial, Joint, Link, Urdf, read_urdf
+from mujoco_ros.model.urdf.imported_joints import add_joint
+from mujoco_ros.model.urdf.imported_shapes import Shapes
 from mujoco_ros.model.urdf.inertia import WATER, mend
-from mujoco_ros.model.urdf.markup import Vector
-from mujoco_ros.model.urdf.mesh_file import find_mesh, is_native, read_mesh
 from mujoco_ros.model.urdf.pose import Array, Pose
 
 VISUAL_GROUP = 2
@@ -36,8 +29,6 @@ WORLD = "world"
 """A URDF root link of this name is the world itself, as in MuJoCo's and Gazebo's reading."""
 
 _LOGGER = logging.getLogger(__name__)
-
-_GREY = (0.5, 0.5, 0.5, 1.0)
 
 # Settings of the <mujoco><compiler> extension that this module decides itself.
 _OWN_SETTINGS = (
@@ -50,14 +41,6 @@ _OWN_SETTINGS = (
     "strippath",
     "texturedir",
 )
-
-_GEOM_TYPES = {
-    "box": mujoco.mjtGeom.mjGEOM_BOX,
-    "sphere": mujoco.mjtGeom.mjGEOM_SPHERE,
-    "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER,
-    "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
-    "mesh": mujoco.mjtGeom.mjGEOM_MESH,
-}
 
 
 def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
@@ -169,9 +152,9 @@ class _Builder:
         self._spec = spec
         compiler = None if urdf.mujoco is None else urdf.mujoco.find("compiler")
         settings = {} if compiler is None else compiler.attrib
-        self._meshdir = settings.get("meshdir", settings.get("assetdir", ""))
-        self._meshes: dict[tuple[Path, Vector], tuple[str, Vector | None]] = {}
-        self._geom_names: set[str] = set()
+        self._shapes = Shapes(
+            spec, urdf.path, settings.get("meshdir", settings.get("assetdir", ""))
+        )
         self._masses = self._carried_masses()
         self._from_shape: set[str] = set()  # links whose mass is taken from their shape
         self._notes: dict[str, list[str]] = {}  # what was mended, and where
@@ -196,7 +179,7 @@ class _Builder:
             )
             bodies[link.name] = body
             for above, anchor, axis in mount.joints:
-                self._add_joint(body, above, anchor, axis)
+                add_joint(self._spec, body, above, anchor, axis, self._note)
             if mount.joints:
                 self._check_mass(joint, link)
             self._fill(body, link)
@@ -273,129 +256,15 @@ class _Builder:
             body.ipos = link.inertial.origin.pos
             body.fullinertia = _full(turn @ tensor @ turn.T)
         for visual in link.visuals:
-            self._add_geom(
+            self._shapes.add(
                 body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0, density=0.0
             )
         # A link without <inertial> has no mass in URDF, whatever its shape.
         shaped = link.name in self._from_shape or self._spec.compiler.inertiafromgeom == 1
         for collision in link.collisions:
-            self._add_geom(
+            self._shapes.add(
                 body, link, collision, group=COLLISION_GROUP, density=WATER if shaped else 0.0
             )
-
-    def _add_geom(
-        self, body: mujoco.MjsBody, link: Link, shape: Geometry, **attributes: float
-    ) -> None:
-        geom = body.add_geom(
-            type=_GEOM_TYPES[shape.shape],
-            pos=shape.origin.pos,
-            quat=shape.origin.quat_wxyz,
-            **attributes,
-        )
-        rgba = shape.rgba
-        if shape.shape == "mesh":
-            geom.meshname, mesh_rgba = self._mesh(shape, link)
-            rgba = rgba or mesh_rgba
-        elif shape.shape == "box":
-            geom.size = np.array(shape.size) / 2
-        else:
-            radius, *length = shape.size
-            geom.size = [radius, length[0] / 2 if length else 0.0, 0.0]
-        geom.rgba = rgba or _GREY
-        if shape.name not in self._geom_names:
-            geom.name = shape.name
-            self._geom_names.add(shape.name)
-
-    def _mesh(self, shape: Geometry, link: Link) -> tuple[str, Vector | None]:
-        """Return the name of the mesh asset, added at its first use, and the colour in its file."""
-        where = self._where("link", link.name)
-        try:
-            path = find_mesh(shape.mesh, self._urdf.path, self._meshdir)
-            key = (path, shape.size)
-            if key not in self._meshes:
-                self._meshes[key] = self._add_mesh(path, shape.size)
-        except ModelError as error:
-            raise type(error)(f"{where}: {error}") from error
-        return self._meshes[key]
-
-    def _add_mesh(self, path: Path, scale: Vector) -> tuple[str, Vector | None]:
-        taken = {mesh.name for mesh in self._spec.meshes}
-        name = path.stem
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{path.stem}_{number}"
-        mesh = self._spec.add_mesh(name=name, scale=scale)
-        # Visual meshes are often open or flat, which only this inertia accepts.
-        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-        if is_native(path):
-            mesh.file = str(path)
-            return name, None
-        data = read_mesh(path)
-        mesh.uservert = data.vertices.ravel()
-        mesh.userface = data.faces.ravel()
-        return name, data.rgba
-
-    def _add_joint(self, body: mujoco.MjsBody, joint: Joint, anchor: Array, axis: Array) -> None:
-        dynamics = {"damping": [joint.damping, 0.0, 0.0], "frictionloss": joint.friction}
-        kind = mujoco.mjtJoint
-        if joint.type == "floating":
-            body.add_freejoint(name=joint.name)
-        elif joint.type == "spherical":
-            body.add_joint(name=joint.name, type=kind.mjJNT_BALL, pos=anchor, **dynamics)
-        elif joint.type == "planar":
-            quat = np.zeros(4)
-            mujoco.mju_quatZ2Vec(quat, axis)
-            x, y, z = Pose.of(quat_wxyz=quat).mat.T
-            # The names are those MuJoCo's own URDF parser gives.
-            for suffix, slide in (("_TX", x), ("_TY", y)):
-                body.add_joint(
-                    name=joint.name + suffix, type=kind.mjJNT_SLIDE, axis=slide, **dynamics
-                )
-            body.add_joint(
-                name=joint.name + "_RZ", type=kind.mjJNT_HINGE, pos=anchor, axis=z, **dynamics
-            )
-        else:
-            self._add_scalar_joint(body, joint, pos=anchor, axis=axis, **dynamics)
-
-    def _add_scalar_joint(self, body: mujoco.MjsBody, joint: Joint, **attributes: object) -> None:
-        slide = joint.type == "prismatic"
-        added = body.add_joint(
-            name=joint.name,
-            type=mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE,
-            limited=mujoco.mjtLimited.mjLIMITED_FALSE,
-            userdata=[joint.velocity or 0.0],
-            **attributes,
-        )
-        if joint.lower is not None and joint.upper is not None:
-            if joint.lower < joint.upper:
-                added.limited = mujoco.mjtLimited.mjLIMITED_TRUE
-                added.range = [joint.lower, joint.upper]
-            else:
-                self._note("joints whose limits are equal and so ignored", joint.name)
-        if joint.mimic is None:
-            self._add_motor(joint)
-        else:
-            self._spec.add_equality(
-                name=f"{joint.name}_mimic",
-                type=mujoco.mjtEq.mjEQ_JOINT,
-                objtype=mujoco.mjtObj.mjOBJ_JOINT,
-                name1=joint.name,
-                name2=joint.mimic.joint,
-                data=[joint.mimic.offset, joint.mimic.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
-            )
-
-    def _add_motor(self, joint: Joint) -> None:
-        motor = self._spec.add_actuator(
-            name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT
-        )
-        motor.set_to_motor()
-        limited = joint.effort is not None
-        motor.ctrllimited = (
-            mujoco.mjtLimited.mjLIMITED_TRUE if limited else mujoco.mjtLimited.mjLIMITED_FALSE
-        )
-        if joint.effort is not None:
-            motor.ctrlrange = [-joint.effort, joint.effort]
 
 
 def _tensor(inertial: Inertial) -> Array:

@@ -194,7 +194,7 @@ def chain(bodies: list) -> mujoco.MjModel:
 
 # Two slides along one axis are fine kinematics.
 @pytest.mark.filterwarnings("ignore:Inertia matrix is too close to singular")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(body_elements, min_size=1, max_size=5))
 def test_any_tree_of_hinges_and_slides_survives_the_round_trip(tmp_path_factory, bodies):
     model = chain(bodies)
