@@ -16,7 +16,8 @@ from mujoco_ros.model.scene import load_scene, shipped_scenes
 from mujoco_ros.ros.acting.equality_parameters import EQUALITY
 from mujoco_ros.ros.acting.look_parameters import LOOKS
 from mujoco_ros.ros.acting.physics_parameters import PHYSICS_PARAMETERS
-from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH, HELD_WRENCH
+from mujoco_ros.ros.acting.pull_server import PULL
+from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.ros.cameras.camera import camera_topics
 from mujoco_ros.ros.cameras.lidar import lidar_topics
 from mujoco_ros.ros.control_specs import (
@@ -222,17 +223,13 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
     rows.append(("`/diagnostics`", "diagnostic_msgs/DiagnosticArray", "1", reliable, ""))
     namespaces = {robot.namespace for robot, _ in robots} - {""}
     inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
+    wrench, pull = "geometry_msgs/WrenchStamped", "visualization_msgs/InteractiveMarkerFeedback"
     inputs += [
-        (
-            _absolute(topic),
-            f"topic, {_quality(RELIABLE)}",
-            "geometry_msgs/WrenchStamped",
-            "any frame",
-        )
-        for topic in (
-            EXTERNAL_WRENCH,
-            HELD_WRENCH,
-            *sorted(within(name, EXTERNAL_WRENCH) for name in namespaces),
+        (_absolute(topic), f"topic, {_quality(RELIABLE)}", kind, "any frame")
+        for topic, kind in (
+            (EXTERNAL_WRENCH, wrench),
+            (PULL, pull),
+            *((within(name, EXTERNAL_WRENCH), wrench) for name in sorted(namespaces)),
         )
     ]
     return (

@@ -3,6 +3,7 @@
 Start one with `make sim` and, in a second terminal, .venv/bin/python examples/01_listen.py
 """
 
+import signal
 import sys
 from importlib import import_module
 from itertools import pairwise
@@ -12,9 +13,10 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 
-LISTEN_S, ENOUGH = 2.2, 100  # to each topic for so long, or until so many messages have come
+LISTEN_S = 3.0  # after the last topic has begun to speak: some say something once a second
+ENOUGH = 500  # messages of a topic
 CONTROLLERS = "_controller/"  # their topics say what they were told, not what the robot feels
 INTERNAL = ("/rosout", "/parameter_events")
 
@@ -31,21 +33,41 @@ def find_topics(node: Node) -> dict[str, str]:
     return found if "/clock" in found else {}
 
 
-def listen(node: Node, topic: str, kind: str) -> list[tuple[float, Any]]:
-    """Return the next messages of a topic, each with the wall time at which it came [s]."""
-    package, _, name = kind.split("/")
-    cls = getattr(import_module(f"{package}.msg"), name)
-    offered = node.get_publishers_info_by_topic(topic)[0].qos_profile
-    # Who asks for more than the publisher offers gets nothing at all.
-    qos = QoSProfile(depth=1000, reliability=offered.reliability, durability=offered.durability)
-    heard: list[tuple[float, Any]] = []
-    inlet = node.create_subscription(cls, topic, lambda m: heard.append((monotonic(), m)), qos)
-    deadline = monotonic() + LISTEN_S
-    enough = 1 if offered.durability == DurabilityPolicy.TRANSIENT_LOCAL else ENOUGH
-    while len(heard) < enough and monotonic() < deadline:
+class Heard:
+    """What comes on a topic: the first message, and when each came and was stamped [s]."""
+
+    def __init__(self, node: Node, topic: str, kind: str) -> None:
+        """Begin to listen."""
+        package, _, name = kind.split("/")
+        cls = getattr(import_module(f"{package}.msg"), name)
+        offered = node.get_publishers_info_by_topic(topic)[0].qos_profile
+        # Who asks for more than the publisher offers gets nothing at all.
+        qos = QoSProfile(depth=1000, reliability=offered.reliability, durability=offered.durability)
+        self.topic, self.kind = topic, kind
+        self.arrivals: list[float] = []
+        self.stamps: list[float] = []
+        self.first: Any = None
+        self.inlet = node.create_subscription(cls, topic, self.hear, qos)
+
+    def hear(self, message: Any, info: dict[str, int]) -> None:
+        """Note a message; of many, the times do."""
+        self.first = self.first or message
+        self.arrivals.append(1e-9 * info["received_timestamp"])  # it may have waited since
+        self.stamps.append(seconds(message))
+
+
+def listen(node: Node, topics: dict[str, str]) -> list[Heard]:
+    """Listen to all topics at once, until none of them has begun to speak for a while."""
+    everything = [Heard(node, *topic) for topic in sorted(topics.items())]
+    silent, fast, newest = set(everything), set(everything), monotonic()
+    while monotonic() < newest + LISTEN_S:
         rclpy.spin_once(node, timeout_sec=0.1)
-    node.destroy_subscription(inlet)
-    return heard
+        if begun := {it for it in silent if it.arrivals}:
+            silent, newest = silent - begun, monotonic()
+        for it in [it for it in fast if len(it.arrivals) >= ENOUGH]:
+            node.destroy_subscription(it.inlet)  # the slow ones would be drowned by it
+            fast.remove(it)
+    return everything
 
 
 def seconds(message: Any) -> float:
@@ -55,12 +77,19 @@ def seconds(message: Any) -> float:
     return stamp.sec + 1e-9 * stamp.nanosec if stamp else 0.0
 
 
-def rate(times: list[float]) -> str:
-    """Return how often something happened at `times` [s], in Hz, not counting gaps."""
+def by_stamps(times: list[float]) -> str:
+    """Return how often something was stamped [Hz], whatever was lost on the way."""
     gaps = [later - earlier for earlier, later in pairwise(times) if later > earlier]
     return f"{1 / median(gaps):.1f}" if gaps else "-"
 
 
+def by_clock(times: list[float]) -> str:
+    """Return how often something came [Hz], over the whole time in which it did."""
+    span = times[-1] - times[0] if times else 0.0
+    return f"{(len(times) - 1) / span:.1f}" if span else "-"
+
+
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
 rclpy.init()
 node = rclpy.create_node("listen")
 topics = find_topics(node)
@@ -68,14 +97,13 @@ if not topics:
     sys.exit("no simulator found: start `make sim`, with the same ROS_DOMAIN_ID as here")
 if node.count_publishers("/clock") > 1:
     print("more than one simulator is running in this ROS domain: what follows is a mixture")
+print(f"listening to {len(topics)} topics, for some {LISTEN_S:.0f} s", flush=True)
 print(f"{'Hz by stamps':>12} {'by wall clock':>14}  topic [type]")
 first: dict[str, Any] = {}
-for topic, kind in sorted(topics.items()):
-    heard = listen(node, topic, kind)
-    stamps, arrivals = [seconds(m) for _, m in heard], [t for t, _ in heard]
-    print(f"{rate(stamps):>12} {rate(arrivals):>14}  {topic} [{kind}]")
-    if heard and CONTROLLERS not in topic:
-        first.setdefault(kind, heard[0][1])
+for it in listen(node, topics):
+    print(f"{by_stamps(it.stamps):>12} {by_clock(it.arrivals):>14}  {it.topic} [{it.kind}]")
+    if it.first and CONTROLLERS not in it.topic:
+        first.setdefault(it.kind, it.first)
 if joints := first.get("sensor_msgs/msg/JointState"):
     print(f"\njoint positions [rad or m] at {seconds(joints):.3f} s:")
     print("\n".join(f"{p:12.4f}  {n}" for n, p in zip(joints.name, joints.position, strict=True)))

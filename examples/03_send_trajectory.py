@@ -38,7 +38,9 @@ def options() -> argparse.Namespace:
     add = parser.add_argument
     add("--joints", nargs="+", help="default: all of the controller")
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--by", type=float, default=-0.2, help="there and back, default: %(default)s")
+    way.add_argument(
+        "--by", type=float, default=-0.2, help="rad or m, there and back, default: %(default)s"
+    )
     way.add_argument("--to", type=float, nargs="+", help="go there: one position for each joint")
     add("--seconds", type=float, default=2.0, help="for each way, default: %(default)s")
     add("--path-tolerance", type=float, default=0.05, help="rad or m, default: %(default)s")
@@ -84,7 +86,7 @@ def show(feedback: FollowJointTrajectory.Feedback, joints: list[str], shown: lis
         shown.append(time)
         errors = dict(zip(feedback.joint_names, feedback.error.positions, strict=True))
         worst = max(joints, key=lambda joint: abs(errors[joint]))
-        print(f"{time:6.2f} s  largest error {abs(errors[worst]):.4f}, of {worst}")
+        print(f"{time:6.2f} s  largest error {abs(errors[worst]):.4f} rad or m, of {worst}")
 
 
 def send(node: Node, wanted: argparse.Namespace) -> int | str:

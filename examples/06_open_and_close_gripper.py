@@ -30,9 +30,9 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--only", choices=("close", "open"), help="default: first close, then open")
-    add("--opened", type=float, default=0.03, help="position of its joint, default: %(default)s")
-    add("--closed", type=float, default=0.0, help="position of its joint, default: %(default)s")
-    add("--effort", type=float, help="limit when closing; default: the controller's")
+    add("--opened", type=float, default=0.03, help="joint position [m], default: %(default)s")
+    add("--closed", type=float, default=0.0, help="joint position [m], default: %(default)s")
+    add("--effort", type=float, help="limit when closing [N]; default: the controller's")
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 
 
@@ -71,7 +71,8 @@ def move(
 
 def ending(result: ParallelGripperCommand.Result) -> str:
     """Say how a motion ended."""
-    where = f"at {result.state.position[0]:.4f} with an effort of {result.state.effort[0]:.1f}"
+    position, effort = result.state.position[0], result.state.effort[0]
+    where = f"at {position:.4f} m with an effort of {effort:.1f} N"
     if result.stalled:
         return f"stalled {where}: something is in the way, or gripped"
     return f"{'reached its goal' if result.reached_goal else 'was given up'} {where}"

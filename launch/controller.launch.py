@@ -4,6 +4,7 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -31,9 +32,9 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "output",
         default_value="joint_commands",
-        choices=["joint_commands", "trajectory"],
+        choices=["joint_commands", "trajectory", "trajectory_effort"],
         description="How the robot is told: by a stream of joint commands, or by short "
-        "trajectories and goals for the gripper.",
+        "trajectories, without or with efforts, and goals for the gripper.",
     ),
     DeclareLaunchArgument(
         "without",
@@ -53,6 +54,19 @@ ARGUMENTS = [
         description="Whether the clock of a simulator waits for the controller.",
     ),
     DeclareLaunchArgument(
+        "step_by_step",
+        default_value="",
+        choices=["", *BOOLEAN],
+        description="Whether transitions of that trigger wait for a request. Without it, what the "
+        "params_file or the controller itself says.",
+    ),
+    DeclareLaunchArgument(
+        "seed",
+        default_value="",
+        description="Seed of everything random in the controller. Without it, what the "
+        "params_file says, or else 0.",
+    ),
+    DeclareLaunchArgument(
         "params_file",
         default_value="",
         description="YAML file of further parameters, such as settings of states; the arguments "
@@ -67,14 +81,21 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the controller for the arguments in `context`."""
+    """Return the controller for the arguments in `context`.
+
+    Raises:
+        ValueError: An argument is wrong.
+    """
     arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
     simulator = arguments["simulator"]
-    chosen = {name: arguments[name] for name in ("scene", "robot", "output", "without")}
-    chosen["simulator"] = "" if simulator == "none" else simulator
-    parameters = [arguments["params_file"]] if arguments["params_file"] else []
-    typed = {name: ParameterValue(value, value_type=str) for name, value in chosen.items()}
-    typed["lockstep"] = ParameterValue(arguments["lockstep"] == "true", value_type=bool)
+    texts = {name: arguments[name] for name in ("scene", "robot", "output", "without")}
+    texts["simulator"] = "" if simulator == "none" else simulator
+    chosen = {name: ParameterValue(value, value_type=str) for name, value in texts.items()}
+    for name in ("lockstep", "step_by_step"):
+        if arguments[name]:
+            chosen[name] = ParameterValue(arguments[name] == "true", value_type=bool)
+    if arguments["seed"]:
+        chosen["seed"] = ParameterValue(_integer(arguments, "seed"), value_type=int)
     return [
         Node(
             package="mujoco_ros",
@@ -84,6 +105,32 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             namespace="",
             arguments=[arguments["controller"]],
             output="screen",
-            parameters=[*parameters, typed],
+            parameters=[*_files(arguments["params_file"]), chosen],
+            on_exit=_controller_ended,
         )
     ]
+
+
+def _controller_ended(
+    event: ProcessExited, context: LaunchContext
+) -> list[LaunchDescriptionEntity]:
+    # An exception is what makes `ros2 launch` itself exit with an error.
+    if event.returncode != 0 and not context.is_shutdown:
+        raise RuntimeError(f"the controller failed with exit code {event.returncode}")
+    return []
+
+
+def _files(params_file: str) -> list[Path]:
+    if not params_file:
+        return []
+    path = Path(params_file).expanduser()
+    if not path.is_file():
+        raise ValueError(f"params_file:={path} does not exist")
+    return [path]
+
+
+def _integer(arguments: dict[str, str], name: str) -> int:
+    try:
+        return int(arguments[name])
+    except ValueError:
+        raise ValueError(f"{name}:={arguments[name]} is not an integer") from None

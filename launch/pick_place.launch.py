@@ -28,8 +28,8 @@ ARGUMENTS = [
         "step_by_step",
         default_value="false",
         choices=BOOLEAN,
-        description="Whether every phase waits to be asked for: `ros2 lifecycle set /pick_place "
-        "done`.",
+        description="Whether every phase waits to be asked for: `ros2 lifecycle list /pick_place` "
+        "tells what there is to ask for, and `ros2 lifecycle set /pick_place done` asks.",
     ),
 ]
 

@@ -184,6 +184,16 @@ def test_the_readme_lists_the_arguments_of_the_launch_file():
     assert names(table, "Argument") == launch_arguments()
 
 
+@pytest.mark.parametrize(
+    ("file", "page"),
+    [("controller", "controller_node"), ("pick_place", "pick_place"), ("rviz", "rviz")],
+)
+def test_the_pages_list_the_arguments_of_the_other_launch_files(file, page):
+    (sentence,) = re.findall(r"^Arguments of .*?\n\n", PAGES[f"docs/{page}.md"], re.M | re.S)
+    arguments = launch_arguments(f"{file}.launch.py")
+    assert arguments <= set(re.findall(r"`(\w+)`", sentence))
+
+
 def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
     page = PAGES["docs/ros2_control.md"]
     table = tables(section(page, "Start"))[0]
@@ -266,9 +276,10 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
         return
     if "states" in content:
         return  # a controller's table, which needs its classes: test_fsm_page.py runs it
-    if "reach" in content:
-        assert trial("pick_place", str(path))
-        return
+    for key, controller in (("reach", "pick_place"), ("push", "stand")):
+        if key in content:
+            assert trial(controller, str(path))
+            return
     if "mujoco" in content:
         assert set(flat(content["mujoco"]["ros__parameters"])) <= set(PARAMETER_ROWS)
         return

@@ -40,6 +40,11 @@ def test_sim_declares_its_arguments_with_defaults_and_choices():
         "tf": ("auto", ["auto", "base", "all", "none"]),
         "params_file": ("", None),
         "log_level": ("info", ["debug", "info", "warn", "error", "fatal"]),
+        "viewer": ("", None),
+        "controller": ("", None),
+        "controller_robot": ("", None),
+        "controller_step_by_step": ("", ["", *boolean]),
+        "controller_seed": ("", None),
         "use_sim_time": ("true", boolean),
         "robot_state_publisher": ("false", boolean),
         "ros2_control": ("false", boolean),
@@ -56,6 +61,24 @@ def test_rviz_declares_its_arguments_with_defaults_and_choices():
         "rviz_config": (config, None),
         "scene": ("humanoid", None),
         "use_sim_time": ("true", ["true", "false"]),
+    }
+
+
+def test_controller_declares_its_arguments_with_defaults_and_choices():
+    from mujoco_ros.ros.controller_node.actor import OUTPUTS
+
+    boolean = ["true", "false"]
+    assert {name: (a[0], a[1]) for name, a in arguments_of(CONTROLLER).items()} == {
+        "controller": ("", None),
+        "scene": ("arm", None),
+        "robot": ("", None),
+        "output": ("joint_commands", list(OUTPUTS)),
+        "without": ("", None),
+        "simulator": ("/mujoco", None),
+        "lockstep": ("false", boolean),
+        "step_by_step": ("", ["", *boolean]),
+        "seed": ("", None),
+        "params_file": ("", None),
     }
 
 
@@ -127,6 +150,8 @@ def test_the_arm_is_started_with_its_controller_that_brings_the_box_to_and_fro(
     chosen = ("scene", "controller", "viewer", "tf")
     assert [sim.parameters[name] for name in chosen] == ["arm", "pick_place", "none", "all"]
     assert any(argument.endswith("pick_place_again.yaml") for argument in sim.argv)
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
 
 
 def test_a_controller_is_started_beside_a_robot(ros2_launch, stand_ins, tmp_path):
@@ -138,6 +163,8 @@ def test_a_controller_is_started_beside_a_robot(ros2_launch, stand_ins, tmp_path
         "scene:=arm",
         "simulator:=none",
         "lockstep:=true",
+        "step_by_step:=true",
+        "seed:=3",
         f"params_file:={file}",
         environment=stand_ins,
     )
@@ -150,8 +177,39 @@ def test_a_controller_is_started_beside_a_robot(ros2_launch, stand_ins, tmp_path
         "without": "",
         "simulator": "",
         "lockstep": True,
+        "step_by_step": True,
+        "seed": 3,
         "DESCEND.speed": 0.1,
     }
+    assert launch.interrupt() == 0
+    assert launch.processes() == []
+
+
+def test_a_controller_that_fails_makes_ros2_launch_fail(ros2_launch, stand_ins):
+    failing = stand_ins | {"controller_ends_with": "1", "once_started": "1"}
+    launch = ros2_launch(CONTROLLER, "controller:=pick_plaice", environment=failing)
+    assert launch.wait() == 1
+    assert "the controller failed with exit code 1" in launch.output
+    assert "Traceback" not in launch.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "missing required argument 'controller'"),
+        (["controller:=stand", "output:=words"], 'provided value "words" is not valid'),
+        (["controller:=stand", "seed:=some"], "seed:=some is not an integer"),
+        (["controller:=stand", "params_file:=/nowhere.yaml"], "/nowhere.yaml does not exist"),
+    ],
+)
+def test_a_wrong_argument_of_a_controller_is_one_clear_error(
+    ros2_launch, stand_ins, arguments, message
+):
+    launch = ros2_launch(CONTROLLER, *arguments, environment=stand_ins)
+    assert launch.wait() == 1
+    assert message in launch.output
+    assert "Traceback" not in launch.output
+    assert not list(launch.notes.iterdir())
 
 
 def test_a_params_file_is_passed_on_and_arguments_win_over_it(ros2_launch, stand_ins, tmp_path):

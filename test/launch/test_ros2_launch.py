@@ -34,7 +34,10 @@ def test_colcon_installs_everything_the_simulator_reads(workspace):
 
 def test_colcon_installs_the_executables_and_no_test_package(workspace):
     executables = {f.name for f in (workspace / "lib" / "mujoco_ros").iterdir()}
-    assert executables == {"sim", "cameras", "viewer", "export_urdf", "record", "replay"}
+    assert executables == {
+        *("cameras", "controller", "draw_controller", "evaluate", "export_urdf"),
+        *("record", "replay", "sim", "viewer"),
+    }
     (packages,) = workspace.glob("lib/python3.*/site-packages")
     assert {f.name for f in packages.iterdir() if "-info" not in f.name} == {"mujoco_ros"}
 
