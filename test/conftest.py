@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from benchmark.domains import Domain
 
@@ -30,6 +31,12 @@ except ModuleNotFoundError as error:
 else:
     MISSING = ""
 
+# How long an example takes says how busy the machine is.
+settings.register_profile(
+    "patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("patient")
+
 SpinUntil = Callable[..., bool]
 
 _HERE = Path(__file__).resolve().parent
@@ -44,8 +51,19 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: at the end one of them would run alone."""
-    items.sort(key=lambda item: item.path.relative_to(_HERE).parts[0] in _WITHOUT_PROGRAMS)
+    """Begin with the files that take long: at the end one of them would run alone.
+
+    In a file, begin with tests that start simulators for themselves: one that tests share would run
+    beside them.
+    """
+    files = {path: number for number, path in enumerate(dict.fromkeys(i.path for i in items))}
+
+    def place(item: pytest.Item) -> tuple[bool, int, bool]:
+        short = item.path.relative_to(_HERE).parts[0] in _WITHOUT_PROGRAMS
+        fixtures = getattr(item, "fixturenames", ())
+        return short, files[item.path], "start" not in fixtures or "start_shared" in fixtures
+
+    items.sort(key=place)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
+from forked import forge
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -68,14 +67,9 @@ class Replay:
         self.states = self.listener.record(JointState, "/joint_states")
         self._output = output
         with output.open("wb") as file:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "mujoco_ros.cli.replay", str(log), *arguments, *_ALONE],
-                cwd=ROOT,
-                env=os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)},
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
-            )
+            environment = os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)}
+            command = ("mujoco_ros.cli.replay", str(log), *arguments, *_ALONE)
+            self.process = forge().fork(*command, env=environment, stdout=file.fileno())
 
     @property
     def output(self) -> str:

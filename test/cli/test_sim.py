@@ -172,6 +172,7 @@ def test_a_wrong_parameter_is_one_clear_line_with_what_it_may_be(fail, name, val
     ("arguments", "message"),
     [
         (["--bogus"], "--bogus"),
+        (["scene:=arm"], "unknown after --ros-args: scene:=arm; a parameter is given as '-p "),
         (["-r", "nonsense"], "nonsense"),
         (["-p"], "-p"),
         (["-p", "scene"], "-p scene"),
@@ -211,7 +212,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=110,
         check=False,
     )
 

@@ -1,7 +1,4 @@
-"""Simulators that the tests of the examples share; each test leaves them as it found them.
-
-They run below real time, so that controllers keep their rates on a busy machine.
-"""
+"""Simulators that the tests of the examples share; each test leaves them as it found them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from example_runs import Commanded
+from example_runs import PACE, Commanded
 from simulators import Starter
 
 TWO_ROBOTS = """
@@ -41,7 +38,7 @@ def starter(folder: Path) -> Iterator[Starter]:
 
 @pytest.fixture(scope="module")
 def shared_arm(starter: Starter, folder: Path) -> Commanded:
-    simulator = starter.simulator(scene="arm", real_time_factor=0.6)
+    simulator = starter.simulator(scene="arm", real_time_factor=PACE)
     return Commanded(folder, simulator, starter.listener(simulator))
 
 
@@ -58,7 +55,7 @@ def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commanded]
     scene = folder / "two_robots.yaml"
     scene.write_text(TWO_ROBOTS)
     starter = Starter(folder)
-    simulator = starter.simulator(scene=scene, real_time_factor=0.6)
+    simulator = starter.simulator(scene=scene, real_time_factor=PACE)
     yield Commanded(folder, simulator, starter.listener(simulator))
     starter.close()
 

@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pytest
 from example_runs import Commanded, positions
+from paces import slower_if_need_be
 from sensor_msgs.msg import JointState
 from simulators import stamps_of
 
@@ -13,6 +14,7 @@ SCRIPT = "05_impedance_control.py"
 KP = "gains.elbow_joint.kp"
 
 
+@slower_if_need_be
 def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded) -> None:
     states = arm.joint_states()
     commands = arm.listener.record(JointState, "joint_commands", reliable=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -63,13 +64,40 @@ def listen(domain: str) -> Listen:
     )
 
 
-def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simulator, listen):
+@pytest.fixture
+def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
+    """Runs the example for a reader who goes after a line: that line, the exit code, errors."""
+
+    def run() -> tuple[str, int, str]:
+        process = subprocess.Popen(
+            [sys.executable, ROOT / "examples" / "01_listen.py"],
+            env={**os.environ, "ROS_DOMAIN_ID": domain},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout
+        assert process.stderr
+        with process:
+            line = process.stdout.readline()
+            process.stdout.close()
+            return line, process.wait(timeout=90), process.stderr.read()
+
+    return run
+
+
+def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(
+    simulator, listen, first_line
+):
+    line, code, errors = first_line()
+    assert re.fullmatch(r"listening to \d+ topics, for some 3 s\n", line)
+    assert (code, errors) == (-signal.SIGPIPE, "")
     done = listen()
     assert done.returncode == 0, done.stderr
     rates = {
-        topic: (by_stamps, kind)
-        for by_stamps, topic, kind in re.findall(
-            r"^ *(\S+) +\S+  (/\S+) \[(.+)\]$", done.stdout, re.M
+        topic: (by_stamps, by_clock, kind)
+        for by_stamps, by_clock, topic, kind in re.findall(
+            r"^ *(\S+) +(\S+)  (/\S+) \[(.+)\]$", done.stdout, re.M
         )
     }
     # Stamps are of simulated time, so they tell the rate whatever the machine has to do besides; a
@@ -79,7 +107,8 @@ def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(simula
         ("/imu/pelvis_imu", "sensor_msgs/msg/Imu", 500.0),
         ("/tf", "tf2_msgs/msg/TFMessage", 100.0),
     ):
-        assert rates[topic][1] == kind
+        assert rates[topic][2] == kind
+        assert float(rates[topic][1]) > 0.0
         assert float(rates[topic][0]) == pytest.approx(rate, rel=0.2)
     assert "/robot_description" in rates
     knee = re.search(r"^ *(\S+)  left_knee$", done.stdout, re.M)

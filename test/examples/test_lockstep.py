@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from example_runs import Commanded, Example
+from example_runs import PACE, Commanded, Example
 from simulators import Starter
 
 from mujoco_ros.sim.state_log.reader import StateLog
@@ -15,7 +15,7 @@ SECONDS = 10
 
 
 def since_reset(path: Path) -> dict[str, bytes]:
-    """Return all that a log says of the ten seconds from the last reset on, field by field."""
+    """Return all that a log says of the time since the last reset, field by field."""
     with_pauses = StateLog.open(path)
     time = with_pauses.time
     first = int(np.flatnonzero(time == 0.0)[-1])
@@ -29,7 +29,8 @@ def test_two_simulators_are_alike_to_the_last_bit(starter: Starter, tmp_path: Pa
     logs = [tmp_path / "one.log", tmp_path / "other.log"]
     fingerprints = []
     for log in logs:
-        simulator = starter.simulator(scene="arm", state_log=log)
+        simulator = starter.simulator(scene="arm", state_log=log, anew=True)
+        simulator.wait_until_running()
         example = Example(tmp_path, simulator.domain, SCRIPT, "--seconds", str(SECONDS))
         done = example.outcome()
         assert (done.code, done.complains) == (0, "")
@@ -49,7 +50,7 @@ def test_it_is_left_as_it_was(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--seconds", "0.5")
     assert (done.code, done.complains) == (0, "")
     assert arm.listener.get_parameter("mode") == "realtime"
-    assert arm.listener.get_parameter("real_time_factor") == 0.6
+    assert arm.listener.get_parameter("real_time_factor") == PACE
 
 
 def test_a_rate_that_cannot_be_is_refused(arm: Commanded) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cv2
 import pytest
-from example_runs import Commanded
+from example_runs import PACE, Commanded
 from looked import looker
 from simulators import Starter
 
@@ -23,7 +23,7 @@ except RenderingError as error:
 @pytest.fixture(scope="module")
 def seen(starter: Starter, folder: Path) -> Commanded:
     """A scene with cameras."""
-    simulator = starter.simulator(scene=looker(folder), cameras="true", real_time_factor=0.6)
+    simulator = starter.simulator(scene=looker(folder), cameras="true", real_time_factor=PACE)
     listener = starter.listener(simulator)
     opened = listener.node.count_publishers
     assert listener.spin_until(lambda: opened("/camera/oblique/image_raw") == 1)

@@ -23,6 +23,23 @@ def height_of_the_box(arm: Commanded) -> float:
     return float(transforms["box"].translation.z)
 
 
+def test_on_the_box_it_stalls_and_the_box_can_be_lifted(starter: Starter, folder: Path) -> None:
+    simulator = starter.simulator(scene="arm")
+    arm = Commanded(folder, simulator, starter.listener(simulator))
+    lying = height_of_the_box(arm)
+    for place in (ABOVE, AROUND):
+        assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *place).code == 0
+    done = arm.run(SCRIPT, "--only", "close")
+    assert done.code == 0, done.complains
+    stalled = re.match(r"close: stalled at (\S+) m with an effort of (\S+) N: ", done.says)
+    assert stalled
+    assert float(stalled.group(1)) == pytest.approx(0.001, abs=0.0004)
+    assert abs(float(stalled.group(2))) == pytest.approx(6.0, abs=0.5)
+    assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *ABOVE).code == 0
+    assert height_of_the_box(arm) > lying + 0.08
+    simulator.stop()
+
+
 def test_in_the_air_it_reaches_both_ends(arm: Commanded) -> None:
     states = arm.joint_states()
     done = arm.run(SCRIPT)
@@ -43,20 +60,3 @@ def test_what_the_controller_refuses_is_explained_in_its_log(arm: Commanded) -> 
     assert (done.code, done.says) == (1, "")
     assert done.complains == "close: refused; the log of the simulator says why"
     assert "the effort limit must not be negative, got -1" in arm.simulator.log
-
-
-def test_on_the_box_it_stalls_and_the_box_can_be_lifted(starter: Starter, folder: Path) -> None:
-    simulator = starter.simulator(scene="arm")
-    arm = Commanded(folder, simulator, starter.listener(simulator))
-    lying = height_of_the_box(arm)
-    for place in (ABOVE, AROUND):
-        assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *place).code == 0
-    done = arm.run(SCRIPT, "--only", "close")
-    assert done.code == 0, done.complains
-    stalled = re.match(r"close: stalled at (\S+) with an effort of (\S+): ", done.says)
-    assert stalled
-    assert float(stalled.group(1)) == pytest.approx(0.001, abs=0.0004)
-    assert abs(float(stalled.group(2))) == pytest.approx(6.0, abs=0.5)
-    assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *ABOVE).code == 0
-    assert height_of_the_box(arm) > lying + 0.08
-    simulator.stop()

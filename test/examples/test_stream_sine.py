@@ -6,11 +6,13 @@ import signal
 import numpy as np
 import pytest
 from example_runs import Commanded, positions
+from paces import slower_if_need_be
 from sensor_msgs.msg import JointState
 
 SCRIPT = "02_stream_sine.py"
 
 
+@slower_if_need_be
 def test_the_joint_swings_as_it_is_told_and_the_others_stay(arm: Commanded) -> None:
     states = arm.joint_states()
     # A busy machine sends late; how late shows in the error.

@@ -26,7 +26,6 @@ _EXPECTED = (
     "is not received",
     "send response",
     "send_response",
-    "too slow",
 )
 """What the simulator may say meanwhile; a client that is gone gets no response."""
 

@@ -246,8 +246,7 @@ def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
     # The simulator is as ready as before for the next one.
     sent = Commander(listener).follow(point(0.2, before, _STILL))
     assert sent.result().result.error_code == 0
-    expected = ("gone away", "too slow for real time")  # the latter on a busy machine
-    assert not [c for c in simulator.complaints() if not any(text in c for text in expected)]
+    assert not [line for line in simulator.complaints() if "gone away" not in line]
 
 
 def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(

@@ -458,6 +458,18 @@ def test_a_server_that_closes_ends_its_goals_and_accepts_no_more(served: Served)
     assert not served.commander.send(follow(point(1.0, [0.0]), joints=["a"])).accepted
 
 
+def test_what_clients_wait_for_has_arrived_when_the_process_may_end(served: Served) -> None:
+    sent, goal = served.send()
+    known = served.statuses(sent, ACCEPTED)
+    assert served.listener.spin_until(lambda: len(goal.asked) == 1)
+    served.server.close("the process ends")
+    served.server.flush()
+    # Nothing is sent from now on: it waits here to be looked at.
+    served.server.destroy()
+    assert served.statuses(sent, ABORTED) == [*known, ABORTED]
+    assert sent.result().result.error_string == "the process ends"
+
+
 def test_an_action_is_one_to_those_who_list_actions(served: Served) -> None:
     found = dict(get_action_names_and_types(served.listener.node))
     assert found[f"/{_ACTION}"] == ["control_msgs/action/FollowJointTrajectory"]

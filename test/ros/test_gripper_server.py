@@ -212,7 +212,7 @@ def test_a_stream_that_takes_the_finger_ends_the_goal_and_its_effort_limit(bench
     assert _finger(bench)[0] == pytest.approx(_OPEN, abs=1e-4)
     # And back again.
     assert _answer(bench, bench.commander.grip(0.01)).result.reached_goal
-    assert bench.warnings[1:] == ["joint_commands: gripper_controller took over left_finger_joint"]
+    assert len(bench.warnings) == 1, "a stream that has ended loses nothing"
 
 
 def test_the_arm_moves_while_the_gripper_does(bench: Bench) -> None:

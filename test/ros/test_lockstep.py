@@ -15,6 +15,7 @@ from simulation_interfaces.msg import Resource, Result
 from simulators import Starter, steps_of
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.model.errors import ModelError
 from mujoco_ros.ros.lockstep import parse_sources
@@ -93,6 +94,7 @@ def remote(shared: Remote) -> Iterator[Remote]:
     shared.call("ResetSimulation")
     shared.quiet()
     yield shared
+    shared.put(PAUSED)  # tests with simulators of their own have the processor to themselves
     shared.listener.set_parameters({"mode": "realtime"})
 
 
@@ -140,7 +142,7 @@ def values_of(status: DiagnosticStatus) -> dict[str, str]:
 def test_the_clock_stands_until_the_command_comes_and_ticks_are_all_answered(
     remote: Remote, controller: Controller
 ) -> None:
-    assert remote.listener.spin_until(lambda: len(controller.answered) >= 400)
+    assert remote.listener.spin_until(lambda: len(controller.answered) >= 200)
     controller.answering = False
     assert stands(remote)
     first, last = controller.answered[0], controller.answered[-1]
@@ -188,6 +190,27 @@ def test_so_do_those_that_are_refused_or_say_nothing(remote: Remote) -> None:
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
         assert stands(remote)
     controller.close()
+
+
+def test_trajectories_answer_as_well(remote: Remote) -> None:
+    topic = "joint_trajectory_controller/joint_trajectory"
+    lock(remote, lockstep_sources=f"{topic}@200")
+    publisher = remote.listener.node.create_publisher(JointTrajectory, topic, 10)
+    assert remote.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert stands(remote)
+    rest = JointTrajectoryPoint(positions=[0.0])
+    rest.time_from_start.sec = 1
+    hold = JointTrajectory(joint_names=["elbow_joint"])
+    good = JointTrajectory(joint_names=["elbow_joint"], points=[rest])
+    wrong = JointTrajectory(joint_names=["no_such_joint"], points=[rest])
+    for message in (hold, good, wrong):
+        if len(remote.joint_states):
+            message.header.stamp = remote.joint_states.latest.header.stamp
+        remote.quiet()
+        publisher.publish(message)
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
+        assert stands(remote)
+    remote.listener.node.destroy_publisher(publisher)
 
 
 def test_the_clock_waits_for_each_of_several_sources(

@@ -92,7 +92,7 @@ def test_a_signal_ends_it_in_time_without_a_word(
 
 def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> None:
     # From the terminal, and from `ros2 launch`, which got it as well.
-    simulator = start.simulator(scene="quadruped")
+    simulator = start.simulator(scene="quadruped", anew=True)
     simulator.wait_until_running()
     _assert_ends(simulator, signal.SIGINT, times=2)
 
@@ -109,7 +109,7 @@ def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_the_start_is_not_lost(start: Starter, number: signal.Signals) -> None:
-    simulator = start.simulator(scene="zoo")
+    simulator = start.simulator(scene="zoo", anew=True)
     deadline = time.monotonic() + 30
     while not _catches_sigterm(simulator.process.pid):
         assert time.monotonic() < deadline
@@ -140,7 +140,7 @@ def test_a_reset_is_told_of_even_if_parameters_cannot_follow() -> None:
 
     node: Any = SimpleNamespace(
         run_control=SimpleNamespace(resetting=SimpleNamespace(tell=told.append)),
-        _control=SimpleNamespace(restore_gains=refuse),
+        _control=SimpleNamespace(show_gains=refuse),
     )
     event = WasReset(time=0.0, before=1.0, gain_changes=0)
     with pytest.raises(RefusedError):

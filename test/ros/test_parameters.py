@@ -348,7 +348,7 @@ def test_an_unknown_parameter_is_answered_with_what_there_is_at_its_place(
         "parameter 'arm.stuff' not found (did you mean 'arm.stiff'?); there are: arm.stiff, "
         "arm.damped, arm.joints"
     )
-    assert node.set(xyz=1.0) == "parameter 'xyz' not found; there are: arm., loud"
+    assert node.set(xyz=1.0) == "parameter 'xyz' not found; there are: arm.*, loud"
     assert node.set(arm__stiff__kp=1.0).endswith("there are: arm.stiff, arm.damped, arm.joints")
 
 

@@ -117,7 +117,7 @@ def arm(start_shared: Starter) -> Simulator:
     return start_shared.simulator(
         scene="arm",
         ros2_control="true",
-        real_time_factor=0.5,
+        real_time_factor=0.15,
         remaps=(f"joint_states:={STATES}",),
     )
 
@@ -248,7 +248,7 @@ def test_an_effort_alone_is_added_and_taken_away_again(stack):
 
 def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
     simulator = start.simulator(
-        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.5
+        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.1
     )
     listener = start.listener(simulator)
     stack = Stack(listener, description(listener))

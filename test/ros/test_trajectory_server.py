@@ -1,7 +1,7 @@
 """Trajectories over the middleware: what becomes of them, and what their senders are told."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,10 +10,13 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from benches import Bench
 from commanders import ARM, Sent, duration, follow, point, seconds, trajectory
+from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from simulators import Recording
 
 from mujoco_ros.control.events import Outcome
+from mujoco_ros.ros.trajectory_server import TrajectoryServer
 
 _STEP = 0.001
 _STATUS = "/joint_trajectory_controller/follow_joint_trajectory/_action/status"
@@ -92,8 +95,22 @@ def test_a_goal_is_accepted_followed_and_reached(bench: Bench, home: np.ndarray)
     assert bench.warnings == []
 
 
+@pytest.fixture
+def told(bench: Bench) -> Iterator[Recording]:
+    """All feedback; rclpy's client keeps ten, and forgets them when it sees the goal end."""
+    first = bench.listener.recordings
+    (served,) = bench.controllers._served.values()
+    (publisher,) = [s.goals._feedbacks for s in served.servers if isinstance(s, TrajectoryServer)]
+    before = publisher.get_subscription_count()
+    message = FollowJointTrajectory.Impl.FeedbackMessage
+    told = bench.listener.record(message, publisher.topic_name, reliable=True)
+    assert bench.listener.spin_until(lambda: publisher.get_subscription_count() > before)
+    yield told
+    bench.listener.forget_subscriptions(first)
+
+
 def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
-    bench: Bench, home: np.ndarray
+    bench: Bench, home: np.ndarray, told: Recording
 ) -> None:
     bench.run(0.123)
     bench.sent["joint_states"].clear()
@@ -101,13 +118,14 @@ def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
     sent = bench.commander.follow(point(0.4, home + 0.3, _STILL), point(0.8, home, _STILL))
     bench.run(0.81)
     sent.result()
-    assert bench.listener.spin_until(lambda: len(sent.feedback) >= 17)
-    times = [seconds(feedback.header.stamp) for feedback in sent.feedback]
+    assert bench.listener.spin_until(lambda: len(told) >= 17)
+    feedbacks = [message.feedback for message in told.messages]
+    times = [seconds(feedback.header.stamp) for feedback in feedbacks]
     np.testing.assert_allclose(times, begin + 0.05 * np.arange(17), atol=1e-9)
     states = {seconds(state.header.stamp): state for state in bench.joint_states()}
     there = _polynomial(3, [(0, 0, 0), (1, 0, 0), (0, 0.4, 0.3), (1, 0.4, 0)])
     back = _polynomial(3, [(0, 0, 0.3), (1, 0, 0), (0, 0.4, 0), (1, 0.4, 0)])
-    for feedback, time in zip(sent.feedback, times, strict=True):
+    for feedback, time in zip(feedbacks, times, strict=True):
         assert tuple(feedback.joint_names) == ARM
         since = time - begin
         for part in (feedback.desired, feedback.actual, feedback.error):
@@ -124,20 +142,20 @@ def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
         for row in ("positions", "velocities"):
             error = np.subtract(getattr(feedback.desired, row), getattr(feedback.actual, row))
             np.testing.assert_allclose(getattr(feedback.error, row), error, atol=1e-15)
-    if hasattr(sent.feedback[0], "index"):  # since Kilted
+    if hasattr(feedbacks[0], "index"):  # since Kilted
         # Of the waypoint it heads for, that of the last one at the end.
-        indices = [feedback.index for feedback in sent.feedback]
+        indices = [feedback.index for feedback in feedbacks]
         assert indices[:8] == [0] * 8
         assert indices[9:16] == [1] * 7
 
 
-def test_the_rate_of_feedback_is_a_setting(bench: Bench, home: np.ndarray) -> None:
+def test_the_rate_of_feedback_is_a_setting(bench: Bench, home: np.ndarray, told: Recording) -> None:
     bench.configure(action_monitor_rate=100.0)
     sent = bench.commander.follow(point(0.2, home, _STILL))
     bench.run(0.21)
     sent.result()
-    assert bench.listener.spin_until(lambda: len(sent.feedback) >= 21)
-    times = [seconds(feedback.header.stamp) for feedback in sent.feedback]
+    assert bench.listener.spin_until(lambda: len(told) >= 21)
+    times = [seconds(message.feedback.header.stamp) for message in told.messages]
     np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
 
 

@@ -112,8 +112,9 @@ def test_an_interrupt_ends_a_simulation_that_stands(start: Starter, present: int
 def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starter):
     remote = Remote(start)
     remote.put(PAUSED)
+    remote.quiet()
     response = remote.request("StepSimulation", steps=10**12)
-    remote.listener.spin_for(0.5)
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 0)
     assert remote.simulator.stop() == 0
     result = remote.listener.result(response).result
     assert result.result == Result.RESULT_OPERATION_FAILED

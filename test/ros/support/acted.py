@@ -1,6 +1,7 @@
 """A simulation that messages and parameters act on at once: no middleware, and no thread."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from mujoco_ros.model.scene import load_scene
 from mujoco_ros.ros.acting.actuator_server import ActuatorServer
 from mujoco_ros.ros.acting.mocap_server import MocapServer
 from mujoco_ros.ros.acting.parameters import ActingParameters
+from mujoco_ros.ros.acting.pull_server import PullServer
 from mujoco_ros.ros.acting.wrench_server import WrenchServer
 from mujoco_ros.ros.node_parameters import PARAMETERS
 from mujoco_ros.ros.parameters import Parameters, RefusedError
@@ -92,6 +94,8 @@ class Acted:
         submit = Submit(self.simulation, refusals)
         endpoints: Any = self.wires
         self.wrenches = WrenchServer(endpoints, self.simulation, self.parameters, submit, refusals)
+        find = partial(self.wrenches.place, "")
+        self.pulls = PullServer(endpoints, self.simulation, find, submit, refusals)
         self.mocap = MocapServer(endpoints, self.simulation, submit, refusals)
         self.actuators = ActuatorServer(
             endpoints, self.simulation, submit, refusals, controllers=True

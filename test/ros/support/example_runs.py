@@ -1,15 +1,16 @@
 """The scripts of examples/, run as a user runs them, and what robots do meanwhile."""
 
 import os
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from forked import forge
 from sensor_msgs.msg import JointState
 from simulators import PATIENCE_S, ROOT, Listener, Recording, Simulator
+
+PACE = 0.6
+"""The real-time factor: below 1, so that controllers keep their rates on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,12 @@ class Example:
         number = len(list(folder.glob("*.out")))
         self._out, self._err = (folder / f"{number}_{script}.{kind}" for kind in ("out", "err"))
         with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, ROOT / "examples" / script, *arguments],
-                env=os.environ | {"ROS_DOMAIN_ID": str(domain), "PYTHONUNBUFFERED": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                # A shell that runs the tests in the background has SIGINT ignored.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+            self.process = forge().fork(
+                str(ROOT / "examples" / script),
+                *arguments,
+                env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
+                stdout=out.fileno(),
+                stderr=err.fileno(),
             )
 
     @property
@@ -59,6 +58,7 @@ class Commanded:
     """A simulator that examples command, and a listener to what becomes of that."""
 
     def __init__(self, folder: Path, simulator: Simulator, listener: Listener) -> None:
+        simulator.wait_until_running()
         self.simulator = simulator
         self.listener = listener
         self._folder = folder
@@ -71,6 +71,10 @@ class Commanded:
         example = self.start(script, *arguments)
         self.listener.spin_until(example.is_over)
         return example.outcome()
+
+    def set_pace(self, factor: float) -> None:
+        (result,) = self.listener.set_parameters({"real_time_factor": factor})
+        assert result.successful, result.reason
 
     def joint_states(self, namespace: str = "") -> Recording:
         """Return a recording that has begun."""

@@ -98,7 +98,7 @@ class Remote:
             assert self.listener.spin_until(
                 lambda: self.listener.node.count_publishers(FEEDBACK) > 0
             )
-            self.listener.spin_for(0.5)
+            self.listener.spin_for(1.5)  # that it knows of us is told to nobody
         return self.listener.result(self._steps.send_goal_async(SimulateSteps.Goal(steps=steps)))
 
     def feedback(self, handle: Any) -> list[tuple[int, int]]:

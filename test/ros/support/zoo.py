@@ -16,6 +16,7 @@ from simulators import DEEP, Listener, Recording, Simulator, Starter, steps_of
 from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 RELIABLE, BEST_EFFORT, LATCHED = "reliable", "best effort", "latched"
 
@@ -79,7 +80,7 @@ RARE = {"/mujoco/reset_event"}
 COMMANDS: dict[str, type] = {
     **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
     **{f"{robot}/external_wrench": WrenchStamped for robot in ("", *(f"/{r}" for r in ROBOTS))},
-    "/external_wrench/held": WrenchStamped,
+    "/external_wrench/pull": InteractiveMarkerFeedback,
     **{
         f"/{robot}/{interface}_controller/commands": Float64MultiArray
         for robot in ROBOTS

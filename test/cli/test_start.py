@@ -1,0 +1,25 @@
+"""Programs that other tests fork from one that has imported everything: here they do so alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("name", ["record", "replay"])
+def test_a_program_imports_all_that_it_needs(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"mujoco_ros.cli.{name}", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: {name}")

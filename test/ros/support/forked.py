@@ -1,0 +1,176 @@
+"""Programs, forked from a process that has imported what they need already.
+
+Importing is most of what a start costs, and the tests start hundreds. What is forked goes on as
+a start of Python would, but for the seed of hashes, which all that is forked has in common.
+"""
+
+import atexit
+import functools
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+_IMPORTS = "mujoco_ros.cli.sim"
+# The simulator sets it before it imports the same.
+_ENVIRONMENT = {"MUJOCO_GL": "off"}
+_MOST = 1 << 20  # bytes of a request
+
+
+class Forked:
+    """A program that was forked; what `subprocess.Popen` can do, as far as tests need it."""
+
+    def __init__(self, pid: int, status: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._status = status
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        return self._look(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code."""
+        code = self._look(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _look(self, timeout: float | None) -> int | None:
+        if self.returncode is not None:
+            return self.returncode
+        poll = select.poll()
+        poll.register(self._status)
+        if poll.poll(None if timeout is None else 1e3 * timeout):
+            told = os.read(self._status, 16)
+            os.close(self._status)
+            assert told, "the process that forks has died"
+            self.returncode = int(told)
+        return self.returncode
+
+
+class Forge:
+    """A process that has imported the simulator, and forks itself for every program wanted."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                # Unbuffered: what is written shows at once.
+                [sys.executable, "-u", __file__, str(theirs.fileno())],
+                cwd=ROOT,
+                env=os.environ | _ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+
+    def fork(
+        self,
+        program: str,
+        *arguments: str,
+        env: Mapping[str, str],
+        stdout: int,
+        stderr: int | None = None,
+    ) -> Forked:
+        """Start a program, in a session of its own.
+
+        Args:
+            program: A module, as after ``python -m``, or the path of a script.
+            arguments: Of its command line.
+            env: Its whole environment.
+            stdout: Descriptor of a file.
+            stderr: Descriptor of another; by default it is the same.
+        """
+        status, theirs = os.pipe()
+        request = json.dumps([program, arguments, dict(env)]).encode()
+        files = [stdout, stdout if stderr is None else stderr, theirs]
+        socket.send_fds(self._control, [request], files)
+        os.close(theirs)
+        pid = self._control.recv(16)
+        assert pid, "the process that forks has died"
+        return Forked(int(pid), status)
+
+    def close(self) -> None:
+        self._control.close()
+        self._process.wait()
+
+
+@functools.cache
+def forge() -> Forge:
+    """Return the one of this process."""
+    made = Forge()
+    atexit.register(made.close)
+    return made
+
+
+def _serve(control: socket.socket) -> list[str]:
+    """Fork for every request; return the program and its arguments in the child, never here."""
+    running: dict[int, tuple[int, int]] = {}  # by pidfd: pid, and where to tell its exit code
+    while True:
+        for ready in select.select([control, *running], [], [])[0]:
+            if ready is not control:
+                pid, status = running.pop(ready)
+                _, how = os.waitpid(pid, 0)
+                os.write(status, str(os.waitstatus_to_exitcode(how)).encode())
+                os.close(status)
+                os.close(ready)
+                continue
+            request, descriptors, _, _ = socket.recv_fds(control, _MOST, 3)
+            if not request:
+                os._exit(0)
+            pid = os.fork()
+            if pid == 0:
+                program, arguments, environment = json.loads(request)
+                _become(environment, *descriptors[:2])
+                return [program, *arguments]
+            os.close(descriptors[0])
+            os.close(descriptors[1])
+            running[os.pidfd_open(pid)] = (pid, descriptors[2])
+            control.send(str(pid).encode())
+
+
+def _become(environment: Mapping[str, str], stdout: int, stderr: int) -> None:
+    """Have all that a process of its own has."""
+    os.setsid()
+    os.dup2(stdout, 1)
+    os.dup2(stderr, 2)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[0] = str(ROOT)
+    importlib.import_module(_IMPORTS)
+    gc.collect()
+    sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
+    program = sys.argv[0]
+    if program.endswith(".py"):
+        sys.path[0] = str(Path(program).parent)
+        runpy.run_path(program, run_name="__main__")
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _main()
