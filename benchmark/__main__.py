@@ -17,7 +17,7 @@ from benchmark.reliability import reliability
 from benchmark.rendering import DRAWING
 from benchmark.report import Row, save, table
 from benchmark.sharing import SHARING
-from mujoco_ros.ros.distribution import ros_distribution
+from mujoco_ros.bridge.distribution import ros_distribution
 
 MEASUREMENTS = {
     **SENSING,

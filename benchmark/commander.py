@@ -31,7 +31,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from benchmark.moves import JOINTS, WAY, ArmModel, Motion, motion
 from benchmark.stations import EVERY_STEP_HZ
-from mujoco_ros.ros.outbox import split
+from mujoco_ros.bridge.publishing.template_publisher import split
 
 Notes = dict[str, Any]
 

@@ -7,9 +7,9 @@ from os import sched_getaffinity
 from benchmark.plan import Plan
 from benchmark.report import Row, figure
 from mujoco_ros.cli.progress import run
-from mujoco_ros.evaluation.bounds import LAB, SPEED, TABLE, Bound
-from mujoco_ros.evaluation.statistics import Summary, summarize
-from mujoco_ros.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.bounds import LAB, SPEED, TABLE, Bound
+from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
+from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 
 _SEED = 1_000_000
 _ASKED = {"lab": LAB, "table": (*TABLE, SPEED)}

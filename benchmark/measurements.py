@@ -14,7 +14,7 @@ from benchmark.processes import simulator, subscriber
 from benchmark.report import Row, figure, percentiles
 from benchmark.stations import EVERY_STEP_HZ, all_rates
 from benchmark.watching import BEGUN, LATE, PUBLISHED, STAMP, STEPPED, watch
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 

@@ -17,10 +17,10 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher, split
 from mujoco_ros.control.modes import POSITION
-from mujoco_ros.model.layout import FloatingBase, Robot
-from mujoco_ros.model.site_sensors import ForceTorque, Imu, Touch
-from mujoco_ros.ros.outbox import Outlet, split
+from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
+from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
 from mujoco_ros.sim.simulation import Simulation
 
 _Build = Callable[[Time], Any]
@@ -35,7 +35,9 @@ class NaivePublishers:
     Each sample gets new objects, filled attribute by attribute, lists whole.
     """
 
-    def __init__(self, node: Node, simulation: Simulation, outlets: list[Outlet]) -> None:
+    def __init__(
+        self, node: Node, simulation: Simulation, outlets: list[TemplatePublisher]
+    ) -> None:
         """Prepare to publish what goes out by `outlets`, /clock first, with the same publishers."""
         self._simulation = simulation
         self._outlets = outlets
@@ -93,7 +95,7 @@ class NaivePublishers:
         sec, nanosec = split(self._simulation.time)
         return Time(sec=sec, nanosec=nanosec)
 
-    def _joint_states(self, robot: Robot, stamp: Time) -> JointState:
+    def _joint_states(self, robot: RobotLayout, stamp: Time) -> JointState:
         sample, joints = self._simulation.sample, robot.joints
         message = JointState()
         message.header.stamp = stamp
@@ -126,7 +128,7 @@ class NaivePublishers:
             point.time_from_start = Duration(sec=sec, nanosec=nanosec)
         return message
 
-    def _imu(self, robot: Robot, imu: Imu, stamp: Time) -> ImuMessage:
+    def _imu(self, robot: RobotLayout, imu: ImuSensor, stamp: Time) -> ImuMessage:
         data = self._simulation.sample.sensordata
         message = ImuMessage()
         message.header.stamp = stamp
@@ -139,7 +141,7 @@ class NaivePublishers:
         _set_vector(message.linear_acceleration, data[imu.accelerometer : imu.accelerometer + 3])
         return message
 
-    def _wrench(self, robot: Robot, sensor: ForceTorque, stamp: Time) -> WrenchStamped:
+    def _wrench(self, robot: RobotLayout, sensor: ForceTorqueSensor, stamp: Time) -> WrenchStamped:
         data = self._simulation.sample.sensordata
         message = WrenchStamped()
         message.header.stamp = stamp
@@ -148,14 +150,14 @@ class NaivePublishers:
         _set_vector(message.wrench.torque, -data[sensor.torque : sensor.torque + 3])
         return message
 
-    def _contact(self, robot: Robot, touch: Touch, stamp: Time) -> WrenchStamped:
+    def _contact(self, robot: RobotLayout, touch: TouchSensor, stamp: Time) -> WrenchStamped:
         message = WrenchStamped()
         message.header.stamp = stamp
         message.header.frame_id = robot.frame(touch.frame)
         message.wrench.force.z = float(self._simulation.sample.sensordata[touch.force])
         return message
 
-    def _odom(self, robot: Robot, base: FloatingBase, stamp: Time) -> Odometry:
+    def _odom(self, robot: RobotLayout, base: FloatingBase, stamp: Time) -> Odometry:
         sample = self._simulation.sample
         position, quat = _pose(sample.qpos, base)
         message = Odometry()
@@ -169,7 +171,7 @@ class NaivePublishers:
         _set_vector(message.twist.twist.angular, sample.qvel[base.dof + 3 : base.dof + 6])
         return message
 
-    def _base_accel(self, robot: Robot, base: FloatingBase, stamp: Time) -> AccelStamped:
+    def _base_accel(self, robot: RobotLayout, base: FloatingBase, stamp: Time) -> AccelStamped:
         sample = self._simulation.sample
         _, quat = _pose(sample.qpos, base)
         message = AccelStamped()
@@ -180,7 +182,7 @@ class NaivePublishers:
         _set_vector(message.accel.angular, sample.qacc[base.dof + 3 : base.dof + 6])
         return message
 
-    def _tf(self, robot: Robot, base: FloatingBase, stamp: Time) -> TFMessage:
+    def _tf(self, robot: RobotLayout, base: FloatingBase, stamp: Time) -> TFMessage:
         position, quat = _pose(self._simulation.sample.qpos, base)
         transform = TransformStamped()
         transform.header.stamp = stamp

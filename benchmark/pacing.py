@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mujoco_ros.sim.scheduling import schedule
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.thread_priority import schedule
 
 _PRIORITY = 20
 """Of the physics thread."""

@@ -18,16 +18,20 @@ import numpy as np
 
 from benchmark.commander import NUMBER_NM
 from benchmark.naive import NaivePublishers
+from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.template_publisher import (
+    Batch,
+    SerializedTopic,
+    TemplatePublisher,
+)
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.ros.endpoints import Endpoints
-from mujoco_ros.ros.outbox import Batch, Content, Outlet
-from mujoco_ros.ros.publishers import Publishers
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
-from mujoco_ros.sim.pacer import Pacer
-from mujoco_ros.sim.shared_state.writer import SharedStateWriter
+from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
 CAPACITY = 200_000  # steps
@@ -170,7 +174,7 @@ class Profile:
         self.wrap(Publishers, "publish", "Publishers.publish")
         opened = Publishers._open_outlet
 
-        def timed_open(topics: Publishers, content: Content) -> Outlet:
+        def timed_open(topics: Publishers, content: SerializedTopic) -> TemplatePublisher:
             outlet = opened(topics, content)
             outlet.publish = self._timed(outlet.publish, "publisher.publish")
             return outlet

@@ -12,9 +12,9 @@ from benchmark.plan import Plan
 from benchmark.processes import Process, running
 from benchmark.report import Row, figure, percentiles
 from benchmark.talker import RATE_HZ, TOPICS
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 _READY_S = 30.0
@@ -25,7 +25,7 @@ def state_log(plan: Plan) -> list[Row]:
     simulation = Simulation(load_scene("humanoid"))
     with TemporaryDirectory() as folder:
         writer = StateLogWriter(Path(folder, "run.mjlog"))
-        ring = Ring(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation, simulation.plant, 1)
         writer.add(ring)
         costs = costs_in_steps(simulation, ring.step, plan.recording)
         writer.close()

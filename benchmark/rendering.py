@@ -15,20 +15,20 @@ import numpy as np
 
 from benchmark.plan import Plan
 from benchmark.report import Row, figure
-from mujoco_ros.model.cameras import intrinsics_of
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.sensors.cameras import intrinsics_of
 from mujoco_ros.rendering.egl import DEVICE_VARIABLE, software_device
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.looks import PLAIN, RICH, Looks
-from mujoco_ros.rendering.points import PointCloud
+from mujoco_ros.rendering.frame import Frame
+from mujoco_ros.rendering.point_cloud import PointCloud
+from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.renderer import Renderer, View
-from mujoco_ros.rendering.shot import Shot
 from mujoco_ros.sim.simulation import Simulation
 
 SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
 SHADOWS = {"shadows off": PLAIN, "shadows on": replace(PLAIN, shadows=True)}
 LOOKS = {**SHADOWS, "rich": RICH}
-PRODUCTS: dict[str, Callable[[Shot, PointCloud], object]] = {
+PRODUCTS: dict[str, Callable[[Frame, PointCloud], object]] = {
     "colour": lambda shot, _: shot.colour,
     "depth": lambda shot, _: shot.depth,
     "segments": lambda shot, _: shot.objects,
@@ -64,7 +64,9 @@ class Studio:
         self.is_software = self._renderer.is_software
         self.camera = self._model.cam(0).name
 
-    def cost(self, size: tuple[int, int], product: str, looks: Looks, seconds: float) -> Cost:
+    def cost(
+        self, size: tuple[int, int], product: str, looks: RenderQuality, seconds: float
+    ) -> Cost:
         """Return what a picture of the first camera costs, the median of some seconds."""
         optics = intrinsics_of(self._model, 0, *size)
         view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)

@@ -6,9 +6,9 @@ from contextlib import closing
 from benchmark.pacing import costs_in_steps
 from benchmark.plan import Plan
 from benchmark.report import Row, figure, percentiles
-from mujoco_ros.model.scene import load_scene
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.sim.shared_state.writer import SharedStateWriter
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.writer import described
 

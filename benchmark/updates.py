@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mujoco_ros.control.events import Source
+from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.control.trajectory import PointArrays, Trajectory, tolerances, trajectory
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, tolerances, trajectory
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 _SEGMENT_S = 0.05
@@ -39,7 +39,7 @@ def update_costs(steps: int) -> dict[str, float]:
     def tell() -> None:
         nonlocal now
         now += timestep
-        control.command(Source.JOINT_COMMANDS, message, now)
+        control.command(CommandSource.JOINT_COMMANDS, message, now)
 
     way = _way(control, names, duration)
     control.follow(way, tolerances(control.joints, control.trajectory.settings, way.joints), 1, now)

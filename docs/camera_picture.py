@@ -6,10 +6,10 @@ import cv2
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.cameras import Camera
-from mujoco_ros.model.scene import load_scene
-from mujoco_ros.rendering.looks import RICH
-from mujoco_ros.rendering.points import PointCloud
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering.point_cloud import PointCloud
+from mujoco_ros.rendering.quality import RICH
 from mujoco_ros.rendering.renderer import Renderer, View
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.simulation import Simulation

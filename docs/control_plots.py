@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from plot import INK, Line, Panel, draw
 
-from mujoco_ros.control.events import Source
+from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import INTERFACES
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings, TrajectorySettings
-from mujoco_ros.control.trajectory import (
+from mujoco_ros.control.trajectory.trajectory import (
     JointTolerance,
     PointArrays,
     tolerances,
@@ -109,7 +109,7 @@ class Run:
         """Send a command of a stream."""
         fields = [[position], [] if velocity is None else [velocity], []]
         checked = joint_command(self.joints, "clamp", [JOINT], fields)
-        self.control.command(Source.JOINT_COMMANDS, checked, self.now)
+        self.control.command(CommandSource.JOINT_COMMANDS, checked, self.now)
 
     def until(self, end: float) -> None:
         """Run to a time [s]."""

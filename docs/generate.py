@@ -7,20 +7,7 @@ from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.control.events import Source
-from mujoco_ros.control.modes import POSITION
-from mujoco_ros.control.robot_control import FORWARDED, RobotControl
-from mujoco_ros.model.description import descriptions
-from mujoco_ros.model.layout import Layout
-from mujoco_ros.model.scene import load_scene, shipped_scenes
-from mujoco_ros.ros.acting.equality_parameters import EQUALITY
-from mujoco_ros.ros.acting.look_parameters import LOOKS
-from mujoco_ros.ros.acting.physics_parameters import PHYSICS_PARAMETERS
-from mujoco_ros.ros.acting.pull_server import PULL
-from mujoco_ros.ros.acting.wrench_server import EXTERNAL_WRENCH
-from mujoco_ros.ros.cameras.camera import camera_topics
-from mujoco_ros.ros.cameras.lidar import lidar_topics
-from mujoco_ros.ros.control_specs import (
+from mujoco_ros.bridge.parameters.control_specs import (
     FORWARD,
     GAINS,
     GAINS_FILE,
@@ -31,12 +18,15 @@ from mujoco_ros.ros.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.ros.frames import FramePlan, TfMode, plan_frames
-from mujoco_ros.ros.names import within
-from mujoco_ros.ros.node_parameters import PARAMETERS
-from mujoco_ros.ros.outbox import Topic
-from mujoco_ros.ros.parameter_spec import Spec
-from mujoco_ros.ros.topics import (
+from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.perturbation.appearance_parameters import LOOKS
+from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
+from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
+from mujoco_ros.bridge.perturbation.pull_server import PULL
+from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
+from mujoco_ros.bridge.publishing.template_publisher import Topic
+from mujoco_ros.bridge.publishing.topics import (
     LATCHED,
     RATES,
     RELIABLE,
@@ -44,6 +34,16 @@ from mujoco_ros.ros.topics import (
     robot_topics,
     transform_topic,
 )
+from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.cameras.ros.camera import camera_topics
+from mujoco_ros.cameras.ros.lidar import lidar_topics
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
 
 DOCS = Path(__file__).resolve().parent
@@ -156,7 +156,7 @@ under each camera are several topics. It has `/contacts` in every scene.
 def parameters_page() -> str:
     """Return the page about all parameters."""
     return (
-        NOTICE.format(source="the tables of them in mujoco_ros/ros/")
+        NOTICE.format(source="the tables of them in mujoco_ros/bridge/")
         + PARAMETERS_HEAD
         + _parameter_table(PARAMETERS)
         + WORLD_HEAD
@@ -175,13 +175,15 @@ def parameters_page() -> str:
     )
 
 
-def _parameter_table(specs: Iterable[Spec], defaults: Mapping[str, str] | None = None) -> str:
+def _parameter_table(
+    specs: Iterable[ParameterSpec], defaults: Mapping[str, str] | None = None
+) -> str:
     """Return the table of some parameters; `defaults` replaces what their specs say."""
     rows = [_parameter_row(spec, (defaults or {}).get(spec.name)) for spec in specs]
     return _table(("Name", "Type", "Default", "Values", "Set", "Description"), rows)
 
 
-def _parameter_row(spec: Spec, default: str | None) -> tuple[str, ...]:
+def _parameter_row(spec: ParameterSpec, default: str | None) -> tuple[str, ...]:
     if default is None and not spec.fixed and spec.default != "":
         written = str(spec.default)
         default = f"`{written.lower() if isinstance(spec.default, bool) else written}`"
@@ -247,7 +249,7 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
 _ORDER = ("sensor_msgs/JointState", "once")
 
 
-def _sights(layout: Layout) -> Iterable[tuple[str, ...]]:
+def _sights(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
     """Yield a row for each camera and lidar."""
     for camera in layout.every_camera:
         size = f"pictures of {camera.width} x {camera.height}"
@@ -287,17 +289,17 @@ def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
         )
 
     topic = f"topic, {_quality(RELIABLE)}"
-    yield row(Source.JOINT_COMMANDS, topic, "sensor_msgs/JointState", takers)
+    yield row(CommandSource.JOINT_COMMANDS, topic, "sensor_msgs/JointState", takers)
     for source, interface in FORWARDED.items():
         if chosen := joints.taking(interface):
             yield row(f"{source}/commands", topic, "std_msgs/Float64MultiArray", chosen)
     if chosen := joints.taking(POSITION):
-        name = Source.TRAJECTORY
+        name = CommandSource.TRAJECTORY
         yield row(f"{name}/joint_trajectory", topic, "trajectory_msgs/JointTrajectory", chosen)
         action = "control_msgs/action/FollowJointTrajectory"
         yield row(f"{name}/follow_joint_trajectory", "action", action, chosen)
     if joints.gripper is not None:
-        name = f"{Source.GRIPPER}/gripper_cmd"
+        name = f"{CommandSource.GRIPPER}/gripper_cmd"
         yield row(name, "action", "control_msgs/action/ParallelGripperCommand", [joints.gripper])
 
 

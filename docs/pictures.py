@@ -14,7 +14,7 @@ from control_plots import PLOTS
 from fsm_diagrams import DIAGRAMS
 from page_picture import photograph
 
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 IMAGES = Path(__file__).resolve().parent / "images"

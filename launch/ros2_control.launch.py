@@ -137,7 +137,7 @@ def _arguments(context: LaunchContext) -> list[str]:
 @cache
 def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
     # Imported here because `ros2 launch --show-args` need not wait for it.
-    from mujoco_ros.model.scene import load_scene
+    from mujoco_ros.model.scene.config import load_scene
 
     config = load_scene(scene)
     plans = []

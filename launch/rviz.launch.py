@@ -68,10 +68,10 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def _for_scene(template: Path, scene: str) -> Path:
     """Return a configuration that shows a scene; the template itself if nothing in it varies."""
     # Imported here because they load MuJoCo, which `ros2 launch --show-args` need not wait for.
-    from mujoco_ros.model.assembly import assemble
-    from mujoco_ros.model.layout import lay_out
-    from mujoco_ros.model.scene import load_scene
-    from mujoco_ros.ros.rviz_config import filled
+    from mujoco_ros.bridge.tf.rviz_config import filled
+    from mujoco_ros.model.robot.layout import lay_out
+    from mujoco_ros.model.scene.assembly import assemble
+    from mujoco_ros.model.scene.config import load_scene
 
     try:
         content = yaml.safe_load(template.read_text(encoding="utf-8"))

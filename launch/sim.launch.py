@@ -223,7 +223,7 @@ def _simulator_ended(event: ProcessExited, context: LaunchContext) -> list[Launc
 def _simulated_states(scene: str) -> list[tuple[str, str]]:
     """Return the remappings that leave the name joint_states to the joint_state_broadcasters."""
     # Imported here because `ros2 launch --show-args` need not wait for it.
-    from mujoco_ros.model.scene import load_scene
+    from mujoco_ros.model.scene.config import load_scene
 
     config = load_scene(scene)
     namespaces = [config.namespace(robot) for robot in config.robots]
@@ -233,7 +233,7 @@ def _simulated_states(scene: str) -> list[tuple[str, str]]:
 
 def _robot_state_publishers(arguments: dict[str, str]) -> list[Node]:
     # Imported here because it loads MuJoCo, which `ros2 launch --show-args` need not wait for.
-    from mujoco_ros.model.description import describe
+    from mujoco_ros.model.robot.description import describe
 
     remappings: list[tuple[str, str]] = []
     if arguments["ros2_control"] == "true":

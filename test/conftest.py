@@ -95,3 +95,7 @@ def spin_until(ros_node: "Node") -> "Iterator[SpinUntil]":
 
     yield spin
     executor.shutdown()
+
+
+if not MISSING:
+    pytest_plugins = ["live_fixtures"]

@@ -1,1 +1,1 @@
-"""Thin command lines."""
+"""Command lines."""

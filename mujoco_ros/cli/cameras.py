@@ -5,11 +5,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.process import run, split_arguments
+from mujoco_ros.cameras.ros.large_messages import make_room
+from mujoco_ros.cameras.ros.node import CameraNode
+from mujoco_ros.cli.node_process import run, split_arguments
 from mujoco_ros.rendering.gl import CHOICES
-from mujoco_ros.ros.cameras.large_messages import make_room
-from mujoco_ros.ros.cameras.node import CameraNode
-from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.sim.shared_memory.reader import SharedState
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.process import run, split_arguments
-from mujoco_ros.controllers.catalogue import names
-from mujoco_ros.ros.cameras.large_messages import make_room
-from mujoco_ros.ros.controller_node.node import ControllerNode
+from mujoco_ros.cameras.ros.large_messages import make_room
+from mujoco_ros.cli.node_process import run, split_arguments
+from mujoco_ros.controllers.library.catalogue import names
+from mujoco_ros.controllers.ros.node.node import ControllerNode
 
 
 def main(args: Sequence[str] | None = None) -> int:

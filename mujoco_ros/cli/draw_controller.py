@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mujoco_ros.controllers.catalogue import load_table, names
-from mujoco_ros.fsm.diagram import draw
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.controllers.fsm.diagram.drawing import draw
+from mujoco_ros.controllers.library.catalogue import load_table, names
+from mujoco_ros.model.errors import UserInputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.write(picture)
         else:
             args.output.write_text(picture, encoding="utf-8")
-    except (ModelError, OSError) as error:
+    except (UserInputError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0

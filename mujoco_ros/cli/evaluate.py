@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.progress import run
-from mujoco_ros.evaluation.bounds import LAB, TABLE, comparison, missed
-from mujoco_ros.evaluation.episode import Episode
-from mujoco_ros.evaluation.jobs import episodes
-from mujoco_ros.evaluation.pictures import write_pictures
-from mujoco_ros.evaluation.report import as_csv, as_markdown, as_text
-from mujoco_ros.evaluation.statistics import Summary, summarize
-from mujoco_ros.evaluation.trial import Trial
-from mujoco_ros.evaluation.trials.catalogue import trial, usual_conditions
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.controllers.evaluation.bounds import LAB, TABLE, comparison, missed
+from mujoco_ros.controllers.evaluation.episode import Episode
+from mujoco_ros.controllers.evaluation.jobs import episodes
+from mujoco_ros.controllers.evaluation.plots import write_pictures
+from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
+from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
+from mujoco_ros.controllers.evaluation.trial import Trial
+from mujoco_ros.controllers.evaluation.trials.catalogue import trial, usual_conditions
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.strict import parse_yaml
 
 _BLOCK = 1_000_000
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stderr.write("error: interrupted before any episode was done\n")
             return _INTERRUPTED
         _write(args, done)
-    except (ModelError, OSError) as error:
+    except (UserInputError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     summary = summarize(done)
@@ -130,7 +130,7 @@ def _changes(settings: Iterable[str]) -> dict[str, dict[str, Any]]:
         name, equals, value = text.partition("=")
         state, dot, field = name.rpartition(".")
         if not (equals and dot and state and field):
-            raise ModelError(f"--set {text}: expected STATE.NAME=VALUE, as IDLE.gains=lab")
+            raise UserInputError(f"--set {text}: expected STATE.NAME=VALUE, as IDLE.gains=lab")
         changes.setdefault(state, {})[field] = parse_yaml(value, f"--set {name}")
     return changes
 
@@ -165,7 +165,9 @@ def _alone(tried: Trial, seed: int) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     if args.controller != _OF_THE_LAB:
-        raise ModelError(f"--check is for {_OF_THE_LAB}: nobody has figures of {args.controller}")
+        raise UserInputError(
+            f"--check is for {_OF_THE_LAB}: nobody has figures of {args.controller}"
+        )
     changes, summaries, wrong = _changes(args.set), {}, []
     for name, bounds in (("lab", LAB), ("table", TABLE)):
         tried = trial(args.controller, name, changes)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.urdf.exporter import export_urdf
-from mujoco_ros.model.urdf.mesh_cache import MeshCache
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.urdf.exporting.exporter import export_urdf
+from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 
 _EPILOG = """\
 The robots of this package are regenerated, from the top of the source tree, by
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.write(urdf)
         else:
             args.output.write_text(urdf, encoding="utf-8")
-    except (ModelError, OSError) as error:
+    except (UserInputError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0
@@ -82,13 +82,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _load(path: Path) -> mujoco.MjModel:
     if not path.is_file():
-        raise ModelError(f"{path}: no such file")
+        raise UserInputError(f"{path}: no such file")
     try:
         if path.suffix == ".mjb":
             return mujoco.MjModel.from_binary_path(str(path))
         return mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"{path}: {' '.join(str(error).split())}") from error
+        raise UserInputError(f"{path}: {' '.join(str(error).split())}") from error
 
 
 def _model_name(model: mujoco.MjModel) -> str:
@@ -102,7 +102,7 @@ def _below(folder: str) -> Callable[[Path], str]:
     def uri(path: Path) -> str:
         other = written.setdefault(path.name, path)
         if other != path:
-            raise ModelError(f"--mesh-uri: '{other}' and '{path}' would get the same URI")
+            raise UserInputError(f"--mesh-uri: '{other}' and '{path}' would get the same URI")
         return f"{folder.rstrip('/')}/{path.name}"
 
     return uri

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TextIO
 
-from mujoco_ros.evaluation.episode import Episode
-from mujoco_ros.evaluation.jobs import episodes
-from mujoco_ros.evaluation.trial import Trial
+from mujoco_ros.controllers.evaluation.episode import Episode
+from mujoco_ros.controllers.evaluation.jobs import episodes
+from mujoco_ros.controllers.evaluation.trial import Trial
 
 _BAR = 30
 _LONG = 50

@@ -14,14 +14,14 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.ros.distribution import ros_distribution
-from mujoco_ros.ros.recording.bag import Bag, Limits
-from mujoco_ros.ros.recording.bag_file import COMPRESSIONS
-from mujoco_ros.ros.recording.recorder import Recorder
-from mujoco_ros.ros.recording.repair import repair
-from mujoco_ros.ros.recording.selection import Selection, absolute
-from mujoco_ros.ros.recording.sim_clock import SimClock
+from mujoco_ros.bridge.distribution import ros_distribution
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.bag_file import COMPRESSIONS
+from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.ros.recorder import Recorder
+from mujoco_ros.recording.ros.repair import repair
+from mujoco_ros.recording.ros.sim_clock import SimClock
+from mujoco_ros.recording.selection import Selection, absolute
 
 _TAKE_S = 0.05
 _LOOK_S = 0.2
@@ -48,7 +48,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if options.repair is not None:
             return _repair(options.repair)
         return _record(options, given[ros:])
-    except ModelError as error:
+    except UserInputError as error:
         return _fail(str(error))
 
 
@@ -65,7 +65,7 @@ def _record(options: argparse.Namespace, ros_arguments: list[str]) -> int:
             options.output,
             ros_distribution(),
             compression=options.compression,
-            limits=Limits(size=options.max_bag_size, duration=options.max_bag_duration),
+            limits=BagLimits(size=options.max_bag_size, duration=options.max_bag_duration),
         )
     except FileExistsError:
         return _fail(f"'{options.output}' exists; name a folder to be created")

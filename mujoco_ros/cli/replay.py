@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.cli.process import run, split_arguments
-from mujoco_ros.ros.replay_node import ReplayNode
+from mujoco_ros.cli.node_process import run, split_arguments
+from mujoco_ros.recording.ros.replay_node import ReplayNode
 
 _EPILOG = """\
 While it plays, parameters of the node /replay steer it:

@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.process import run, split_arguments
-from mujoco_ros.model.scene import shipped_scenes
-from mujoco_ros.ros.node import MujocoNode
+from mujoco_ros.bridge.node import MujocoNode
+from mujoco_ros.cli.node_process import run, split_arguments
+from mujoco_ros.model.scene.config import shipped_scenes
 
 
 def main(args: Sequence[str] | None = None) -> int:

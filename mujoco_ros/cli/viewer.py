@@ -5,13 +5,13 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.process import fail, split_arguments
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.ros.companions.companion import CANNOT_RUN_HERE
-from mujoco_ros.ros.viewer.ros_link import RosLink
-from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.cli.node_process import fail, split_arguments
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.main_loop import serve_page, show_window
 from mujoco_ros.viewer.native import NoDisplayError
-from mujoco_ros.viewer.show import serve_page, show_window
+from mujoco_ros.viewer.ros.ros_link import RosLink
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -22,7 +22,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         state = SharedState(options.state)
         link = RosLink(options.simulator, ros, now=lambda: state.time)
-    except ModelError as error:
+    except UserInputError as error:
         return fail(str(error))
     link.start()
     try:
@@ -34,7 +34,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except NoDisplayError as error:
         fail(str(error))
         return CANNOT_RUN_HERE
-    except ModelError as error:
+    except UserInputError as error:
         return fail(str(error))
     finally:
         state.close()

@@ -1,1 +1,1 @@
-"""What the joints are told: gains and references. No ROS, no MuJoCo."""
+"""References, gains and trajectories of joints. No ROS, no MuJoCo."""

@@ -9,7 +9,7 @@ import numpy as np
 from mujoco_ros.control.gains import Gains
 
 
-class Source(StrEnum):
+class CommandSource(StrEnum):
     """Who holds a joint; the values are the names of topics and controllers."""
 
     NOBODY = "nobody"
@@ -63,7 +63,7 @@ class GoalEnded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Progress:
+class GoalProgress:
     """Where a goal stands.
 
     Attributes:
@@ -86,7 +86,7 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TakenOver:
+class CommandPreempted:
     """Joints that someone held are held by someone else now.
 
     Attributes:
@@ -94,22 +94,22 @@ class TakenOver:
         was_done: Whether the loser had nothing left to do with them.
     """
 
-    loser: Source
-    taker: Source
+    loser: CommandSource
+    taker: CommandSource
     joints: tuple[str, ...]
     robot: str = ""
     was_done: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stopped:
+class StreamStopped:
     """A stream of commands fell silent for longer than it may.
 
     Attributes:
         robot: The robot's namespace.
     """
 
-    source: Source
+    source: CommandSource
     joints: tuple[str, ...]
     timeout: float
     action: str
@@ -117,20 +117,20 @@ class Stopped:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
+class CommandRejected:
     """A command that looked right turned out to be impossible.
 
     Attributes:
         robot: The robot's namespace.
     """
 
-    source: Source
+    source: CommandSource
     message: str
     robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Failed:
+class CommandFailed:
     """A command raised an error that nobody expected; its goal, if any, is not pursued."""
 
     topic: str
@@ -139,7 +139,7 @@ class Failed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Dropped:
+class CommandDropped:
     """A command came at a time at which it means nothing; its goal, if any, is not pursued."""
 
     topic: str
@@ -148,7 +148,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WasReset:
+class SimulationReset:
     """The simulation was reset.
 
     Attributes:
@@ -167,5 +167,13 @@ class WasReset:
 
 
 Event = (
-    GoalStarted | GoalEnded | Progress | TakenOver | Stopped | Refused | Failed | Dropped | WasReset
+    GoalStarted
+    | GoalEnded
+    | GoalProgress
+    | CommandPreempted
+    | StreamStopped
+    | CommandRejected
+    | CommandFailed
+    | CommandDropped
+    | SimulationReset
 )

@@ -8,7 +8,7 @@ from reprlib import repr
 
 import numpy as np
 
-from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import parse_yaml, read_text
 
 LARGEST_GAIN = 1e6
@@ -48,7 +48,7 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
         kp[joints.index(joint)], kd[joints.index(joint)] = p, d
     missing = [joint for joint in required if joint not in pairs]
     if missing:
-        raise ModelError(f"{path}: no gains for the motor-driven joints {', '.join(missing)}")
+        raise UserInputError(f"{path}: no gains for the motor-driven joints {', '.join(missing)}")
     return Gains(kp=kp, kd=kd)
 
 
@@ -79,11 +79,11 @@ def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float)
 def _from_yaml(text: str, where: str) -> Mapping[str, tuple[float, float]]:
     data = parse_yaml(text, where)
     if not isinstance(data, dict):
-        raise ModelError(f"{where}: expected 'joint: {{kp: …, kd: …}}' lines")
+        raise UserInputError(f"{where}: expected 'joint: {{kp: …, kd: …}}' lines")
     pairs = {}
     for joint, pair in data.items():
         if not isinstance(pair, dict) or set(pair) != {"kp", "kd"}:
-            raise ModelError(f"{where}: {joint}: expected the keys kp and kd, got {repr(pair)}")
+            raise UserInputError(f"{where}: {joint}: expected the keys kp and kd, got {repr(pair)}")
         pairs[str(joint)] = (
             _gain(pair["kp"], f"{where}: {joint}.kp"),
             _gain(pair["kd"], f"{where}: {joint}.kd"),
@@ -97,14 +97,14 @@ def _from_text(
     lines = text.splitlines()
     rows = [(i, row) for i, line in enumerate(lines, 1) if (row := line.partition("#")[0].split())]
     if len(rows) != len(required):
-        raise ModelError(
+        raise UserInputError(
             f"{path}: has {len(rows)} lines of 'kp kd', the robot has {len(required)} motor-driven "
             f"joints: {', '.join(required)}"
         )
     pairs = {}
     for (number, row), joint in zip(rows, required, strict=True):
         if len(row) != 2:
-            raise ModelError(f"{path}: line {number}: expected 'kp kd', got {len(row)} values")
+            raise UserInputError(f"{path}: line {number}: expected 'kp kd', got {len(row)} values")
         where = f"{path}: line {number}"
         pairs[joint] = (_gain(row[0], where), _gain(row[1], where))
     return pairs
@@ -114,7 +114,9 @@ def _gain(value: object, where: str) -> float:
     try:
         gain = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: expected a number, got {repr(value)}") from None
+        raise UserInputError(f"{where}: expected a number, got {repr(value)}") from None
     if not 0 <= gain <= LARGEST_GAIN or isinstance(value, bool):
-        raise ModelError(f"{where}: a gain must be from 0 to {LARGEST_GAIN:g}, got {repr(value)}")
+        raise UserInputError(
+            f"{where}: a gain must be from 0 to {LARGEST_GAIN:g}, got {repr(value)}"
+        )
     return gain

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import Event, GoalEnded, GoalStarted, Outcome, Progress
+from mujoco_ros.control.events import Event, GoalEnded, GoalProgress, GoalStarted, Outcome
 from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
@@ -182,7 +182,7 @@ class GripperController:
         elif time >= self._next_progress:
             self._next_progress = time + _PROGRESS_S
             self._emit(
-                Progress(
+                GoalProgress(
                     goal=self._goal,
                     time=time,
                     since_start=0.0,

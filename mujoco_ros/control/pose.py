@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 
 _LEAST_TURN = 1e-6
 """A quaternion shorter than this says nothing."""
@@ -52,7 +52,7 @@ class Pose:
         turn = float(np.linalg.norm(self.quat_wxyz))
         if not np.isfinite(self.position).all() or not _LEAST_TURN < turn < np.inf:
             at, quat_wxyz = self.position.tolist(), self.quat_wxyz.tolist()
-            raise ModelError(f"{what} must be somewhere, got {at} turned by {quat_wxyz}")
+            raise UserInputError(f"{what} must be somewhere, got {at} turned by {quat_wxyz}")
 
     def __matmul__(self, inner: "Pose") -> "Pose":
         """Return where that is which is at `inner` in the frame here."""

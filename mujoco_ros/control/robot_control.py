@@ -4,33 +4,37 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mujoco_ros.control.command_rates import CommandRates
+from mujoco_ros.control.control_state import ControlState
 from mujoco_ros.control.errors import LateError
 from mujoco_ros.control.events import (
+    CommandPreempted,
+    CommandRejected,
+    CommandSource,
     Event,
     GoalEnded,
     Outcome,
-    Refused,
-    Source,
-    Stopped,
-    TakenOver,
+    StreamStopped,
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
-from mujoco_ros.control.heard import Heard
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.memory import Memory
 from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.control.stream import Stream
-from mujoco_ros.control.trajectory import Tolerances, Trajectory
-from mujoco_ros.control.trajectory_controller import TrajectoryController
+from mujoco_ros.control.trajectory.controller import TrajectoryController
+from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
-_SOURCES = tuple(Source)
+_SOURCES = tuple(CommandSource)
 _CODES = {source: code for code, source in enumerate(_SOURCES)}
-FORWARDED = {Source.POSITION: POSITION, Source.VELOCITY: VELOCITY, Source.EFFORT: EFFORT}
+FORWARDED = {
+    CommandSource.POSITION: POSITION,
+    CommandSource.VELOCITY: VELOCITY,
+    CommandSource.EFFORT: EFFORT,
+}
 """The forward command controllers and what they command."""
-_GOING_ON = (Source.TRAJECTORY, Source.CONTROLLER)
+_GOING_ON = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER)
 """Those that go on from the velocities and efforts that joints were told before."""
 _DONE_S = 0.5
 """A stream that was silent for so long has ended, as far as anybody else can tell."""
@@ -77,7 +81,7 @@ class RobotControl:
         self.joints = joints
         self.references = references
         self.stream = StreamSettings()
-        self.heard = Heard()
+        self.heard = CommandRates()
         self.q, self.dq, self.effort = np.zeros((3, count))
         self.timestep = timestep
         self._emit = emit
@@ -85,11 +89,11 @@ class RobotControl:
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self._streams = {
-            Source.JOINT_COMMANDS: Stream(references),
-            Source.CONTROLLER: Stream(references),
+            CommandSource.JOINT_COMMANDS: Stream(references),
+            CommandSource.CONTROLLER: Stream(references),
         } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
         self._each = tuple(self._streams.items())
-        self._velocity = self._streams[Source.VELOCITY]
+        self._velocity = self._streams[CommandSource.VELOCITY]
         self.gripper: GripperController | None = None
         if joints.gripper is not None:
             index = joints.gripper
@@ -132,7 +136,7 @@ class RobotControl:
         gripped = self.gripper is not None and self.gripper.busy
         return self.trajectory.busy or gripped or self._damping
 
-    def holders(self) -> dict[Source, tuple[str, ...]]:
+    def holders(self) -> dict[CommandSource, tuple[str, ...]]:
         """Return who holds which joints."""
         names = self.joints.names
         return {
@@ -161,23 +165,23 @@ class RobotControl:
             trajectory.check_in_time(time)
         except LateError as error:
             if goal is None:
-                self._emit(Refused(source=Source.TRAJECTORY, message=str(error)))
+                self._emit(CommandRejected(source=CommandSource.TRAJECTORY, message=str(error)))
             else:
                 late = Outcome.OLD_HEADER_TIMESTAMP
                 self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
             return
-        self.heard.note(Source.TRAJECTORY, time)
-        self._take(Source.TRAJECTORY, trajectory.joints, time)
+        self.heard.note(CommandSource.TRAJECTORY, time)
+        self._take(CommandSource.TRAJECTORY, trajectory.joints, time)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
     def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
         """Stop joints where their references are, whoever moves them."""
-        self._take(Source.TRAJECTORY, joints)
+        self._take(CommandSource.TRAJECTORY, joints)
         self.trajectory.hold(joints, goal)
 
     def command(
         self,
-        source: Source,
+        source: CommandSource,
         command: JointCommand,
         time: float,
         settings: StreamSettings | None = None,
@@ -198,7 +202,7 @@ class RobotControl:
             command.joints, command.values, settings or self.stream, time, self.timestep
         )
 
-    def drop(self, source: Source, *, measured: bool = False) -> None:
+    def drop(self, source: CommandSource, *, measured: bool = False) -> None:
         """End a stream: the joints it holds stay where their references are, and are nobody's.
 
         A joint that was told no position stays where `q` says it is. With `measured`, all do that
@@ -217,8 +221,8 @@ class RobotControl:
     def grip(self, command: GripperCommand, goal: object, time: float) -> None:
         """Pursue a gripper command."""
         if self.gripper is not None and self.joints.gripper is not None:
-            self.heard.note(Source.GRIPPER, time)
-            self._take(Source.GRIPPER, np.array([self.joints.gripper]), time)
+            self.heard.note(CommandSource.GRIPPER, time)
+            self._take(CommandSource.GRIPPER, np.array([self.joints.gripper]), time)
             self.gripper.accept(command, goal, time)
 
     def reset(self, reason: str = RESET) -> None:
@@ -239,9 +243,9 @@ class RobotControl:
         if self.gripper is not None:
             self.gripper.stop(reason)
 
-    def memory(self) -> Memory:
+    def memory(self) -> ControlState:
         """Return a copy of all that moves the references, but goals, for `recall`."""
-        return Memory(
+        return ControlState(
             streams={source: stream.memory() for source, stream in self._streams.items()},
             trajectory=self.trajectory.memory(),
             gripper={} if self.gripper is None else self.gripper.memory(),
@@ -249,7 +253,7 @@ class RobotControl:
             damped=self._damped.copy(),
         )
 
-    def recall(self, memory: Memory) -> None:
+    def recall(self, memory: ControlState) -> None:
         """Go on as at the time of a `memory`, after a `reset`; the references are restored too."""
         for source, stream in self._streams.items():
             stream.recall(memory.streams[source])
@@ -272,7 +276,7 @@ class RobotControl:
             # A hosted controller is silent only while the clock waits, or when it was dropped.
             if (
                 timeout
-                and source is not Source.CONTROLLER
+                and source is not CommandSource.CONTROLLER
                 and len(silent := stream.silent(time, timeout))
             ):
                 self._stop(source, silent)
@@ -296,7 +300,7 @@ class RobotControl:
         np.copyto(references.q, moved, where=moving)
         references.dq[stopped] = 0.0
 
-    def _take(self, source: Source, joints: np.ndarray, time: float = -np.inf) -> None:
+    def _take(self, source: CommandSource, joints: np.ndarray, time: float = -np.inf) -> None:
         """Let `joints` follow `source` from `time` on, and tell whom they followed before."""
         code = _CODES[source]
         before = self._holder[joints]
@@ -306,9 +310,11 @@ class RobotControl:
         for loser_code in np.unique(before[before != code]):
             loser, lost = _SOURCES[loser_code], joints[before == loser_code]
             names = tuple(self.joints.names[i] for i in lost)
-            if loser is not Source.NOBODY:
+            if loser is not CommandSource.NOBODY:
                 was_done = self._was_done(loser, lost, time)
-                self._emit(TakenOver(loser=loser, taker=source, joints=names, was_done=was_done))
+                self._emit(
+                    CommandPreempted(loser=loser, taker=source, joints=names, was_done=was_done)
+                )
                 self._release(loser, lost, f"{source} took over joint '{names[0]}'")
         self._holder[taken] = code
         self._damped[taken] = False
@@ -316,18 +322,18 @@ class RobotControl:
         if source not in _GOING_ON:
             self.references.values[1:, taken] = 0.0
 
-    def _was_done(self, source: Source, joints: np.ndarray, time: float) -> bool:
+    def _was_done(self, source: CommandSource, joints: np.ndarray, time: float) -> bool:
         """Return whether a source had nothing left to do with joints it held."""
-        if source is Source.TRAJECTORY:
+        if source is CommandSource.TRAJECTORY:
             return not self.trajectory.busy
-        if source is Source.GRIPPER:
+        if source is CommandSource.GRIPPER:
             return self.gripper is None or not self.gripper.busy
         return bool(np.isin(joints, self._streams[source].silent(time, _DONE_S)).all())
 
-    def _release(self, source: Source, joints: np.ndarray, reason: str) -> None:
-        if source is Source.TRAJECTORY:
+    def _release(self, source: CommandSource, joints: np.ndarray, reason: str) -> None:
+        if source is CommandSource.TRAJECTORY:
             self.trajectory.release(joints, reason)
-        elif source is Source.GRIPPER:
+        elif source is CommandSource.GRIPPER:
             if self.gripper is not None:
                 self.gripper.release(reason)
         else:
@@ -341,16 +347,16 @@ class RobotControl:
         self._holder[:] = 0
         self._damped[:] = self._damping = False
 
-    def _rest(self, source: Source, joints: np.ndarray) -> None:
+    def _rest(self, source: CommandSource, joints: np.ndarray) -> None:
         """Let joints of a stream hold their position."""
         references = self.references
-        positioned = self._streams[source].positioned[joints] | (source is Source.VELOCITY)
+        positioned = self._streams[source].positioned[joints] | (source is CommandSource.VELOCITY)
         loose = joints[~positioned]  # only pushed or turned so far: where they are is all there is
         references.q[loose] = self.q[loose]
         references.tau[loose] = 0.0
         references.dq[joints] = 0.0
 
-    def _stop(self, source: Source, joints: np.ndarray) -> None:
+    def _stop(self, source: CommandSource, joints: np.ndarray) -> None:
         """Act on a stream's silence: its joints hold their position, or are damped."""
         stream, references = self._streams[source], self.references
         self._rest(source, joints)
@@ -361,7 +367,7 @@ class RobotControl:
         stream.release(joints)
         self._holder[joints] = 0
         self._emit(
-            Stopped(
+            StreamStopped(
                 source=source,
                 joints=tuple(self.joints.names[i] for i in joints),
                 timeout=self.stream.timeout,

@@ -1,1 +1,1 @@
-"""The controllers that are shipped: states and tables, for simulator and robot alike."""
+"""Controllers: interface, state machines, runtime, planning, and those that are shipped."""

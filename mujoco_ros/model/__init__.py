@@ -1,1 +1,1 @@
-"""Files to MjModel: scenes, URDF clean-up, merging under prefixes, and what a model is made of."""
+"""Files to MjModel: scenes, URDF import, merging under prefixes."""

@@ -4,43 +4,43 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-class ModelError(ValueError):
+class UserInputError(ValueError):
     """A file, name or value given by the user is wrong; the message names it and the remedy."""
 
 
-class NameTakenError(ModelError):
+class NameTakenError(UserInputError):
     """Something else in the scene has the name already."""
 
 
-class NameInvalidError(ModelError):
+class NameInvalidError(UserInputError):
     """The name cannot be part of a ROS name."""
 
 
-class NamespaceError(ModelError):
+class NamespaceError(UserInputError):
     """The namespace is no valid one, or another robot's."""
 
 
-class MissingFileError(ModelError):
+class MissingFileError(UserInputError):
     """There is no such file."""
 
 
-class UnsupportedFormatError(ModelError):
+class UnsupportedFormatError(UserInputError):
     """The model is of a kind that cannot be read, or not be merged."""
 
 
-class ParseError(ModelError):
+class ParseError(UserInputError):
     """The model's text is wrong, or does not compile."""
 
 
-class NativeCodeError(ModelError):
+class NativeCodeError(UserInputError):
     """The scene wants a plugin, code that runs with the user's rights, loaded where it must not."""
 
 
-class MissingAssetError(ModelError):
+class MissingAssetError(UserInputError):
     """A file that the model needs, such as a mesh, is not there."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> ModelError:
+def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> UserInputError:
     """Build the error for a name that is not among `known`, with the closest match first.
 
     Args:
@@ -54,4 +54,4 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> M
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     listing = f"there are: {', '.join(choices)}" if choices else "there are none"
     prefix = f"{where}: " if where else ""
-    return ModelError(f"{prefix}{kind} '{name}' not found{hint}; {listing}")
+    return UserInputError(f"{prefix}{kind} '{name}' not found{hint}; {listing}")

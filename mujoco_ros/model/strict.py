@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
-from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.errors import UserInputError, unknown
 
 T = TypeVar("T")
 
@@ -27,7 +27,9 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
     seen: list[Any] = []
     for key, _ in node.value:
         if key.value in seen:
-            raise ModelError(f"line {key.start_mark.line + 1}: key '{key.value}' is given twice")
+            raise UserInputError(
+                f"line {key.start_mark.line + 1}: key '{key.value}' is given twice"
+            )
         seen.append(key.value)
     loader.flatten_mapping(node)
     return loader.construct_mapping(node, deep=True)
@@ -51,9 +53,9 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+        raise UserInputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: cannot be read: it is not UTF-8 text") from error
+        raise UserInputError(f"{path}: cannot be read: it is not UTF-8 text") from error
 
 
 def read_yaml(path: Path) -> Any:
@@ -77,10 +79,10 @@ def parse_yaml(text: str, where: str) -> Any:
     """
     try:
         return yaml.load(text, Loader=_UniqueKeyLoader)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from error
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ModelError(f"{where}: not valid YAML: {_yaml_problem(error)}") from error
+        raise UserInputError(f"{where}: not valid YAML: {_yaml_problem(error)}") from error
 
 
 def _yaml_problem(error: Exception) -> str:
@@ -103,20 +105,20 @@ def from_dict(cls: type[T], data: Any, where: str) -> T:
         ModelError: An unknown or missing key, a wrong type, or a value the class itself refuses.
     """
     if not isinstance(data, Mapping):
-        raise ModelError(f"{where}: expected a mapping, got {_shown(data)}")
+        raise UserInputError(f"{where}: expected a mapping, got {_shown(data)}")
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     for key in data:
         if key not in known:
             raise unknown("key", str(key), known, where=where)
     for name, field in known.items():
         if name not in data and field.default is MISSING and field.default_factory is MISSING:
-            raise ModelError(f"{where}: key '{name}' is missing")
+            raise UserInputError(f"{where}: key '{name}' is missing")
     hints = get_type_hints(cls)
     values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
     try:
         return cls(**values)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from error
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
 
 
 def updated(config: T, changes: Mapping[str, Any], where: str) -> T:
@@ -137,8 +139,8 @@ def updated(config: T, changes: Mapping[str, Any], where: str) -> T:
     values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in changes.items()}
     try:
         return replace(config, **values)  # type: ignore[type-var]
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from error
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
 
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
@@ -154,7 +156,7 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         return _sequence(get_args(kind), value, where)
     if origin is dict:
         if not isinstance(value, Mapping):
-            raise ModelError(f"{where}: expected a mapping, got {_shown(value)}")
+            raise UserInputError(f"{where}: expected a mapping, got {_shown(value)}")
         return {str(k): _convert(get_args(kind)[1], v, f"{where}.{k}") for k, v in value.items()}
     if is_dataclass(kind):
         return from_dict(kind, value, where)  # type: ignore[arg-type]
@@ -167,15 +169,15 @@ def _scalar(kind: type, value: Any, where: str) -> Any:
     if kind is float and type(value) is int and abs(value) < 1 << 1023:
         value = float(value)
     if type(value) is not kind:
-        raise ModelError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")
+        raise UserInputError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ModelError(f"{where}: expected a finite number, got {value}")
+        raise UserInputError(f"{where}: expected a finite number, got {value}")
     return value
 
 
 def _choice(value: Any, choices: list[Any], where: str) -> Any:
     if value not in choices:
-        raise ModelError(
+        raise UserInputError(
             f"{where}: {_shown(value)} is not one of {', '.join(str(c) for c in choices)}"
         )
     return value
@@ -183,11 +185,11 @@ def _choice(value: Any, choices: list[Any], where: str) -> Any:
 
 def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise ModelError(f"{where}: expected a list, got {_shown(value)}")
+        raise UserInputError(f"{where}: expected a list, got {_shown(value)}")
     if kinds[-1] is Ellipsis:
         kinds = (kinds[0],) * len(value)
     if len(kinds) != len(value):
-        raise ModelError(f"{where}: expected {len(kinds)} values, got {len(value)}")
+        raise UserInputError(f"{where}: expected {len(kinds)} values, got {len(value)}")
     return tuple(
         _convert(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True))
     )

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from mujoco_ros.model.errors import MissingFileError, ModelError
+from mujoco_ros.model.errors import MissingFileError, UserInputError
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
 
@@ -35,7 +35,7 @@ def package_directory(package: str) -> Path:
         if share.is_dir():
             return share
     searched = ", ".join([*prefixes, sys.prefix])
-    raise ModelError(f"package '{package}' not found; searched the prefixes: {searched}")
+    raise UserInputError(f"package '{package}' not found; searched the prefixes: {searched}")
 
 
 def resolve(uri: str, base: Path) -> Path:
@@ -52,12 +52,12 @@ def resolve(uri: str, base: Path) -> Path:
     try:
         path = _resolve(uri, base).resolve()
         path.exists()  # raises for what no file can be called, or what may not be looked at
-    except ModelError:
+    except UserInputError:
         raise
     except OSError as error:
-        raise ModelError(f"{uri!r} cannot be opened: {error.strerror}") from error
+        raise UserInputError(f"{uri!r} cannot be opened: {error.strerror}") from error
     except (RuntimeError, ValueError) as error:  # symbolic links in a circle, NUL, unknown ~user
-        raise ModelError(f"{uri!r} is not a path: {error}") from error
+        raise UserInputError(f"{uri!r} is not a path: {error}") from error
     return path
 
 
@@ -68,14 +68,16 @@ def _resolve(uri: str, base: Path) -> Path:
     if scheme == "package":
         package, _, path = rest.partition("/")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
-            raise ModelError(f"'{uri}' names no package; write package://<package>/<path>")
+            raise UserInputError(f"'{uri}' names no package; write package://<package>/<path>")
         return package_directory(package) / unquote(path)
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:
-            raise ModelError(f"'{uri}' is not on this machine; write file:///<absolute path>")
+            raise UserInputError(f"'{uri}' is not on this machine; write file:///<absolute path>")
         return Path(unquote(parts.path))
-    raise ModelError(f"'{uri}': URI scheme '{scheme}' is not supported; use package:// or file://")
+    raise UserInputError(
+        f"'{uri}': URI scheme '{scheme}' is not supported; use package:// or file://"
+    )
 
 
 def check_file(path: Path, kind: str, hint: str = "") -> None:

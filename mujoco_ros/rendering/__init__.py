@@ -1,1 +1,1 @@
-"""What cameras and lidars see: pictures, depth, ranges and clouds of points; no ROS."""
+"""Rendering of colour, depth and segmentation, and lidar scans. No ROS."""

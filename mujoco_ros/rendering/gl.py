@@ -10,7 +10,7 @@ from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.osmesa import OsmesaContext
 
 
-class Context(Protocol):
+class GlContext(Protocol):
     """An OpenGL context of the thread that made it.
 
     Attributes:
@@ -31,7 +31,7 @@ class Context(Protocol):
         """Free the context."""
 
 
-BACKENDS: dict[str, Callable[[], Context]] = {"egl": EglContext, "osmesa": OsmesaContext}
+BACKENDS: dict[str, Callable[[], GlContext]] = {"egl": EglContext, "osmesa": OsmesaContext}
 """What ``auto`` tries, in this order: only EGL reaches a graphics card."""
 AUTO = "auto"
 CHOICES = (AUTO, *BACKENDS)
@@ -49,7 +49,7 @@ _REMEDY = (
 )
 
 
-def open_context(backend: str = AUTO) -> Context:
+def open_context(backend: str = AUTO) -> GlContext:
     """Open an OpenGL context without a window, and make it the calling thread's.
 
     Neither the module ``mujoco`` nor anything else has to be imported in some way, nor
@@ -77,14 +77,14 @@ def open_context(backend: str = AUTO) -> Context:
     raise RenderingError(f"there is no OpenGL to draw with ({'; '.join(complaints)}); {_REMEDY}")
 
 
-def device(context: Context) -> str:
+def device(context: GlContext) -> str:
     """Return the name of what draws in a context that is current, as its driver gives it."""
     get = _function(context, "glGetString", ctypes.c_char_p, ctypes.c_uint)
     name = get(_GL_RENDERER)
     return name.decode(errors="replace") if isinstance(name, bytes) else "unknown"
 
 
-def largest_side(context: Context) -> int:
+def largest_side(context: GlContext) -> int:
     """Return how wide and high pictures in a context that is current may be [pixels]."""
     get = _function(context, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
     side = ctypes.c_int()
@@ -96,7 +96,7 @@ def _spare_cores() -> int:
     return min(max(len(os.sched_getaffinity(0)) - _OTHERS, 0), _MOST_THREADS)
 
 
-def _function(context: Context, name: str, *signature: Any) -> Callable[..., object]:
+def _function(context: GlContext, name: str, *signature: Any) -> Callable[..., object]:
     address = context.address(name)
     if not address:
         raise RenderingError(f"{context.name} has no {name}")

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.lidars import HorizontalConfig, Lidar, VerticalConfig
+from mujoco_ros.model.sensors.lidars import HorizontalConfig, Lidar, VerticalConfig
 
 POINT = np.dtype(
     {

@@ -12,15 +12,15 @@ from typing import Self
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.cameras import Camera, Intrinsics
+from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
 from mujoco_ros.rendering.culling import Frustum, in_sight, only
 from mujoco_ros.rendering.depth import Planes
 from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.frame import Frame
 from mujoco_ros.rendering.gl import AUTO, device, largest_side, open_context
-from mujoco_ros.rendering.ground import Ground
-from mujoco_ros.rendering.looks import PLAIN, RICH, Looks
+from mujoco_ros.rendering.ground_plane import GroundPlane
+from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.resources import make_room, upload
-from mujoco_ros.rendering.shot import Shot
 
 _THINGS = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
 """What is there, and none of the marks and arrows that a viewer adds."""
@@ -74,7 +74,7 @@ class Renderer:
     """
 
     def __init__(
-        self, model: mujoco.MjModel, backend: str = AUTO, looks: Looks | None = None
+        self, model: mujoco.MjModel, backend: str = AUTO, looks: RenderQuality | None = None
     ) -> None:
         """Open OpenGL, and upload a model's meshes and textures.
 
@@ -106,7 +106,7 @@ class Renderer:
         self._context.make_current()
         self._free()
         self._model = model
-        self._ground = None if self._looks.fine_planes else Ground(model)
+        self._ground = None if self._looks.fine_planes else GroundPlane(model)
         with self._ground.as_large() if self._ground else nullcontext():
             self._resources = upload(model, self._looks)
         self._scene = mujoco.MjvScene(model, maxgeom=_most_geoms(model))
@@ -115,17 +115,17 @@ class Renderer:
         self._option = _option(self._looks)
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> RenderQuality:
         """How pictures look."""
         return self._looks
 
     @looks.setter
-    def looks(self, looks: Looks) -> None:
+    def looks(self, looks: RenderQuality) -> None:
         if looks != self._looks:
             self._looks = looks
             self.resize(self._model)
 
-    def shot(self, data: mujoco.MjData, view: View) -> Shot:
+    def shot(self, data: mujoco.MjData, view: View) -> Frame:
         """Look at a state; pictures of it are drawn when they are asked for.
 
         Args:
@@ -150,7 +150,7 @@ class Renderer:
             self._update(data, view)
         size = view.width, view.height
         if size not in self._shots:
-            self._shots[size] = Shot(
+            self._shots[size] = Frame(
                 size, self._context, self._scene, self._resources, self._planes
             )
         shot = self._shots[size]
@@ -220,13 +220,13 @@ class Renderer:
             raise RenderingError(f"{size} is too large for {self.device}: {error}") from error
 
     def _free(self) -> None:
-        self._shots: dict[tuple[int, int], Shot] = {}
+        self._shots: dict[tuple[int, int], Frame] = {}
         if self._resources is not None:
             self._resources.free()
             self._resources = None
 
 
-def _option(looks: Looks) -> mujoco.MjvOption:
+def _option(looks: RenderQuality) -> mujoco.MjvOption:
     """Return what the engine is to put into a scene."""
     option = mujoco.MjvOption()
     option.sitegroup[:] = 0

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import mujoco
 
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.looks import Looks
+from mujoco_ros.rendering.quality import RenderQuality
 
 _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _SMALLEST_FONT = int(mujoco.mjtFontScale.mjFONTSCALE_50)
@@ -14,7 +14,7 @@ _FIRST_SIDE = 64
 """Of the buffer that is drawn into [pixels]; it grows with the pictures that are wanted."""
 
 
-def upload(model: mujoco.MjModel, looks: Looks) -> mujoco.MjrContext:
+def upload(model: mujoco.MjModel, looks: RenderQuality) -> mujoco.MjrContext:
     """Upload a model to the OpenGL context that is current.
 
     Args:
@@ -48,7 +48,7 @@ def make_room(resources: mujoco.MjrContext, width: int, height: int) -> None:
 
 
 @contextmanager
-def _settings(model: mujoco.MjModel, looks: Looks) -> Iterator[None]:
+def _settings(model: mujoco.MjModel, looks: RenderQuality) -> Iterator[None]:
     """Have in the model, for the time being, what the engine makes its resources by."""
     quality, whole = model.vis.quality, model.vis.global_
     kept = quality.shadowsize, quality.offsamples, whole.offwidth, whole.offheight

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.layout import Layout
-from mujoco_ros.model.places import body_frames
+from mujoco_ros.model.robot.body_frames import body_frames
+from mujoco_ros.model.robot.layout import ModelLayout
 
 NOTHING = 0
 WORLD = "world"
@@ -70,7 +70,7 @@ class Segmentation:
         """
         out[...] = self._table[self._rows[objects[..., 1]], objects[..., 0]]
 
-    def legend(self, layout: Layout) -> dict[int, Label]:
+    def legend(self, layout: ModelLayout) -> dict[int, Label]:
         """Return what each number means."""
         frames = {body: frame for frame, body in body_frames(self._model, layout).items()}
         frames[0] = WORLD

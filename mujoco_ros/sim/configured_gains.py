@@ -7,17 +7,17 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import Gains, derive_gains, load_gains
-from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.layout import Layout, Robot
-from mujoco_ros.model.limits import joint_effort
-from mujoco_ros.model.parts import Part
+from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.parts import Part
 
 _LOG = logging.getLogger(__name__)
 
 
 def configured_gains(
     assembly: Assembly,
-    layout: Layout,
+    layout: ModelLayout,
     data: mujoco.MjData,
     servos: np.ndarray,
     timestep: float,
@@ -66,7 +66,7 @@ def configured_gains(
 def _derived(
     model: mujoco.MjModel,
     data: mujoco.MjData,
-    robot: Robot,
+    robot: RobotLayout,
     servo: np.ndarray,
     timestep: float,
 ) -> Gains:

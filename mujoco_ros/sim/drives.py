@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.modes import Mode
 from mujoco_ros.control.references import References
-from mujoco_ros.control.runs import as_slice
-from mujoco_ros.model.layout import Joints
-from mujoco_ros.model.limits import joint_actuators
+from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.layout import Joints
 
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 # Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.

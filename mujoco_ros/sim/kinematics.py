@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.frames import OPTICAL_WXYZ
-from mujoco_ros.model.layout import FloatingBase
+from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
+from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.sample import Sample
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.sim.state_vector import STATE, state_vector
+from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 AT_BODY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -15,7 +15,7 @@ AT_BODY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 
 
-class Box(NamedTuple):
+class BoundingBox(NamedTuple):
     """A box along the axes of some frame: its lowest and its highest corner [m]."""
 
     low: np.ndarray  # (3,)
@@ -101,7 +101,9 @@ class Observer:
             angular_acceleration=turned,
         )
 
-    def box(self, geoms: Sequence[int], body: int = 0, offset: np.ndarray = AT_BODY) -> Box | None:
+    def box(
+        self, geoms: Sequence[int], body: int = 0, offset: np.ndarray = AT_BODY
+    ) -> BoundingBox | None:
         """Return the box around geoms along the axes of a frame, given as for `motion`.
 
         None if there are none, or one has no end, as a plane.
@@ -118,7 +120,7 @@ class Observer:
         to_frame = axes.reshape(3, 3).T
         centres = (centres - frame.position) @ to_frame.T
         halves = np.einsum("gij,gj->gi", np.abs(to_frame @ turns), aabb[:, 3:])
-        return Box((centres - halves).min(axis=0), (centres + halves).max(axis=0))
+        return BoundingBox((centres - halves).min(axis=0), (centres + halves).max(axis=0))
 
     def site(self, site: int) -> tuple[np.ndarray, np.ndarray]:
         """Return position and orientation (wxyz) of a site in the world.  # (3,), (4,)."""

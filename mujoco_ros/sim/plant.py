@@ -8,18 +8,18 @@ import numpy as np
 from mujoco_ros.control.events import Event
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.correspondence import Correspondence
-from mujoco_ros.model.layout import Joints, Layout, lay_out
+from mujoco_ros.model.robot.layout import Joints, ModelLayout, lay_out
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.configured_gains import configured_gains
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
-from mujoco_ros.sim.initial_state import InitialState, initial_state
-from mujoco_ros.sim.noise import SensorNoise
-from mujoco_ros.sim.originals import Originals
 from mujoco_ros.sim.robot_controls import bind, robot_controls
 from mujoco_ros.sim.sample import Sample
 from mujoco_ros.sim.saturation import Saturation
-from mujoco_ros.sim.state_vector import STATE, state_vector
+from mujoco_ros.sim.sensor_noise import SensorNoise
+from mujoco_ros.sim.state.initial_state import InitialState, initial_state
+from mujoco_ros.sim.state.model_edits import ModelEdits
+from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
 _IN_FORCE = (
     mujoco.mjtState.mjSTATE_CTRL
@@ -86,7 +86,7 @@ class Plant:
             staying = {part: control for part, control in robots if part in assembly.parts}
             timestep = float(before.assembly.model.opt.timestep)  # goes on with what is in both
         self.assembly: Assembly = assembly
-        self.layout: Layout = lay_out(assembly)
+        self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
         self.data = data = mujoco.MjData(model)
         self.joints = _all_joints(self.layout)
@@ -121,7 +121,7 @@ class Plant:
         self.fresh = before is None
         self._twin: mujoco.MjData | None = None
         self.reset()
-        self.originals = Originals(model)
+        self.originals = ModelEdits(model)
 
     def settle(self, state: InitialState) -> InitialState:
         """Complete a state that keyframes gave: what servos must be told so that nothing moves.
@@ -195,7 +195,7 @@ class Plant:
         data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
 
 
-def _all_joints(layout: Layout) -> Joints:
+def _all_joints(layout: ModelLayout) -> Joints:
     """Concatenate the joints of all robots; names carry the robot's prefix."""
     robots, none = layout.robots, np.empty(0, dtype=np.intp)
     return Joints(

@@ -6,21 +6,21 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.events import Event, Refused, Stopped, TakenOver
+from mujoco_ros.control.events import CommandPreempted, CommandRejected, Event, StreamStopped
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION, taken_by
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.layout import Layout, Robot
-from mujoco_ros.model.parts import Part
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.drives import Drives
 
 
 def robot_controls(
     assembly: Assembly,
-    layout: Layout,
+    layout: ModelLayout,
     drives: Drives,
     references: References,
     emit: Callable[[Event], None],
@@ -47,7 +47,7 @@ def robot_controls(
             continue
 
         def tell(event: Event, robot: str = robot.namespace) -> None:
-            if isinstance(event, TakenOver | Stopped | Refused):
+            if isinstance(event, CommandPreempted | StreamStopped | CommandRejected):
                 event = replace(event, robot=robot)
             emit(event)
 
@@ -61,7 +61,7 @@ def robot_controls(
 
 def bind(
     controls: Sequence[RobotControl],
-    layout: Layout,
+    layout: ModelLayout,
     drives: Drives,
     references: References,
     timestep: float,
@@ -76,7 +76,7 @@ def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
 
 
 def _controlled_joints(
-    model: mujoco.MjModel, robot: Robot, drives: Drives, first: int
+    model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
 ) -> ControlledJoints:
     names, ids = robot.joints.names, robot.joints.ids
     takes = tuple(taken_by(drives.modes(first + i)) for i in range(len(names)))
@@ -88,7 +88,7 @@ def _controlled_joints(
         lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
     if robot.gripper is not None and POSITION not in takes[robot.gripper]:
         able = [name for name, taken in zip(names, takes, strict=True) if POSITION in taken]
-        raise ModelError(
+        raise UserInputError(
             f"gripper of robot '{robot.name}': joint '{names[robot.gripper]}' takes no positions; "
             f"these do: {', '.join(able)}"
         )

@@ -3,9 +3,9 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.correspondence import Pairs
-from mujoco_ros.model.layout import Joints
-from mujoco_ros.model.limits import joint_actuators
+from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.layout import Joints
+from mujoco_ros.model.scene.correspondence import Pairs
 
 _TOGETHER = 64
 """Steps that are looked at together: to look at each takes as long as half of a small one."""

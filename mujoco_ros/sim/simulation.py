@@ -7,18 +7,18 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.events import Event, WasReset
+from mujoco_ros.control.events import Event, SimulationReset
+from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.control.runs import as_slice
-from mujoco_ros.model.assembly import Assembly, assemble
-from mujoco_ros.model.layout import Joints, Layout
-from mujoco_ros.model.scene import SceneConfig
-from mujoco_ros.sim.acting.wrenches import ExternalWrenches
-from mujoco_ros.sim.commands import CommandQueue
-from mujoco_ros.sim.eras import Eras
-from mujoco_ros.sim.initial_state import InitialState
+from mujoco_ros.model.robot.layout import Joints, ModelLayout
+from mujoco_ros.model.scene.assembly import Assembly, assemble
+from mujoco_ros.model.scene.config import SceneConfig
+from mujoco_ros.sim.clock_epochs import ClockEpochs
+from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.succession import carry
+from mujoco_ros.sim.state.initial_state import InitialState
+from mujoco_ros.sim.state.state_transfer import carry
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
@@ -70,7 +70,7 @@ class Simulation:
         self.divergences = 0
         self.gain_changes = 0
         """How often gains were changed since the start; whoever changes them counts."""
-        self.eras = Eras()
+        self.eras = ClockEpochs()
         """Which stamps are from before a reset."""
         self.engine_messages: deque[str] = deque(maxlen=100)
         """What the engine warned of, oldest first; whoever logs them takes them out."""
@@ -222,7 +222,7 @@ class Simulation:
             control.reset()
         self.data.time = time
         self.settle_in(time)
-        self.emit(WasReset(time=time, before=before, gain_changes=self.gain_changes))
+        self.emit(SimulationReset(time=time, before=before, gain_changes=self.gain_changes))
 
     def let_go(self) -> None:
         """End goals, motions and external wrenches, between two steps; joints stay there."""
@@ -234,7 +234,7 @@ class Simulation:
 
     def emit(self, event: Event) -> None:
         """Have those who command told something; called in the physics thread."""
-        if isinstance(event, WasReset):
+        if isinstance(event, SimulationReset):
             self.eras.begin(event.before, event.time)
             for listener in self.on_reset:
                 listener()
@@ -250,7 +250,7 @@ class Simulation:
         """Simulate `plant` from now on, in the state it is in."""
         self.plant = plant
         self.assembly: Assembly = plant.assembly
-        self.layout: Layout = plant.layout
+        self.layout: ModelLayout = plant.layout
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls

@@ -1,1 +1,1 @@
-"""The viewer: MuJoCo Studio fed by the shared state, with panels; knows no ROS."""
+"""The viewer: MuJoCo Studio fed from shared memory, with panels. No ROS."""

@@ -5,16 +5,16 @@ from mujoco.studio import app as studio
 from mujoco.studio import messages, plugin, ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.edits import gather, scatter
-from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.sim.shared_memory.model_values import gather, scatter
+from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import docks
 from mujoco_ros.viewer.feed import Edited
 from mujoco_ros.viewer.framing import frame
 from mujoco_ros.viewer.keys import handle_keys
-from mujoco_ros.viewer.link import Link, is_replay
+from mujoco_ros.viewer.link import SimulatorLink, is_replay
 from mujoco_ros.viewer.perturbation import Perturbation
 from mujoco_ros.viewer.studio_windows import floating, inspector, menu_bar, view
-from mujoco_ros.viewer.web import Unseen
+from mujoco_ros.viewer.web.page import Unseen
 
 _FREE = int(mujoco.mjtCamera.mjCAMERA_FREE)
 _BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.Middle)
@@ -23,7 +23,7 @@ _BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.M
 class Application(studio.App):
     """The frame around the panels: camera, keys, mouse, and Studio's windows that only show."""
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show `state`, and act through `link`."""
         super().__init__(studio.Config(show_options=True, show_inspector=True))
         self._state, self._link = state, link

@@ -18,7 +18,7 @@ _UNTOLD = (1400.0, 720.0)
 _BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.Middle)
 
 
-class Place(Enum):
+class DockPlace(Enum):
     """A place for windows; several in one are tabs."""
 
     LEFT = "left"
@@ -29,13 +29,16 @@ class Place(Enum):
 
 
 _AROUND = (
-    (Place.LEFT, imgui.Dir.Left, 0.22),
-    (Place.RIGHT, imgui.Dir.Right, 0.36),
-    (Place.BELOW, imgui.Dir.Down, 0.29),
+    (DockPlace.LEFT, imgui.Dir.Left, 0.22),
+    (DockPlace.RIGHT, imgui.Dir.Right, 0.36),
+    (DockPlace.BELOW, imgui.Dir.Down, 0.29),
 )
 """What is split off from around the scene, on which side, and its share of what is left."""
 
-_IN_TWO = ((Place.LEFT, Place.LEFT_BELOW, 0.5), (Place.RIGHT, Place.RIGHT_BELOW, 0.42))
+_IN_TWO = (
+    (DockPlace.LEFT, DockPlace.LEFT_BELOW, 0.5),
+    (DockPlace.RIGHT, DockPlace.RIGHT_BELOW, 0.42),
+)
 """Columns that are split: the upper part, the lower one, and the share of that."""
 
 
@@ -43,10 +46,10 @@ class Docks:
     """The places of the windows of one context of Dear ImGui."""
 
     def __init__(self) -> None:
-        self._nodes: dict[Place, int] = {}
-        self._borders: dict[Place, Rectangle] = {}
+        self._nodes: dict[DockPlace, int] = {}
+        self._borders: dict[DockPlace, Rectangle] = {}
         self._behind: list[str] = []  # what is still to be brought to the front
-        self._leads: dict[Place, str] = {}
+        self._leads: dict[DockPlace, str] = {}
         self._size = (0.0, 0.0)
         self._frames = 0
         self._is_touched = False
@@ -76,7 +79,7 @@ class Docks:
             imgui.SetWindowFocus(self._behind.pop())
         return self._scene()
 
-    def place(self, place: Place, title: str) -> None:
+    def place(self, place: DockPlace, title: str) -> None:
         """Have the window that begins next, of that title, be there, until it is dragged away.
 
         The first window of a place is the tab in front, unless another leads.
@@ -90,13 +93,13 @@ class Docks:
         condition = imgui.Cond.Always if is_new else imgui.Cond.FirstUseEver
         imgui.SetNextWindowDockID(self._nodes[place], int(condition))
 
-    def lead(self, place: Place, title: str) -> None:
+    def lead(self, place: DockPlace, title: str) -> None:
         """Have the window of that title be the tab in front, until somebody has clicked."""
         if not self._is_touched and self._leads.get(place) != title:
             self._leads[place] = title
             self._behind.insert(0, title)
 
-    def border(self, place: Place) -> None:
+    def border(self, place: DockPlace) -> None:
         """Take notice of where the window is that has begun at a place."""
         if place in self._borders and imgui.IsWindowDocked():
             corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
@@ -123,9 +126,9 @@ class Docks:
         left, top = 0.0, imgui.GetFrameHeight()  # below the bar with the menus
         right, bottom = imgui.GetIO().DisplaySize.x, imgui.GetIO().DisplaySize.y
         for place, (x, y, wide, _) in self._borders.items():
-            if place is Place.BELOW:
+            if place is DockPlace.BELOW:
                 bottom = y
-            elif place in (Place.LEFT, Place.LEFT_BELOW):
+            elif place in (DockPlace.LEFT, DockPlace.LEFT_BELOW):
                 left = x + wide
             else:
                 right = x

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from mujoco.studio import messages
 
-from mujoco_ros.sim.shared_state.edits import LOOKS
-from mujoco_ros.sim.shared_state.reader import SharedState, Update
+from mujoco_ros.sim.shared_memory.model_values import LOOKS
+from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 SCENE = "simulation"
 """What Studio takes for the model's file: while it stays the same, so does the camera."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.viewer.lens import Lens
+from mujoco_ros.viewer.projection import ScreenProjection
 
 _REACH_PX = 70.0
 """How far from the origin the handles are on the screen, wherever the frame is."""
@@ -14,7 +14,7 @@ _RING = 0.75
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Frame:
+class GizmoFrame:
     """A pose in the world.
 
     Attributes:
@@ -32,23 +32,23 @@ class Frame:
         mujoco.mju_quat2Mat(matrix, self.quat_wxyz)
         return matrix.reshape(3, 3)
 
-    def is_at(self, other: "Frame") -> bool:
+    def is_at(self, other: "GizmoFrame") -> bool:
         """Whether it is where another is."""
         return np.array_equal(self.position, other.position) and np.array_equal(
             self.quat_wxyz, other.quat_wxyz
         )
 
-    def moved(self, by: np.ndarray) -> "Frame":
+    def moved(self, by: np.ndarray) -> "GizmoFrame":
         """Return it moved by so much in the world [m].  # (3,)"""
-        return Frame(position=self.position + by, quat_wxyz=self.quat_wxyz)
+        return GizmoFrame(position=self.position + by, quat_wxyz=self.quat_wxyz)
 
-    def turned(self, axis: np.ndarray, angle: float) -> "Frame":
+    def turned(self, axis: np.ndarray, angle: float) -> "GizmoFrame":
         """Return it turned about an axis of the world through its origin [rad]."""
         turn, quat = np.zeros(4), np.zeros(4)
         mujoco.mju_axisAngle2Quat(turn, axis, angle)
         mujoco.mju_mulQuat(quat, turn, self.quat_wxyz)
         mujoco.mju_normalize4(quat)
-        return Frame(position=self.position, quat_wxyz=quat)
+        return GizmoFrame(position=self.position, quat_wxyz=quat)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +70,7 @@ class Handle:
     way: np.ndarray
 
 
-def handles(frame: Frame, lens: Lens) -> Iterator[Handle]:
+def handles(frame: GizmoFrame, lens: ScreenProjection) -> Iterator[Handle]:
     """Yield the handles of a frame, as large on the screen wherever it is."""
     axes, origin = frame.axes, frame.position
     reach = _REACH_PX * lens.metres_per_pixel(origin)
@@ -89,7 +89,7 @@ def handles(frame: Frame, lens: Lens) -> Iterator[Handle]:
         )
 
 
-def ring(frame: Frame, axis: int, lens: Lens, corners: int = 13) -> np.ndarray:
+def ring(frame: GizmoFrame, axis: int, lens: ScreenProjection, corners: int = 13) -> np.ndarray:
     """Return the quarter of a circle that the handle which turns about an axis is on.  # (n, 3)"""
     axes = frame.axes
     radius = _RING * _REACH_PX * lens.metres_per_pixel(frame.position)
@@ -100,7 +100,9 @@ def ring(frame: Frame, axis: int, lens: Lens, corners: int = 13) -> np.ndarray:
     )
 
 
-def dragged(frame: Frame, handle: Handle, lens: Lens, pixels: np.ndarray) -> Frame:
+def dragged(
+    frame: GizmoFrame, handle: Handle, lens: ScreenProjection, pixels: np.ndarray
+) -> GizmoFrame:
     """Return the frame after its handle was dragged.
 
     Args:

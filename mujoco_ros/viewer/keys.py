@@ -8,10 +8,10 @@ from mujoco.studio import ux
 from mujoco.studio.app import inputs
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import SimulatorLink
 
 
-class Running(Protocol):
+class RunStateControl(Protocol):
     """What keys need to know of the simulation at this moment, see `SharedState`."""
 
     @property
@@ -23,21 +23,21 @@ class Running(Protocol):
         """Simulated seconds per wall second, as asked for; 0 is as fast as possible."""
 
 
-def _toggle(link: Link, state: Running) -> None:
+def _toggle(link: SimulatorLink, state: RunStateControl) -> None:
     link.play() if state.paused else link.pause()
 
 
-def _step(link: Link, state: Running) -> None:
+def _step(link: SimulatorLink, state: RunStateControl) -> None:
     if state.paused:
         link.step()
 
 
-def _speed(link: Link, state: Running, ratio: float) -> None:
+def _speed(link: SimulatorLink, state: RunStateControl, ratio: float) -> None:
     if state.factor > 0.0:
         link.set_speed(state.factor * ratio)
 
 
-RUNNING: dict[imgui.Key, Callable[[Link, Running], object]] = {
+RUNNING: dict[imgui.Key, Callable[[SimulatorLink, RunStateControl], object]] = {
     imgui.Key.Space: _toggle,
     imgui.Key.RightArrow: _step,
     imgui.Key.Backspace: lambda link, _: link.reset("time", "state"),
@@ -47,7 +47,7 @@ RUNNING: dict[imgui.Key, Callable[[Link, Running], object]] = {
 """What a key does to the simulation: Studio's keys, over ROS."""
 
 
-def handle_keys(app: studio.App, link: Link, state: Running) -> None:
+def handle_keys(app: studio.App, link: SimulatorLink, state: RunStateControl) -> None:
     """Do what the key that is pressed now means; keys that are typed into a field mean nothing.
 
     Args:

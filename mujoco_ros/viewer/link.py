@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mujoco_ros.sim.acting.pulls import Pull
+from mujoco_ros.sim.perturbation.pulls import Pull
 
 Scope = str
 """What a reset resets: ``time``, ``state`` or ``spawned``."""
 
 
-class RunState(StrEnum):
+class ViewerRunState(StrEnum):
     """What the simulation does, as its services tell it."""
 
     UNKNOWN = "unknown"  # no simulator answers
@@ -116,7 +116,7 @@ class ControllerInfo:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Picture:
+class Thumbnail:
     """The newest image of a camera.
 
     Attributes:
@@ -149,7 +149,7 @@ class LogLine:
     text: str
 
 
-class Link(Protocol):
+class SimulatorLink(Protocol):
     """The viewer's way to the simulator and to other nodes, seen from one thread.
 
     Every call returns at once. What is asked for becomes a `Request` that tells later what became
@@ -167,7 +167,7 @@ class Link(Protocol):
         """Whether the simulator answers."""
 
     @property
-    def run_state(self) -> RunState:
+    def run_state(self) -> ViewerRunState:
         """What the simulation does."""
 
     @property
@@ -251,16 +251,16 @@ class Link(Protocol):
     def unwatch(self, namespace: str, camera: str) -> None:
         """Ask for no more images of it."""
 
-    def picture(self, namespace: str, camera: str) -> Picture | None:
+    def picture(self, namespace: str, camera: str) -> Thumbnail | None:
         """Return its newest image; None as long as there is none."""
 
 
-def is_replay(link: Link) -> bool:
+def is_replay(link: SimulatorLink) -> bool:
     """Return whether what is shown was logged, so that nothing can act on it."""
     return "at_end" in link.parameters
 
 
-def wrench_sign(link: Link) -> float:
+def wrench_sign(link: SimulatorLink) -> float:
     """Return 1 if wrenches are published as the engine has them, parent on child; else -1."""
     told = link.parameters.get("wrench_sign")
     return 1.0 if told is not None and told.value == "parent_on_child" else -1.0

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from mujoco.studio import plugin, viewer_protocol
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.web import TITLE
+from mujoco_ros.viewer.web.page import TITLE
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _SIZE = (1280, 800)
@@ -17,7 +17,7 @@ _SIZE = (1280, 800)
 _GRAPHICS = "opengl_software"
 
 
-class NoDisplayError(ModelError):
+class NoDisplayError(UserInputError):
     """A window cannot be opened on this machine."""
 
 

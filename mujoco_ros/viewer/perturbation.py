@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.layout import Layout
-from mujoco_ros.model.places import MocapBody, can_move, mocap_bodies, places
-from mujoco_ros.sim.acting.pulls import Pull
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, places
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.viewer.link import SimulatorLink
 
 _ROTATE = int(mujoco.mjtPertBit.mjPERT_ROTATE)
 
@@ -14,7 +14,7 @@ _ROTATE = int(mujoco.mjtPertBit.mjPERT_ROTATE)
 class Handles:
     """What of a model can be taken hold of, and by which names."""
 
-    def __init__(self, model: mujoco.MjModel, layout: Layout) -> None:
+    def __init__(self, model: mujoco.MjModel, layout: ModelLayout) -> None:
         """Name the bodies of a model as ROS does."""
         self._model = model
         self._mocap = {mocap.body: mocap for mocap in mocap_bodies(model, layout)}
@@ -35,13 +35,13 @@ class Handles:
 class Perturbation:
     """Tells the simulator where the mouse wants a body; what forces that takes, it knows itself."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: SimulatorLink) -> None:
         """Act through `link`."""
         self._link = link
         self._handles: Handles | None = None
         self._holds = False
 
-    def attach(self, model: mujoco.MjModel, layout: Layout) -> None:
+    def attach(self, model: mujoco.MjModel, layout: ModelLayout) -> None:
         """Act on another model from now on; what is held is let go."""
         self.let_go()
         self._handles = Handles(model, layout)

@@ -65,9 +65,9 @@ def view(app: studio.App) -> None:
     """Build the window that says how the scene is shown, and from where."""
     if not app.config.show_options:
         return
-    docks.place(docks.Place.LEFT_BELOW, "View")
+    docks.place(docks.DockPlace.LEFT_BELOW, "View")
     is_seen, app.config.show_options = imgui.Begin("View", app.config.show_options)
-    docks.border(docks.Place.LEFT_BELOW)
+    docks.border(docks.DockPlace.LEFT_BELOW)
     if is_seen:
         ux.camera_selection_gui(app.model, app.data, app.viewer.camera, app.ux_state)
         ux.label_selection_gui(app.viewer.vis_options)
@@ -80,9 +80,9 @@ def inspector(app: studio.App) -> None:
     """Build the window with the sensors, and with whatever of the data one wants to watch."""
     if not app.config.show_inspector:
         return
-    docks.place(docks.Place.RIGHT_BELOW, "Inspector")
+    docks.place(docks.DockPlace.RIGHT_BELOW, "Inspector")
     is_seen, app.config.show_inspector = imgui.Begin("Inspector", app.config.show_inspector)
-    docks.border(docks.Place.RIGHT_BELOW)
+    docks.border(docks.DockPlace.RIGHT_BELOW)
     if is_seen:
         _sections(app, INSPECTOR, _OPEN)
     imgui.End()

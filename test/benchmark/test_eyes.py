@@ -3,11 +3,11 @@ import pytest
 
 from benchmark.eyes import CAMERAS, SCENE, Watched
 from benchmark.watching import BEGUN, PUBLISHED, SHARED, STAMP
-from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.layout import lay_out
+from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.model.scene import load_scene
-from mujoco_ros.ros.names import within
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
 
 
 def test_figures_follow_from_what_the_probe_notes():

@@ -11,7 +11,7 @@ from benchmark.moves import (
     Motion,
     motion,
 )
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 

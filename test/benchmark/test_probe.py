@@ -1,10 +1,10 @@
 import numpy as np
 
 from benchmark.probe import HELD, IDLE, STREAM, TRAJECTORY, doing
-from mujoco_ros.control.events import Source
+from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
-from mujoco_ros.control.trajectory import PointArrays, tolerances, trajectory
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -15,7 +15,7 @@ def test_it_tells_what_moves_the_references():
 
     def command() -> int:
         told = joint_command(joints, "clamp", ["elbow_joint"], [[1.3], [], []])
-        control.command(Source.JOINT_COMMANDS, told, simulation.data.time)
+        control.command(CommandSource.JOINT_COMMANDS, told, simulation.data.time)
         return doing(control)
 
     assert doing(control) == IDLE

@@ -21,10 +21,10 @@ from std_msgs.msg import String
 
 from benchmark.domains import Domain
 from mujoco_ros.cli.replay import main
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def write(path: Path, *scenes: str, steps: int = 2000) -> StateLog:
     for scene in scenes:
         simulation = Simulation(load_scene(scene))
         simulation.set_time(time)
-        ring = Ring(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation, simulation.plant, 1)
         writer.add(ring)
         for _ in range(steps):
             simulation.references.q[:] = 0.3 * np.sin(3.0 * simulation.data.time)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mujoco_ros.control.gains import LARGEST_GAIN, derive_gains, load_gains
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 
 JOINTS = ("hip", "knee", "spring", "ankle")
 DRIVEN = ("hip", "knee", "ankle")
@@ -97,7 +97,7 @@ def test_both_forms_mean_the_same(tmp_path_factory, pairs):
     ],
 )
 def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
-    with pytest.raises(ModelError, match=rf"gains\.yaml: .*{message}"):
+    with pytest.raises(UserInputError, match=rf"gains\.yaml: .*{message}"):
         gains(text)
 
 
@@ -115,13 +115,13 @@ def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
     ],
 )
 def test_a_broken_text_file_is_one_clear_error(gains, text, message):
-    with pytest.raises(ModelError, match=rf"gains\.dat: .*{message}"):
+    with pytest.raises(UserInputError, match=rf"gains\.dat: .*{message}"):
         gains(text, "gains.dat")
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "missing.dat"])
 def test_a_missing_file_is_one_clear_error(tmp_path, name):
-    with pytest.raises(ModelError, match=rf"{name}: cannot be read"):
+    with pytest.raises(UserInputError, match=rf"{name}: cannot be read"):
         load_gains(tmp_path / name, JOINTS, DRIVEN)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import GoalEnded, GoalStarted, Outcome, Progress
+from mujoco_ros.control.events import GoalEnded, GoalProgress, GoalStarted, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.control.settings import GripperSettings
@@ -174,7 +174,7 @@ def test_a_goal_waits_while_time_stands_still_and_does_not_stall_by_it():
     assert gripper.events == []
     gripper.index += 10_000
     gripper.run(0.1)
-    assert [type(event) for event in gripper.events if not isinstance(event, Progress)] == [
+    assert [type(event) for event in gripper.events if not isinstance(event, GoalProgress)] == [
         GoalStarted
     ]
 
@@ -183,7 +183,7 @@ def test_feedback_says_where_the_finger_is():
     gripper = Gripping(width=0.04)
     gripper.grip(0.0)
     gripper.run(0.5)
-    told = gripper.heard(Progress)
+    told = gripper.heard(GoalProgress)
     assert 9 <= len(told) <= 11, "20 Hz"
     assert told[-1].actual[:, 0].tolist() == [0.04, 0.0]
     assert told[-1].desired[0, 0] == 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 
 QUARTER = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.sqrt([0.5, 0.0, 0.0, 0.5]))
 
@@ -42,5 +42,5 @@ def test_a_pose_goes_to_another_process():
 )
 def test_a_pose_that_is_nowhere_is_refused_by_name(position, quat_wxyz):
     QUARTER.check("it")
-    with pytest.raises(ModelError, match="'box' must be somewhere, got"):
+    with pytest.raises(UserInputError, match="'box' must be somewhere, got"):
         Pose(position=np.array(position), quat_wxyz=np.array(quat_wxyz)).check("'box'")

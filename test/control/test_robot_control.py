@@ -7,45 +7,57 @@ import pytest
 from commanded import Commanded, points, some_joints
 
 from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import GoalEnded, Outcome, Progress, Source, Stopped, TakenOver
+from mujoco_ros.control.events import (
+    CommandPreempted,
+    CommandSource,
+    GoalEnded,
+    GoalProgress,
+    Outcome,
+    StreamStopped,
+)
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import GripperSettings, StreamSettings
-from mujoco_ros.control.trajectory import trajectory
+from mujoco_ros.control.trajectory.trajectory import trajectory
 
 NAMES = ("a", "b", "finger")
 JOINTS = some_joints(NAMES, gripper="finger")
 START = (0.1, -0.2, 0.05)
-STREAMS = (Source.JOINT_COMMANDS, Source.POSITION, Source.VELOCITY, Source.EFFORT)
+STREAMS = (
+    CommandSource.JOINT_COMMANDS,
+    CommandSource.POSITION,
+    CommandSource.VELOCITY,
+    CommandSource.EFFORT,
+)
 
 
 def robot(**options) -> Commanded:
     return Commanded(JOINTS, q=START, **options)
 
 
-def command(commanded: Commanded, source: Source, joint: str) -> None:
+def command(commanded: Commanded, source: CommandSource, joint: str) -> None:
     """Have a joint do something that leaves its mark on each of its references."""
     match source:
-        case Source.TRAJECTORY:
+        case CommandSource.TRAJECTORY:
             moves = points([1.0], [[2.0]], [[0.0]], tau=[[4.0]])
             commanded.follow([joint], moves, goal="trajectory")
-        case Source.GRIPPER:
+        case CommandSource.GRIPPER:
             commanded.control.grip(GripperCommand(position=0.0), "grip", commanded.time)
-        case Source.POSITION:
+        case CommandSource.POSITION:
             commanded.tell(source, position={joint: 0.5})
-        case Source.VELOCITY:
+        case CommandSource.VELOCITY:
             commanded.tell(source, velocity={joint: 1.5})
-        case Source.EFFORT:
+        case CommandSource.EFFORT:
             commanded.tell(source, effort={joint: 2.5})
-        case Source.JOINT_COMMANDS:
+        case CommandSource.JOINT_COMMANDS:
             commanded.tell(position={joint: 0.4}, velocity={joint: 0.3}, effort={joint: 0.2})
 
 
 PAIRS = [
     (first, second, joint)
     for joint, sources in (
-        ("a", (Source.TRAJECTORY, *STREAMS)),
-        ("finger", (Source.GRIPPER, Source.JOINT_COMMANDS)),
+        ("a", (CommandSource.TRAJECTORY, *STREAMS)),
+        ("finger", (CommandSource.GRIPPER, CommandSource.JOINT_COMMANDS)),
     )
     for first, second in itertools.permutations(sources, 2)
 ]
@@ -53,7 +65,11 @@ PAIRS = [
 
 @pytest.mark.parametrize(
     ("loser", "joint"),
-    [(Source.TRAJECTORY, "a"), (Source.JOINT_COMMANDS, "a"), (Source.GRIPPER, "finger")],
+    [
+        (CommandSource.TRAJECTORY, "a"),
+        (CommandSource.JOINT_COMMANDS, "a"),
+        (CommandSource.GRIPPER, "finger"),
+    ],
 )
 def test_whoever_was_done_with_a_joint_is_told_apart_from_one_who_loses_it(loser, joint):
     for seconds, was_done in ((0.3, False), (3.0, True)):
@@ -61,11 +77,11 @@ def test_whoever_was_done_with_a_joint_is_told_apart_from_one_who_loses_it(loser
         command(commanded, loser, joint)
         for _ in range(10):
             commanded.run(0.1 * seconds)
-            if loser is Source.GRIPPER:
+            if loser is CommandSource.GRIPPER:
                 commanded.control.q[:] = commanded.references.q
         commanded.events.clear()
-        commanded.tell(Source.POSITION, position={joint: 0.5})
-        (taken,) = [event for event in commanded.events if isinstance(event, TakenOver)]
+        commanded.tell(CommandSource.POSITION, position={joint: 0.5})
+        (taken,) = [event for event in commanded.events if isinstance(event, CommandPreempted)]
         assert taken.was_done == was_done
 
 
@@ -79,12 +95,12 @@ def test_the_newest_command_takes_a_joint_and_the_loser_is_told(loser, taker, jo
     commanded.events.clear()
     before = commanded.references.values[:, i].copy()
     command(commanded, taker, joint)
-    told = [event for event in commanded.events if not isinstance(event, Progress)]
-    assert told[0] == TakenOver(loser=loser, taker=taker, joints=(joint,))
+    told = [event for event in commanded.events if not isinstance(event, GoalProgress)]
+    assert told[0] == CommandPreempted(loser=loser, taker=taker, joints=(joint,))
     if loser in STREAMS:
         assert len(told) == 1
     else:
-        goal = "trajectory" if loser is Source.TRAJECTORY else "grip"
+        goal = "trajectory" if loser is CommandSource.TRAJECTORY else "grip"
         (ended,) = told[1:]
         assert isinstance(ended, GoalEnded)
         assert (ended.goal, ended.outcome) == (goal, Outcome.INVALID_GOAL)
@@ -93,37 +109,37 @@ def test_the_newest_command_takes_a_joint_and_the_loser_is_told(loser, taker, jo
     assert commanded.control.holders()[taker] == (joint,)
     after = commanded.step()[:, i]
     match taker:
-        case Source.TRAJECTORY:
+        case CommandSource.TRAJECTORY:
             assert after == pytest.approx(before, abs=1e-12), "it goes on from all of it"
-        case Source.GRIPPER:
+        case CommandSource.GRIPPER:
             assert after.tolist() == pytest.approx([before[0] - 1e-4, 0.0, 0.0])
-        case Source.POSITION:
+        case CommandSource.POSITION:
             assert after.tolist() == [0.5, 0.0, 0.0]
-        case Source.VELOCITY:
+        case CommandSource.VELOCITY:
             assert after.tolist() == pytest.approx([before[0] + 1.5e-3, 1.5, 0.0])
-        case Source.EFFORT:
+        case CommandSource.EFFORT:
             assert after.tolist() == [before[0], 0.0, 2.5]
-        case Source.JOINT_COMMANDS:
+        case CommandSource.JOINT_COMMANDS:
             assert after.tolist() == [0.4, 0.3, 0.2]
     rest = np.delete(commanded.references.values, i, axis=1)
     np.testing.assert_array_equal(rest, [np.delete(START, i), [0, 0], [0, 0]])
     commanded.run(0.3)
     assert commanded.control.holders() == {
-        Source.NOBODY: tuple(name for name in NAMES if name != joint),
+        CommandSource.NOBODY: tuple(name for name in NAMES if name != joint),
         taker: (joint,),
     }, "the loser does not come back by itself"
 
 
 def test_a_stream_takes_only_the_joints_it_names():
     commanded = robot()
-    command(commanded, Source.POSITION, "a")
-    commanded.tell(Source.EFFORT, effort={"b": 1.0})
+    command(commanded, CommandSource.POSITION, "a")
+    commanded.tell(CommandSource.EFFORT, effort={"b": 1.0})
     commanded.tell(position={"finger": 0.0})
     assert commanded.events == []
     assert commanded.control.holders() == {
-        Source.POSITION: ("a",),
-        Source.EFFORT: ("b",),
-        Source.JOINT_COMMANDS: ("finger",),
+        CommandSource.POSITION: ("a",),
+        CommandSource.EFFORT: ("b",),
+        CommandSource.JOINT_COMMANDS: ("finger",),
     }
     row = commanded.step()
     assert row[0].tolist() == [0.5, -0.2, 0.0]
@@ -132,17 +148,17 @@ def test_a_stream_takes_only_the_joints_it_names():
 
 def test_joints_taken_from_several_are_told_to_each():
     commanded = robot()
-    command(commanded, Source.POSITION, "a")
-    command(commanded, Source.VELOCITY, "b")
+    command(commanded, CommandSource.POSITION, "a")
+    command(commanded, CommandSource.VELOCITY, "b")
     commanded.tell(position=dict.fromkeys(NAMES, 0.0))
-    told = {event.loser: event.joints for event in commanded.heard(TakenOver)}
-    assert told == {Source.POSITION: ("a",), Source.VELOCITY: ("b",)}
+    told = {event.loser: event.joints for event in commanded.heard(CommandPreempted)}
+    assert told == {CommandSource.POSITION: ("a",), CommandSource.VELOCITY: ("b",)}
 
 
 def test_a_stream_that_goes_on_tells_nothing():
     commanded = robot()
     for _ in range(3):
-        command(commanded, Source.JOINT_COMMANDS, "a")
+        command(commanded, CommandSource.JOINT_COMMANDS, "a")
         commanded.run(0.01)
     assert commanded.events == []
 
@@ -150,11 +166,11 @@ def test_a_stream_that_goes_on_tells_nothing():
 def test_a_command_that_says_nothing_takes_nothing():
     commanded = robot()
     commanded.tell(position={"a": np.nan})
-    assert commanded.control.holders() == {Source.NOBODY: NAMES}
+    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
     assert not commanded.control.active
 
 
-@pytest.mark.parametrize("source", [Source.TRAJECTORY, *STREAMS])
+@pytest.mark.parametrize("source", [CommandSource.TRAJECTORY, *STREAMS])
 def test_whatever_is_refused_leaves_everything_as_it_was(source):
     commanded = robot(out_of_limits="refuse")
     command(commanded, source, "a")
@@ -184,16 +200,16 @@ def test_nothing_is_to_be_done_before_a_command_nor_after_a_reset():
     commanded = robot()
     assert not commanded.control.active
     for source, joint in (
-        (Source.POSITION, "a"),
-        (Source.VELOCITY, "b"),
-        (Source.GRIPPER, "finger"),
+        (CommandSource.POSITION, "a"),
+        (CommandSource.VELOCITY, "b"),
+        (CommandSource.GRIPPER, "finger"),
     ):
         command(commanded, source, joint)
         assert commanded.control.active
     commanded.run(0.1)
     commanded.control.reset()
     assert not commanded.control.active
-    assert commanded.control.holders() == {Source.NOBODY: NAMES}
+    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
 
 
 def test_settings_reach_everything_they_are_for():
@@ -212,12 +228,12 @@ def test_settings_reach_everything_they_are_for():
 def test_positions_move_along_with_a_commanded_velocity_and_stop_at_the_limits():
     joints = some_joints("ab", limits={"a": (-0.5, 0.5)})
     commanded = Commanded(joints, q=[0.2, 0.2])
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0, "b": 1.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     rows = commanded.run(1.0)[:, 0]
     moved = 0.2 + 1e-3 * np.arange(1, 1001)
     np.testing.assert_allclose(rows[:, 0], np.minimum(moved, 0.5), atol=1e-9)
     np.testing.assert_allclose(rows[:, 1], moved, atol=1e-9)
-    commanded.tell(Source.VELOCITY, velocity={"a": -1.0, "b": 0.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": -1.0, "b": 0.0})
     rows = commanded.run(0.1)[:, 0]
     assert rows[-1, 0] == pytest.approx(0.4)
     assert np.ptp(rows[:, 1]) == 0.0
@@ -225,14 +241,14 @@ def test_positions_move_along_with_a_commanded_velocity_and_stop_at_the_limits()
 
 def test_joints_that_take_no_positions_get_none_from_their_velocity():
     commanded = Commanded(some_joints("ab", takes={"a": ["velocity"]}))
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0, "b": 1.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     assert commanded.run(0.5)[-1, 0] == pytest.approx([0.0, 0.5])
 
 
 # --- silence
 
 
-def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, Source]:
+def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, CommandSource]:
     """A robot whose stream to joint a fell silent while the joint was elsewhere than told."""
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1, on_timeout=on_timeout)
@@ -241,17 +257,17 @@ def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, Source]:
         commanded.tell(**{what: {"a": value} for what, value in fields.items()})
         commanded.run(0.02)
     commanded.run(0.08)
-    assert commanded.heard(Stopped) == []
-    return commanded, Source.JOINT_COMMANDS
+    assert commanded.heard(StreamStopped) == []
+    return commanded, CommandSource.JOINT_COMMANDS
 
 
 def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_it_may():
     commanded, source = silenced("hold", position=0.5)
     commanded.run(0.003)
-    assert commanded.heard(Stopped) == [
-        Stopped(source=source, joints=("a",), timeout=0.1, action="hold")
+    assert commanded.heard(StreamStopped) == [
+        StreamStopped(source=source, joints=("a",), timeout=0.1, action="hold")
     ]
-    assert commanded.control.holders() == {Source.NOBODY: NAMES}
+    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
     assert not commanded.control.active
 
 
@@ -275,7 +291,7 @@ def test_a_damped_joint_is_pulled_nowhere():
     for _ in range(50):
         at = 0.7 + commanded.time
         assert commanded.step()[:, 0].tolist() == [at, 0.0, 0.0]
-    assert commanded.heard(Stopped)[0].action == "damp"
+    assert commanded.heard(StreamStopped)[0].action == "damp"
 
 
 def test_a_reset_ends_the_damping():
@@ -289,7 +305,9 @@ def test_a_reset_ends_the_damping():
     assert commanded.step()[0, 0] == before
 
 
-@pytest.mark.parametrize("source", [Source.JOINT_COMMANDS, Source.TRAJECTORY, Source.EFFORT])
+@pytest.mark.parametrize(
+    "source", [CommandSource.JOINT_COMMANDS, CommandSource.TRAJECTORY, CommandSource.EFFORT]
+)
 def test_a_damped_joint_can_be_commanded_again(source):
     commanded, _ = silenced("damp", position=0.5)
     commanded.run(0.01)
@@ -306,7 +324,7 @@ def test_a_stopped_velocity_stops_the_joint_on_its_way():
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1)
     commanded.measure = lambda _: np.full((2, 3), 9.0)
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
     rows = commanded.run(0.5)[:, :, 0]
     assert rows[-1, 0] == pytest.approx(0.1 + 0.101, abs=0.002)
     assert rows[-1, 1:].tolist() == [0.0, 0.0]
@@ -314,7 +332,7 @@ def test_a_stopped_velocity_stops_the_joint_on_its_way():
 
 def test_without_a_timeout_a_stream_may_be_silent_for_ever():
     commanded = robot()
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
     assert commanded.run(5.0)[-1, 1, 0] == 1.0
     assert commanded.events == []
 
@@ -325,13 +343,13 @@ def test_silence_is_counted_for_each_joint():
     for k in range(20):
         commanded.tell(position={"a": 0.0} if k > 2 else {"a": 0.0, "b": 0.0})
         commanded.run(0.02)
-    assert [event.joints for event in commanded.heard(Stopped)] == [("b",)]
-    assert commanded.control.holders()[Source.JOINT_COMMANDS] == ("a",)
+    assert [event.joints for event in commanded.heard(StreamStopped)] == [("b",)]
+    assert commanded.control.holders()[CommandSource.JOINT_COMMANDS] == ("a",)
 
 
-@pytest.mark.parametrize("source", [Source.TRAJECTORY, *STREAMS, Source.GRIPPER])
+@pytest.mark.parametrize("source", [CommandSource.TRAJECTORY, *STREAMS, CommandSource.GRIPPER])
 def test_whoever_commands_goes_on_in_other_arrays(source):
-    joint = "finger" if source is Source.GRIPPER else "a"
+    joint = "finger" if source is CommandSource.GRIPPER else "a"
     commanded, moved = robot(), robot()
     for one in (commanded, moved):
         command(one, source, joint)
@@ -357,8 +375,8 @@ def test_efforts_are_limited_where_the_joints_are_now():
 
 def test_a_robot_that_goes_ends_its_goals_with_the_reason():
     commanded = robot()
-    command(commanded, Source.TRAJECTORY, "a")
-    command(commanded, Source.GRIPPER, "finger")
+    command(commanded, CommandSource.TRAJECTORY, "a")
+    command(commanded, CommandSource.GRIPPER, "finger")
     commanded.run(0.1)
     commanded.events.clear()
     commanded.control.reset("it is gone")
@@ -439,12 +457,14 @@ def test_a_damped_joint_is_damped_again():
 def test_a_stream_that_is_dropped_leaves_its_joints_where_they_are_told_to_be(measured, q):
     commanded = robot()
     control = commanded.control
-    commanded.tell(Source.CONTROLLER, position={"a": 0.5}, velocity={"a": 0.3}, effort={"a": 0.2})
-    commanded.tell(Source.CONTROLLER, effort={"b": 1.0})
+    commanded.tell(
+        CommandSource.CONTROLLER, position={"a": 0.5}, velocity={"a": 0.3}, effort={"a": 0.2}
+    )
+    commanded.tell(CommandSource.CONTROLLER, effort={"b": 1.0})
     commanded.run(0.3)
     control.q[:] = 0.6, -0.7, 0.9
-    control.drop(Source.CONTROLLER, measured=measured)
-    assert control.holders() == {Source.NOBODY: NAMES}
+    control.drop(CommandSource.CONTROLLER, measured=measured)
+    assert control.holders() == {CommandSource.NOBODY: NAMES}
     assert not control.active
     # One that was only pushed has no other place than where it is; under other gains, none has.
     assert commanded.references.q.tolist() == list(q)

@@ -9,8 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 
-from mujoco_ros.control.events import GoalEnded, GoalStarted, Outcome, Progress, Refused, Source
-from mujoco_ros.control.trajectory import PointArrays
+from mujoco_ros.control.events import (
+    CommandRejected,
+    CommandSource,
+    GoalEnded,
+    GoalProgress,
+    GoalStarted,
+    Outcome,
+)
+from mujoco_ros.control.trajectory.trajectory import PointArrays
 
 NAMES = ("a", "b", "c")
 STEP = 0.004
@@ -186,7 +193,7 @@ def test_a_trajectory_that_is_over_is_refused_and_what_is_followed_goes_on(goal)
     if goal:
         assert ended(commanded) == [("late", Outcome.OLD_HEADER_TIMESTAMP)]
     else:
-        assert isinstance(told, Refused)
+        assert isinstance(told, CommandRejected)
     assert commanded.control.holders() == before
     assert commanded.run(0.6)[-1, 0].tolist() == [1.0, 0.5, 0.0]
     assert ended(commanded)[-1] == ("g", Outcome.SUCCESSFUL)
@@ -197,7 +204,7 @@ def test_a_start_in_the_future_is_waited_for():
     commanded.follow("a", line(1.0), goal="g", start=0.5)
     assert not commanded.run(0.5)[:, 0].any()
     assert commanded.heard(GoalStarted), "a client may know that its goal was taken"
-    assert not commanded.heard(Progress)
+    assert not commanded.heard(GoalProgress)
     rows = commanded.run(1.1)
     assert rows[0, 0, 0] == 0.0
     assert (np.diff(rows[:250, 0, 0]) > 0).all()
@@ -214,7 +221,7 @@ def test_a_trajectory_shorter_than_a_step_is_not_late_because_it_waited():
 
 def test_joints_that_wait_for_a_start_do_not_drift():
     commanded = robot()
-    commanded.tell(Source.VELOCITY, velocity={"a": 1.0})
+    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
     commanded.run(0.1)
     commanded.follow("a", line(5.0), start=1.0)
     rows = commanded.run(0.5)

@@ -11,12 +11,14 @@ import mujoco
 import pytest
 import yaml
 
-from mujoco_ros.control.events import Source
+from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.gains import load_gains
-from mujoco_ros.controllers.catalogue import load
-from mujoco_ros.controllers.catalogue import names as controller_names
-from mujoco_ros.evaluation.trials.catalogue import trial
-from mujoco_ros.model.scene import (
+from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.library.catalogue import names as controller_names
+from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
+from mujoco_ros.controllers.ros.state_parameters import config_specs
+from mujoco_ros.model.scene.config import (
     ObjectConfig,
     PhysicsConfig,
     PoseConfig,
@@ -26,8 +28,6 @@ from mujoco_ros.model.scene import (
     read_scene,
     shipped_scenes,
 )
-from mujoco_ros.ros.controller_node.parameters import CONTROLLER_NODE_PARAMETERS
-from mujoco_ros.ros.fsm.settings import config_specs
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,8 +163,8 @@ def test_the_page_about_control_gives_the_defaults_of_the_code():
     (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", said)
     default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
     assert float(tolerance) == 1e3 * float(default)
-    sources = {cell.strip("`") for cell in names(tables(CONTROL)[1], "Source")}
-    assert sources == set(Source) - {Source.NOBODY}
+    sources = {cell.strip("`") for cell in names(tables(CONTROL)[1], "CommandSource")}
+    assert sources == set(CommandSource) - {CommandSource.NOBODY}
 
 
 def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():

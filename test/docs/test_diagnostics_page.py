@@ -7,14 +7,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from mujoco_ros.ros.diagnostic_limits import LIMITS
-from mujoco_ros.ros.diagnostic_rows import ROWS
+from mujoco_ros.bridge.diagnostics.limits import LIMITS
+from mujoco_ros.bridge.diagnostics.rows import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
 ADDED = set(
     re.findall(
-        r'diagnostics\.add\(\s*"([^"]+)"', (ROOT / "mujoco_ros" / "ros" / "node.py").read_text()
+        r'diagnostics\.add\(\s*"([^"]+)"', (ROOT / "mujoco_ros" / "bridge" / "node.py").read_text()
     )
 )
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from scripted import ROBOT, seen
 
-from mujoco_ros.controllers import catalogue
-from mujoco_ros.fsm import host
-from mujoco_ros.fsm.fsm_controller import FsmController
-from mujoco_ros.fsm.store import Key
-from mujoco_ros.fsm.transition import Trigger
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.transition import Trigger
+from mujoco_ros.controllers.interface import host
+from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.controllers.library import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "fsm.md").read_text(encoding="utf-8")

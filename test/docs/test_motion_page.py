@@ -9,14 +9,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.fsm.fsm_controller import FsmController
-from mujoco_ros.fsm.table_reader import table_from_dict
-from mujoco_ros.hosting.host import Host
-from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.scene import load_scene
-from mujoco_ros.motion import errors
-from mujoco_ros.motion.kinematics import Kinematics
-from mujoco_ros.motion.surroundings import Surroundings
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.controllers.planning import errors
+from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
+from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "motion.md").read_text(encoding="utf-8")
@@ -39,9 +39,9 @@ def test_the_example_moves_above_the_box():
 def test_the_page_names_every_error_and_every_field_of_the_surroundings():
     kinds = {name for name in vars(errors) if name.endswith("Error")}
     assert set(re.findall(r"^\| `(\w+Error)` \|", PAGE, re.M)) == kinds - {"MotionError"}
-    rows = PAGE.split("| Field of `Surroundings` |")[1].split("\n\n")[0]
+    rows = PAGE.split("| Field of `PlanningScene` |")[1].split("\n\n")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", rows, re.M))
-    assert named == {field.name for field in fields(Surroundings)}
+    assert named == {field.name for field in fields(PlanningScene)}
 
 
 def pressing(force):
@@ -54,7 +54,7 @@ def pressing(force):
         where="motion.md",
     )
     simulation = Simulation(assemble(load_scene("arm")))
-    return simulation, Host(simulation, FsmController(table))
+    return simulation, ControllerHost(simulation, FsmController(table))
 
 
 def weight_on(model, data, prefix):

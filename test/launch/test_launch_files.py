@@ -65,7 +65,7 @@ def test_rviz_declares_its_arguments_with_defaults_and_choices():
 
 
 def test_controller_declares_its_arguments_with_defaults_and_choices():
-    from mujoco_ros.ros.controller_node.actor import OUTPUTS
+    from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
 
     boolean = ["true", "false"]
     assert {name: (a[0], a[1]) for name, a in arguments_of(CONTROLLER).items()} == {
@@ -239,7 +239,7 @@ def test_robot_state_publisher_serves_a_single_robot_without_namespace(ros2_laun
 
 
 def test_robot_state_publisher_is_started_once_per_robot_in_its_namespace(ros2_launch, stand_ins):
-    from mujoco_ros.model.description import describe
+    from mujoco_ros.model.robot.description import describe
 
     robots = describe("zoo")
     assert len(robots) > 1
@@ -270,7 +270,7 @@ def test_rviz_alone_makes_the_simulator_publish_every_link(ros2_launch, stand_in
 
 
 def test_rviz_shows_every_robot_of_a_scene_in_its_namespace(ros2_launch, stand_ins):
-    from mujoco_ros.model.description import describe
+    from mujoco_ros.model.robot.description import describe
 
     launch = ros2_launch(RVIZ, "scene:=zoo", environment=stand_ins)
     (rviz,) = launch.started(1)["rviz2"]

@@ -13,10 +13,10 @@ from catkin_pkg.package import parse_package
 from rclpy.context import Context
 from rclpy.node import Node
 
+from mujoco_ros.bridge.publishing.topics import RATES
 from mujoco_ros.control.modes import taken_by
-from mujoco_ros.model.layout import Robot
-from mujoco_ros.model.scene import load_scene, shipped_scenes
-from mujoco_ros.ros.topics import RATES
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def robots() -> list[Any]:
     ]
 
 
-def robot_of(scene: str, index: int) -> tuple[Robot, str]:
+def robot_of(scene: str, index: int) -> tuple[RobotLayout, str]:
     """Return a robot of a scene, and the name of its model."""
     simulation = simulated(scene)
     model = simulation.assembly.config.robots[index].model

@@ -9,7 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 
 ROOT = Path(__file__).resolve().parents[2]
 ROS2_CONTROL = str(ROOT / "launch" / "ros2_control.launch.py")

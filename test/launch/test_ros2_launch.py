@@ -10,7 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.model.description import describe
+from mujoco_ros.model.robot.description import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("config", "launch", "urdf_mjcf")

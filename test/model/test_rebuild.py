@@ -6,19 +6,19 @@ from pathlib import Path
 import mujoco
 import pytest
 
-from mujoco_ros.model.assembly import assemble, rebuild
 from mujoco_ros.model.errors import (
     MissingAssetError,
-    ModelError,
     NamespaceError,
     NameTakenError,
     ParseError,
     UnsupportedFormatError,
+    UserInputError,
 )
-from mujoco_ros.model.layout import lay_out
-from mujoco_ros.model.parts import part_from_text
-from mujoco_ros.model.pose_config import PoseConfig
-from mujoco_ros.model.scene import RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.model.scene.pose_config import PoseConfig
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 ARM = """
@@ -112,7 +112,7 @@ def test_a_name_is_free_again_once_its_part_is_gone():
 
 
 def test_only_what_is_there_can_be_removed():
-    with pytest.raises(ModelError, match=r"'tabel' not found \(did you mean 'table'"):
+    with pytest.raises(UserInputError, match=r"'tabel' not found \(did you mean 'table'"):
         rebuild(assemble(load_scene("arm")), remove=("tabel",))
 
 

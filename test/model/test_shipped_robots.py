@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.cli.export_urdf import main
-from mujoco_ros.model.urdf.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import load_urdf
 
 ROBOTS = Path(__file__).resolve().parents[2] / "urdf_mjcf"
 SHIPPED = ("arm", "humanoid", "quadruped")

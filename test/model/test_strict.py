@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import from_dict, read_text, read_yaml, updated
 
 
@@ -21,7 +21,7 @@ class Wheel:
 
     def __post_init__(self) -> None:
         if self.radius <= 0:
-            raise ModelError(f"'radius' must be positive, got {self.radius}")
+            raise UserInputError(f"'radius' must be positive, got {self.radius}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,14 +113,14 @@ def test_names_that_resemble_numbers_stay_texts(parse, text):
     ],
 )
 def test_a_mistake_is_named_with_its_place_and_what_would_be_right(parse, text, message):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(UserInputError) as caught:
         parse(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_an_integer_too_large_for_a_float_is_refused(parse):
-    with pytest.raises(ModelError, match=r"size\[0\]: expected a number, got 1000"):
+    with pytest.raises(UserInputError, match=r"size\[0\]: expected a number, got 1000"):
         parse(f"{{name: a, size: [1{'0' * 400}, 1]}}")
 
 
@@ -146,7 +146,7 @@ def test_an_integer_too_large_for_a_float_is_refused(parse):
 def test_a_broken_file_is_one_line_naming_the_file_and_the_place(tmp_path, content, message):
     path = tmp_path / "broken.yaml"
     path.write_bytes(content)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(UserInputError) as caught:
         read_yaml(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
@@ -160,9 +160,11 @@ def test_a_merge_key_is_followed(tmp_path):
 
 
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
-    with pytest.raises(ModelError, match=r"no\.yaml: cannot be read: No such file or directory"):
+    with pytest.raises(
+        UserInputError, match=r"no\.yaml: cannot be read: No such file or directory"
+    ):
         read_text(tmp_path / "no.yaml")
-    with pytest.raises(ModelError, match="cannot be read: Is a directory"):
+    with pytest.raises(UserInputError, match="cannot be read: Is a directory"):
         read_text(tmp_path)
 
 
@@ -182,7 +184,7 @@ def test_some_values_of_a_configuration_are_changed_as_strictly_as_it_is_read():
 
         def __post_init__(self):
             if self.speed < 0.0:
-                raise ModelError("it goes backwards")
+                raise UserInputError("it goes backwards")
 
     before = Motion(speed=2.0)
     assert updated(before, {"goal": [1, 2]}, "MOVE") == Motion(speed=2.0, goal=(1.0, 2.0))
@@ -193,5 +195,5 @@ def test_some_values_of_a_configuration_are_changed_as_strictly_as_it_is_read():
         ({"goal": [1.0]}, "MOVE.goal: expected 2 values, got 1"),
         ({"speed": -1.0}, "MOVE: it goes backwards"),
     ):
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(UserInputError, match=message):
             updated(before, changes, "MOVE")

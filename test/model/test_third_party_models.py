@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.modes import Mode
-from mujoco_ros.model.description import descriptions
-from mujoco_ros.model.layout import Robot
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -40,7 +40,7 @@ def run(simulation: Simulation, seconds: float) -> np.ndarray:
     return strayed
 
 
-def only_robot(simulation: Simulation) -> Robot:
+def only_robot(simulation: Simulation) -> RobotLayout:
     (robot,) = simulation.layout.robots
     return robot
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.uri import check_file, package_directory, resolve, share_directory
 
 
@@ -32,7 +32,7 @@ def test_file_uris_are_absolute_and_percent_decoded(tmp_path, prefix):
 
 @pytest.mark.parametrize("uri", ["file://robot.xml", "file://", "file://host/robot.xml"])
 def test_a_file_uri_without_an_absolute_path_here_is_refused(uri, tmp_path):
-    with pytest.raises(ModelError, match=f"'{uri}' is not on this machine; write file:///"):
+    with pytest.raises(UserInputError, match=f"'{uri}' is not on this machine; write file:///"):
         resolve(uri, tmp_path)
 
 
@@ -53,19 +53,19 @@ def test_package_uris_follow_the_ament_prefixes_in_their_order(tmp_path, monkeyp
 
 def test_an_unknown_package_is_named_with_the_prefixes_searched(tmp_path, monkeypatch):
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-    with pytest.raises(ModelError, match=f"package 'nowhere' not found.*{tmp_path}"):
+    with pytest.raises(UserInputError, match=f"package 'nowhere' not found.*{tmp_path}"):
         resolve("package://nowhere/a.xml", tmp_path)
 
 
 @pytest.mark.parametrize("uri", ["package://", "package:///a.xml", "package://../a.xml"])
 def test_a_package_uri_without_a_package_is_refused(uri, tmp_path):
-    with pytest.raises(ModelError, match="names no package; write package://<package>/<path>"):
+    with pytest.raises(UserInputError, match="names no package; write package://<package>/<path>"):
         resolve(uri, tmp_path)
 
 
 @pytest.mark.parametrize("uri", ["http://host/a.xml", "model://a.xml", "PACKAGE://a/b"])
 def test_other_schemes_are_refused_and_the_known_ones_named(uri, tmp_path):
-    with pytest.raises(ModelError, match=r"is not supported; use package:// or file://"):
+    with pytest.raises(UserInputError, match=r"is not supported; use package:// or file://"):
         resolve(uri, tmp_path)
 
 
@@ -73,19 +73,19 @@ def test_other_schemes_are_refused_and_the_known_ones_named(uri, tmp_path):
     "uri", ["a\0b.xml", "x" * 5000 + ".xml", "~no_such_user/a.xml"], ids=["nul", "long", "user"]
 )
 def test_what_cannot_be_a_path_is_one_clear_error(uri, tmp_path):
-    with pytest.raises(ModelError, match=r"is not a path|cannot be opened") as caught:
+    with pytest.raises(UserInputError, match=r"is not a path|cannot be opened") as caught:
         resolve(uri, tmp_path)
     assert "\n" not in str(caught.value)
 
 
 def test_links_in_a_circle_are_no_file(tmp_path):
     (tmp_path / "loop.xml").symlink_to("loop.xml")
-    with pytest.raises(ModelError, match=r"loop\.xml"):  # Python 3.13 resolves such links
+    with pytest.raises(UserInputError, match=r"loop\.xml"):  # Python 3.13 resolves such links
         check_file(resolve("loop.xml", tmp_path), "model file")
 
 
 def test_check_file_tells_a_folder_from_nothing(tmp_path):
-    with pytest.raises(ModelError, match=f"model file '{tmp_path}' is not a file; or so"):
+    with pytest.raises(UserInputError, match=f"model file '{tmp_path}' is not a file; or so"):
         check_file(tmp_path, "model file", "; or so")
-    with pytest.raises(ModelError, match=r"model file .*nope. does not exist"):
+    with pytest.raises(UserInputError, match=r"model file .*nope. does not exist"):
         check_file(tmp_path / "nope", "model file")

@@ -6,7 +6,7 @@ import mujoco
 import pytest
 
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.looks import Looks
+from mujoco_ros.rendering.quality import RenderQuality
 from mujoco_ros.rendering.renderer import Renderer
 
 Open = Callable[..., Renderer]
@@ -17,7 +17,7 @@ def open_renderer() -> Iterator[Open]:
     """A function that opens a renderer for a model; it is closed after the test."""
     opened: list[Renderer] = []
 
-    def make(model: mujoco.MjModel, looks: Looks | None = None) -> Renderer:
+    def make(model: mujoco.MjModel, looks: RenderQuality | None = None) -> Renderer:
         try:
             opened.append(Renderer(model, looks=looks))
         except RenderingError as error:

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.lidars import (
+from mujoco_ros.model.sensors.lidars import (
     HorizontalConfig,
     Lidar,
     LidarConfig,

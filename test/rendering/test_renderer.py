@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.rendering import frame as shots
 from mujoco_ros.rendering import renderer as renderers
-from mujoco_ros.rendering import shot as shots
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.looks import PLAIN, RICH
+from mujoco_ros.rendering.quality import PLAIN, RICH
 from mujoco_ros.rendering.renderer import View
 
 CENTRED = Intrinsics(fx=280.0, fy=280.0, cx=159.5, cy=119.5)

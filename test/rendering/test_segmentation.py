@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.simulation import Simulation
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mujoco_ros.model.scene import RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 Simulate = Callable[..., Simulation]

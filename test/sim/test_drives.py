@@ -6,8 +6,8 @@ import pytest
 
 from mujoco_ros.control.modes import Mode
 from mujoco_ros.control.references import References
-from mujoco_ros.model.layout import Joints
-from mujoco_ros.model.limits import joint_effort
+from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.drives import Drives
 
 START = 0.7

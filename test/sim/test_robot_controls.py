@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import GoalEnded, Outcome, Source, WasReset
+from mujoco_ros.control.events import CommandSource, GoalEnded, Outcome, SimulationReset
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, TrajectorySettings
-from mujoco_ros.control.trajectory import PointArrays, tolerances, trajectory
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.scene import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
 HAND = """
@@ -129,7 +129,7 @@ def test_robots_without_a_gripper_have_no_gripper_controller(hands):
 @pytest.mark.parametrize("joint", ["fan", "flap"])
 def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(hands, joint):
     says = f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
-    with pytest.raises(ModelError, match=says):
+    with pytest.raises(UserInputError, match=says):
         hands("hand", gripper=joint)
 
 
@@ -157,7 +157,7 @@ def test_each_joint_does_what_it_is_told_in_its_own_way(hands):
     (control,) = simulation.controls
     fields = ([1.0, 0.05, np.nan], [np.nan, np.nan, 3.0], [])
     command = joint_command(control.joints, "clamp", ("shoulder", "finger", "fan"), fields)
-    control.command(Source.JOINT_COMMANDS, command, 0.0)
+    control.command(CommandSource.JOINT_COMMANDS, command, 0.0)
     last = run(simulation, 3.0)[-1]
     assert last[0] == pytest.approx(1.0, abs=1e-3)
     assert last[2] == pytest.approx(0.05, abs=1e-3)
@@ -168,7 +168,7 @@ def test_a_command_acts_on_the_robot_it_is_for_and_no_other(hands):
     simulation = hands("left", "middle", "right")
     control = simulation.controls[1]
     command = forward_command(control.joints, "clamp", "effort", [2.5, -1.5])
-    control.command(Source.EFFORT, command, 0.0)
+    control.command(CommandSource.EFFORT, command, 0.0)
     assert simulation.step()
     forces = simulation.sample.qfrc_actuator.reshape(3, 5)
     assert forces[1, :2].tolist() == [2.5, -1.5]
@@ -209,7 +209,7 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
     *_, ended, was_reset = simulation.events
     assert isinstance(ended, GoalEnded)
     assert ended.message == "the simulation was reset"
-    assert was_reset == WasReset(time=7.0, before=pytest.approx(0.3), gain_changes=0)
+    assert was_reset == SimulationReset(time=7.0, before=pytest.approx(0.3), gain_changes=0)
     assert told == list(range(1, len(simulation.events) + 1)), "each event is announced"
     assert not simulation.references.values.any()
     assert not np.abs(run(simulation, 0.2)).max() > 1e-12

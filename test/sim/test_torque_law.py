@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.control.events import Source
+from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 
 # Attributes of the motor, and the torque range at the joint that follows from them.
@@ -61,7 +61,7 @@ def test_the_torque_is_the_pd_law_of_what_was_commanded(simulate, integrator):
         fields = (q_ref.tolist(), dq_ref.tolist(), tau.tolist())
         control.reset()
         command = joint_command(control.joints, "clamp", NAMES, fields)
-        control.command(Source.JOINT_COMMANDS, command, simulation.data.time)
+        control.command(CommandSource.JOINT_COMMANDS, command, simulation.data.time)
         assert simulation.step()
         law = KP * (q_ref - q) + KD * (dq_ref - dq) + tau
         torque = simulation.sample.qfrc_actuator

@@ -24,7 +24,7 @@ TILTS = {
 @pytest.fixture
 def wrench() -> Wrench:
     """A function that reads force and torque of a sensor as its ROS topic says them."""
-    topics = pytest.importorskip("mujoco_ros.ros.topics", exc_type=ImportError)
+    topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
 
     def read(simulation, sensor: str, sign: str = "child_on_parent", robot: int = 0):
         (topic,) = (
@@ -103,7 +103,7 @@ def in_world(simulation, site: int, vector: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def standing_humanoid():
-    from mujoco_ros.model.scene import load_scene
+    from mujoco_ros.model.scene.config import load_scene
     from mujoco_ros.sim.simulation import Simulation
 
     simulation = Simulation(load_scene("humanoid"))

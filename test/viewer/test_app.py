@@ -11,7 +11,7 @@ from still_state import StillState
 
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.link import ParameterInfo
-from mujoco_ros.viewer.web import Unseen
+from mujoco_ros.viewer.web.page import Unseen
 
 FOREARM = "forearm_link"
 

@@ -19,7 +19,7 @@ from simulators import ROOT, Listener, Recording, Simulator, Starter
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.ros.acting.pull_server import PULL
+from mujoco_ros.bridge.perturbation.pull_server import PULL
 
 SCENE = Path(__file__).parent / "data" / "scene.yaml"
 SPY = Path(__file__).parent / "support" / "spied"
@@ -28,7 +28,7 @@ SIZE = {"width": 1000, "height": 640}
 SCALE = 0.15
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
-CONTROLLER = ROOT / "test" / "ros" / "support" / "state_machine_node.py"
+CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
 START_MS = 240_000
 pytestmark = pytest.mark.timeout(400)
 

@@ -3,14 +3,14 @@
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.docks import Docks, Place
+from mujoco_ros.viewer.docks import DockPlace, Docks
 
 TITLES = {
-    Place.LEFT: "Simulation",
-    Place.LEFT_BELOW: "View",
-    Place.RIGHT: "arm",
-    Place.RIGHT_BELOW: "Inspector",
-    Place.BELOW: "Plots",
+    DockPlace.LEFT: "Simulation",
+    DockPlace.LEFT_BELOW: "View",
+    DockPlace.RIGHT: "arm",
+    DockPlace.RIGHT_BELOW: "Inspector",
+    DockPlace.BELOW: "Plots",
 }
 
 
@@ -69,7 +69,7 @@ def test_a_page_that_tells_its_size_late_is_laid_out_for_it_anew(page):
 def test_a_window_that_leads_is_in_front_on_every_page_until_somebody_has_clicked(
     page, monkeypatch
 ):
-    titles = {**TITLES, Place.RIGHT_BELOW: "Inspector"}
+    titles = {**TITLES, DockPlace.RIGHT_BELOW: "Inspector"}
     seen = {}
 
     def frames(width, count=8):
@@ -78,7 +78,7 @@ def test_a_window_that_leads_is_in_front_on_every_page_until_somebody_has_clicke
             imgui.NewFrame()
             page.docks.lay_out()
             for title in [*titles.values(), "Controller"]:
-                place = next((p for p, t in titles.items() if t == title), Place.RIGHT_BELOW)
+                place = next((p for p, t in titles.items() if t == title), DockPlace.RIGHT_BELOW)
                 page.docks.place(place, title)
                 seen[title], _ = imgui.Begin(title, True)
                 page.docks.border(place)
@@ -87,13 +87,13 @@ def test_a_window_that_leads_is_in_front_on_every_page_until_somebody_has_clicke
         return [title for title in ("Inspector", "Controller") if seen[title]]
 
     assert frames(1280, count=20) == ["Inspector"]
-    page.docks.lead(Place.RIGHT_BELOW, "Controller")
+    page.docks.lead(DockPlace.RIGHT_BELOW, "Controller")
     assert frames(1280) == ["Controller"]
     assert frames(1000, count=20) == ["Controller"], "on a page of another size"
     monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: True)
     frames(1000, count=1)
     monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: False)
-    page.docks.lead(Place.RIGHT_BELOW, "Inspector")
+    page.docks.lead(DockPlace.RIGHT_BELOW, "Inspector")
     assert frames(1000) == ["Controller"], "what is looked at goes away"
 
 

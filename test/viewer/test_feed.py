@@ -6,7 +6,7 @@ import pytest
 from mujoco.studio import messages
 from still_state import StillState
 
-from mujoco_ros.sim.shared_state.reader import Update
+from mujoco_ros.sim.shared_memory.reader import Update
 from mujoco_ros.viewer.feed import SCENE, Edited, Feed
 
 

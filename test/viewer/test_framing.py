@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.viewer.framing import frame
-from mujoco_ros.viewer.lens import Lens
+from mujoco_ros.viewer.projection import ScreenProjection
 
 PAGE = (1280.0, 768.0)
 SCENE = (300.0, 24.0, 600.0, 500.0)
@@ -25,7 +25,7 @@ def test_what_was_in_the_middle_of_the_page_is_as_high_as_the_middle_of_the_scen
     mujoco.mjv_defaultFreeCamera(model, camera)
     middle, distance = np.array(camera.lookat), camera.distance
     frame(model, camera, SCENE, PAGE[1])
-    x, y = Lens.of(model, data, camera, *PAGE).project(middle)
+    x, y = ScreenProjection.of(model, data, camera, *PAGE).project(middle)
     assert x == pytest.approx(PAGE[0] / 2.0)
     assert y == pytest.approx(SCENE[1] + SCENE[3] / 2.0, abs=15.0)
     assert camera.distance == pytest.approx(distance * PAGE[1] / SCENE[3])

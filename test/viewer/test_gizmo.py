@@ -4,27 +4,27 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.gizmo import Frame, Handle, dragged, handles, ring
-from mujoco_ros.viewer.lens import Lens
+from mujoco_ros.viewer.gizmo import GizmoFrame, Handle, dragged, handles, ring
+from mujoco_ros.viewer.projection import ScreenProjection
 
 NAMES = ["move", "move x", "move y", "move z", "turn x", "turn y", "turn z"]
 
 
-def skewed_frame() -> Frame:
+def skewed_frame() -> GizmoFrame:
     quat = np.array([0.9, 0.1, -0.1, 0.05])
-    return Frame(position=np.array([0.2, -0.1, 0.8]), quat_wxyz=quat / np.linalg.norm(quat))
+    return GizmoFrame(position=np.array([0.2, -0.1, 0.8]), quat_wxyz=quat / np.linalg.norm(quat))
 
 
 @pytest.fixture(scope="module")
-def lens() -> Lens:
+def lens() -> ScreenProjection:
     model = mujoco.MjSpec().compile()
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (0.0, 0.0, 0.7)
     camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
-    return Lens.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
+    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
 
 
-def handle(name: str, frame: Frame, lens: Lens) -> Handle:
+def handle(name: str, frame: GizmoFrame, lens: ScreenProjection) -> Handle:
     return next(each for each in handles(frame, lens) if each.name == name)
 
 
@@ -67,7 +67,7 @@ def test_a_handle_turns_a_frame_about_its_axis_only_and_follows_the_mouse(lens, 
 
 
 def test_an_axis_that_points_at_the_eye_does_not_fly_away():
-    lens = Lens(
+    lens = ScreenProjection(
         eye=np.zeros(3),
         right=np.array([0.0, -1.0, 0.0]),
         up=np.array([0.0, 0.0, 1.0]),
@@ -76,7 +76,9 @@ def test_an_axis_that_points_at_the_eye_does_not_fly_away():
         width=800.0,
         height=600.0,
     )
-    frame = Frame(position=np.array([2.0, 1e-3, 0.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    frame = GizmoFrame(
+        position=np.array([2.0, 1e-3, 0.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])
+    )
     moved = dragged(frame, handle("move x", frame, lens), lens, np.array([40.0, 40.0]))
     assert np.linalg.norm(moved.position - frame.position) < 0.25
 

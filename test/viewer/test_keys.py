@@ -7,7 +7,7 @@ from fake_link import FakeLink
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.keys import handle_keys
-from mujoco_ros.viewer.link import RunState
+from mujoco_ros.viewer.link import ViewerRunState
 
 
 @pytest.fixture
@@ -15,7 +15,9 @@ def press(monkeypatch):
     """Press a key while the simulation does something; return what was asked for."""
 
     def pressed(key, *, paused=False, factor=1.0, typing=False):
-        link = FakeLink(run_state=RunState.PLAYING if paused else RunState.PAUSED)  # as it was
+        link = FakeLink(
+            run_state=ViewerRunState.PLAYING if paused else ViewerRunState.PAUSED
+        )  # as it was
         monkeypatch.setattr(imgui, "GetIO", lambda: SimpleNamespace(WantCaptureKeyboard=typing))
         monkeypatch.setattr(imgui, "IsKeyChordPressed", lambda other: other == key)
         handle_keys(None, link, SimpleNamespace(paused=paused, factor=factor))

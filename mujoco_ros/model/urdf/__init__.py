@@ -1,1 +1,1 @@
-"""URDF in and out: a robot as ROS describes it, and as MuJoCo simulates it."""
+"""URDF import and export."""

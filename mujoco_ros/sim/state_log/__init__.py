@@ -1,1 +1,1 @@
-"""The log of the full state: written beside the physics, read with NumPy."""
+"""The log of the full state of every step: writer and reader."""

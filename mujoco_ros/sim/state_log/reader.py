@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.errors import ModelError, unknown
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state_log.fields import STATE, from_json, split
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
 from mujoco_ros.sim.state_log.segment_head import (
@@ -43,7 +43,7 @@ class ReferenceRows(NamedTuple):
     effort: np.ndarray
 
 
-class Segment:
+class LogSegment:
     """The rows of one model. Each field is an attribute: `time`, `qpos`, `qvel`, `ctrl`, …
 
     A row is the state at the beginning of a step, and what was sensed and applied in it.
@@ -193,7 +193,7 @@ class StateLog:
         problem: Why there is no more to read; empty for a log that is whole.
     """
 
-    def __init__(self, path: Path, segments: list[Segment], problem: str) -> None:
+    def __init__(self, path: Path, segments: list[LogSegment], problem: str) -> None:
         """Take what was found in a file; `open` does that."""
         self.path, self.segments, self.problem = path, segments, problem
 
@@ -212,12 +212,12 @@ class StateLog:
             with path.open("rb") as file:
                 content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except ValueError:
-            raise ModelError(f"'{path}' is empty") from None
+            raise UserInputError(f"'{path}' is empty") from None
         except OSError as error:
-            raise ModelError(f"'{path}' cannot be read: {error.strerror}") from error
+            raise UserInputError(f"'{path}' cannot be read: {error.strerror}") from error
         found = find_records(path, content)
         if not found.records:
-            raise ModelError(f"'{path}' has no model: {found.problem or 'it ends before it'}")
+            raise UserInputError(f"'{path}' has no model: {found.problem or 'it ends before it'}")
         return cls(path, _segments(found.records, content), found.problem)
 
     def __getattr__(self, name: str) -> Any:
@@ -239,7 +239,7 @@ class StateLog:
         note = f"; {self.problem}" if self.problem else ""
         return f"<state log '{self.path}': {', '.join(map(repr, self.segments))}{note}>"
 
-    def _only(self) -> Segment:
+    def _only(self) -> LogSegment:
         if len(self.segments) != 1:
             raise AttributeError(
                 f"'{self.path}' has {len(self.segments)} segments, one for each model; "
@@ -248,7 +248,7 @@ class StateLog:
         return self.segments[0]
 
 
-def _segments(records: list[Record], content: memoryview) -> list[Segment]:
+def _segments(records: list[Record], content: memoryview) -> list[LogSegment]:
     """Return the segments that records make up."""
     heads: list[tuple[dict[str, Any], memoryview, list[dict[str, np.ndarray]]]] = []
     for kind, offset, length in records:
@@ -258,4 +258,4 @@ def _segments(records: list[Record], content: memoryview) -> list[Segment]:
             continue
         told, _, rows = heads[-1]
         rows.append(split(np.frombuffer(part, np.float64), from_json(told["fields"])))
-    return [Segment(*head) for head in heads]
+    return [LogSegment(*head) for head in heads]

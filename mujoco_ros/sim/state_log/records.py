@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 
 MAGIC = b"MJRLOG\x01\n"
 SEGMENT = b"SEGM"
@@ -72,7 +72,7 @@ def find_records(path: Path, content: memoryview) -> Found:
         ModelError: It is no log.
     """
     if bytes(content[: len(MAGIC)]) != MAGIC:
-        raise ModelError(f"'{path}' is no state log")
+        raise UserInputError(f"'{path}' is no state log")
     records: list[Record] = []
     for record, crc in _heads(content):
         end = record.offset + record.length

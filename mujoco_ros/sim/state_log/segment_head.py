@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.assembly import Assembly
-from mujoco_ros.model.cameras import CameraConfig
-from mujoco_ros.model.description import RobotDescription
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.lidars import LidarConfig
-from mujoco_ros.model.parts import Part
-from mujoco_ros.model.scene import ObjectConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.description import RobotDescription
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.sensors.cameras import CameraConfig
+from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.fields import as_json
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ _MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; more would take several times as long for little
 
 
-def describe_rows(ring: Ring, described: Sequence[RobotDescription]) -> dict[str, Any]:
+def describe_rows(ring: RingBuffer, described: Sequence[RobotDescription]) -> dict[str, Any]:
     """Return what is told of the rows of a ring, ready for JSON."""
     return describe(ring.plant, described) | {
         "timestep": ring.timestep,
@@ -104,7 +104,7 @@ def load_model(binary: memoryview, told: dict[str, Any]) -> mujoco.MjModel:
     try:
         return read_model(zlib.decompress(binary))
     except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(
+        raise UserInputError(
             f"the model in the log was compiled by MuJoCo {told['mujoco']} and cannot be read by "
             f"{mujoco.__version__}: {' '.join(str(error).split())}"
         ) from error

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from mujoco_ros.model.description import RobotDescription, descriptions
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.segment_head import describe_rows, pack
 
 _LOG = logging.getLogger(__name__)
@@ -51,19 +51,21 @@ class StateLogWriter:
         self.size = self.rows = self.dropped = 0
         self.problem = ""
         self._describe = describe
-        self._rings: deque[Ring] = deque()
-        self._begun: Ring | None = None  # whose model is in the file
+        self._rings: deque[RingBuffer] = deque()
+        self._begun: RingBuffer | None = None  # whose model is in the file
         self._ending = threading.Event()
         try:
             self._file: BinaryIO = path.open("xb", buffering=0)
         except FileExistsError:
-            raise ModelError(f"state log '{path}' exists; it is not overwritten") from None
+            raise UserInputError(f"state log '{path}' exists; it is not overwritten") from None
         except OSError as error:
-            raise ModelError(f"state log '{path}' cannot be created: {error.strerror}") from error
+            raise UserInputError(
+                f"state log '{path}' cannot be created: {error.strerror}"
+            ) from error
         self._thread = threading.Thread(target=self._run, name="state log", daemon=True)
         self._thread.start()
 
-    def add(self, ring: Ring) -> None:
+    def add(self, ring: RingBuffer) -> None:
         """Write the rows of `ring` as well, after those of the rings before; from any thread."""
         self._rings.append(ring)
 
@@ -111,7 +113,7 @@ class StateLogWriter:
             self.dropped += ring.dropped
             self._rings.popleft()
 
-    def _write_rows(self, ring: Ring) -> None:
+    def _write_rows(self, ring: RingBuffer) -> None:
         for rows in ring.waiting():
             count = rows.stop - rows.start
             columns = (ring.columns[field.name][rows] for field in ring.fields if field.size)

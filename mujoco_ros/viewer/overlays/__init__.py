@@ -1,1 +1,1 @@
-"""What is drawn over the scene: forces, references, balance."""
+"""Overlays in the scene: forces, references, balance."""

@@ -5,9 +5,9 @@ from itertools import pairwise
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.layout import Robot
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.contact_forces import contact_forces
-from mujoco_ros.viewer.overlays.scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
 from mujoco_ros.viewer.overlays.shapes import Colour, ball, line, outline
 
 STABLE: Colour = (0.20, 0.75, 0.35, 0.95)
@@ -39,14 +39,14 @@ def balance(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
     return geoms
 
 
-def centre_of_mass(scene: Scene, robot: Robot) -> np.ndarray:
+def centre_of_mass(scene: Scene, robot: RobotLayout) -> np.ndarray:
     """Return where the weight of a robot is [m].  # (3,)"""
     bodies = list(robot.bodies)
     masses = scene.model.body_mass[bodies]
     return np.asarray(masses @ scene.data.xipos[bodies] / masses.sum())
 
 
-def supports(scene: Scene, robot: Robot) -> np.ndarray:
+def supports(scene: Scene, robot: RobotLayout) -> np.ndarray:
     """Return the points where something that is not the robot pushes it up [m].  # (n, 3)"""
     found = contact_forces(scene.model, scene.data)
     own = np.isin(found.bodies, robot.bodies)  # (n, 2)

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.sim.contact_forces import contact_forces
-from mujoco_ros.viewer.overlays.scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
 from mujoco_ros.viewer.overlays.shapes import Colour, arrow, ball
 
 CONTACT: Colour = (0.98, 0.66, 0.10, 0.9)

@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.layout import Robot
-from mujoco_ros.viewer.overlays.scene import Scale, Scene
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
 from mujoco_ros.viewer.overlays.shapes import Colour, solid
 
 _COLOUR: Colour = (0.30, 0.70, 1.0, 0.35)
@@ -71,7 +71,7 @@ class Ghost:
         return solid(kind, half, position + axes @ middle, axes, _COLOUR)
 
 
-def _visible(model: mujoco.MjModel, robot: Robot) -> list[int]:
+def _visible(model: mujoco.MjModel, robot: RobotLayout) -> list[int]:
     """Return the geoms of a robot that are seen, and that can be drawn."""
     of_robot = np.isin(model.geom_bodyid, robot.bodies) & (model.geom_group < _GROUPS)
     drawable = np.isin(model.geom_type, [*_SHAPES, _MESH])

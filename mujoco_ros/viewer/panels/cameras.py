@@ -3,12 +3,12 @@
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link, Picture
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.link import SimulatorLink, Thumbnail
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import room_for, text
-from mujoco_ros.viewer.web import Unseen
+from mujoco_ros.viewer.web.page import Unseen
 
 Key = tuple[str, str]
 """A camera, by the namespace of its robot and its name."""
@@ -26,9 +26,9 @@ class CamerasPanel(Panel):
     """
 
     title = "Cameras"
-    place = Place.LEFT_BELOW
+    place = DockPlace.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show the cameras of `state`, as `link` gets their images."""
         super().__init__(state, link)
         self.ticked: set[Key] = set()
@@ -99,7 +99,7 @@ class CamerasPanel(Panel):
         imgui.Image(self._textures[key], size)
         text(f"{label} at {picture.time:.2f} s")
 
-    def _upload(self, key: Key, picture: Picture) -> None:
+    def _upload(self, key: Key, picture: Thumbnail) -> None:
         height, width = picture.pixels.shape[:2]
         self._textures[key] = self.viewer.upload_image(
             self._textures.get(key, 0), picture.pixels.tobytes(), width, height, 3

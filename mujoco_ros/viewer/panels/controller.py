@@ -2,9 +2,9 @@
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import docks
-from mujoco_ros.viewer.link import ControllerInfo, Link, Request
+from mujoco_ros.viewer.link import ControllerInfo, Request, SimulatorLink
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.stamps import stamp
 from mujoco_ros.viewer.panels.state_graph import StateGraph
@@ -30,9 +30,9 @@ class ControllerPanel(Panel):
     """The graph with the present state lit, a button per transition, and what happened lately."""
 
     title = "Controller"
-    place = docks.Place.RIGHT_BELOW
+    place = docks.DockPlace.RIGHT_BELOW
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show the controllers that `link` knows."""
         super().__init__(state, link)
         self._chosen = ""

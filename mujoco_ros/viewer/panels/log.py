@@ -4,9 +4,9 @@ from collections import deque
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link, LogLine
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.link import LogLine, SimulatorLink
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.stamps import stamp
 from mujoco_ros.viewer.panels.widgets import (
@@ -40,9 +40,9 @@ class LogPanel(Panel):
     """
 
     title = "Log"
-    place = Place.BELOW
+    place = DockPlace.BELOW
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show what `link` hears."""
         super().__init__(state, link)
         self.level = LEVELS["info"]

@@ -8,15 +8,15 @@ import mujoco
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link, wrench_sign
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.link import SimulatorLink, wrench_sign
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.web import Unseen
+from mujoco_ros.viewer.web.page import Unseen
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
@@ -34,9 +34,9 @@ class Overlays(Panel):
     """
 
     title: ClassVar[str] = "Overlays"
-    place: ClassVar[Place] = Place.LEFT_BELOW
+    place: ClassVar[DockPlace] = DockPlace.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Draw what `state` tells."""
         super().__init__(state, link)
         self._draws: dict[str, tuple[Draw, str]] = {

@@ -8,9 +8,9 @@ from typing import ClassVar
 from mujoco.studio import messages, plugin
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
+from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import docks
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.viewer.link import SimulatorLink
 from mujoco_ros.viewer.panels.widgets import BAD, text
 
 _LOG = logging.getLogger(__name__)
@@ -29,9 +29,9 @@ class Panel(plugin.ViewerPlugin, ABC):
     """
 
     title: ClassVar[str]
-    place: ClassVar[docks.Place]
+    place: ClassVar[docks.DockPlace]
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show `state`, and act through `link`."""
         self.state, self.link = state, link
         self._troubles: dict[str, str] = {}

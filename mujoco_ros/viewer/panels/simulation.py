@@ -4,9 +4,9 @@ import time
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.link import Link, Request, RunState, is_replay
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.link import Request, SimulatorLink, ViewerRunState, is_replay
 from mujoco_ros.viewer.panels.achieved import AchievedFactor
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import (
@@ -27,8 +27,8 @@ from mujoco_ros.viewer.panels.widgets import (
 SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
 """Factors to choose from; 0 is as fast as possible."""
 
-_RUNNING = (RunState.PLAYING, RunState.PAUSED)
-_COLOURS = {RunState.PLAYING: GOOD, RunState.PAUSED: WARNING}
+_RUNNING = (ViewerRunState.PLAYING, ViewerRunState.PAUSED)
+_COLOURS = {ViewerRunState.PLAYING: GOOD, ViewerRunState.PAUSED: WARNING}
 _FORM = (Column("label"), Column("value", 1.0))
 
 
@@ -36,9 +36,9 @@ class SimulationPanel(Panel):
     """Time, speed, pause, steps, resets and keyframes, and the answer to what was asked last."""
 
     title = "Simulation"
-    place = Place.LEFT
+    place = DockPlace.LEFT
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Show `state`, and act through `link`."""
         super().__init__(state, link)
         self._achieved = AchievedFactor()
@@ -47,11 +47,11 @@ class SimulationPanel(Panel):
         self._saves: list[tuple[str, Request]] = []
 
     @property
-    def run_state(self) -> RunState:
+    def run_state(self) -> ViewerRunState:
         """What the simulation does; whether it stands is known sooner than its services tell."""
         if self.link.run_state not in _RUNNING:
             return self.link.run_state
-        return RunState.PAUSED if self.state.paused else RunState.PLAYING
+        return ViewerRunState.PAUSED if self.state.paused else ViewerRunState.PLAYING
 
     @property
     def keyframes(self) -> list[str]:
@@ -82,7 +82,7 @@ class SimulationPanel(Panel):
         run_state, achieved = self.run_state, self._achieved.value
         if not self.link.reachable:
             text(f"{self.link.simulator} does not answer", BAD)
-        elif run_state is RunState.PLAYING and achieved is not None:
+        elif run_state is ViewerRunState.PLAYING and achieved is not None:
             text(f"{run_state.value} at {achieved:.2f}x", GOOD)
         else:
             text(run_state.value, _COLOURS.get(run_state, BAD))
@@ -90,7 +90,7 @@ class SimulationPanel(Panel):
         text(f"{self.state.time:.3f} s, in steps of {step_ms:g} ms")
 
     def _build_running(self) -> None:
-        paused = self.run_state is RunState.PAUSED
+        paused = self.run_state is ViewerRunState.PAUSED
         half = share(2)
         if paused:
             if button("Play", width=half, tip="Space"):

@@ -7,8 +7,16 @@ from itertools import pairwise
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.fsm.layout.layout import lay_out
-from mujoco_ros.fsm.layout.parts import Box, Layout, Link, Measure, Place, Point, Route
+from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
+from mujoco_ros.controllers.fsm.diagram.layout.parts import (
+    BoxPlacement,
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Measure,
+    Point,
+    Route,
+)
 from mujoco_ros.viewer.link import ControllerInfo, Edge
 from mujoco_ros.viewer.panels.widgets import GOOD, child
 
@@ -39,7 +47,7 @@ class StateGraph:
             if is_seen:
                 self._build(controller, layout, height)
 
-    def _build(self, controller: ControllerInfo, layout: Layout, height: float) -> None:
+    def _build(self, controller: ControllerInfo, layout: DiagramLayout, height: float) -> None:
         room = float(imgui.GetContentRegionAvail().x)
         corner = imgui.GetCursorScreenPos()
         origin = Point(corner.x + max(0.0, 0.5 * (room - layout.width)), corner.y + _MARGIN)
@@ -53,12 +61,12 @@ class StateGraph:
 
 
 @lru_cache(maxsize=16)
-def _layout(states: tuple[str, ...], edges: tuple[Edge, ...], _font: float) -> Layout:
+def _layout(states: tuple[str, ...], edges: tuple[Edge, ...], _font: float) -> DiagramLayout:
     """Lay a machine out; the same one at the same size of letters is not laid out again."""
     pairs = {(e.start, e.goal): None for e in edges if {e.start, e.goal} <= set(states)}
     apart = aside(states, pairs)
     boxes = [
-        Box(
+        DiagramBox(
             name=state,
             width=imgui.CalcTextSize(state).x + 2.0 * _PAD,
             height=imgui.CalcTextSize(state).y + 2.0 * _PAD,
@@ -66,7 +74,7 @@ def _layout(states: tuple[str, ...], edges: tuple[Edge, ...], _font: float) -> L
         )
         for state in states
     ]
-    links = [Link(start=start, goal=goal, aside=goal in apart) for start, goal in pairs]
+    links = [DiagramLink(start=start, goal=goal, aside=goal in apart) for start, goal in pairs]
     measure = Measure(width=lambda _: 0.0, line=0.0, head=_HEAD, gap=16.0, clear=5.0)
     return lay_out(boxes, links, measure)
 
@@ -84,7 +92,7 @@ def aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
     }
 
 
-def _draw_arrows(controller: ControllerInfo, layout: Layout, origin: Point) -> None:
+def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Point) -> None:
     faint = imgui.GetColorU32(imgui.Col.TextDisabled)
     lit = imgui.GetColorU32(imgui.Vec4(*GOOD))
     offered = {
@@ -120,12 +128,12 @@ def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> N
     )
 
 
-def _draw_boxes(present: str, layout: Layout, origin: Point) -> None:
+def _draw_boxes(present: str, layout: DiagramLayout, origin: Point) -> None:
     for state, place in layout.places.items():
         _draw_box(state, place, origin, is_lit=state == present)
 
 
-def _draw_box(state: str, place: Place, origin: Point, *, is_lit: bool) -> None:
+def _draw_box(state: str, place: BoxPlacement, origin: Point, *, is_lit: bool) -> None:
     draw = imgui.GetWindowDrawList()
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
     high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)

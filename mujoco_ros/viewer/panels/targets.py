@@ -7,14 +7,14 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.sim.shared_state.reader import SharedState
-from mujoco_ros.viewer.docks import Place
-from mujoco_ros.viewer.gizmo import Frame
-from mujoco_ros.viewer.grips import Grips
-from mujoco_ros.viewer.lens import Lens
-from mujoco_ros.viewer.link import Link
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.drag_handles import DragHandles
+from mujoco_ros.viewer.gizmo import GizmoFrame
+from mujoco_ros.viewer.link import SimulatorLink
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import WARNING, button, scope, text
+from mujoco_ros.viewer.projection import ScreenProjection
 
 _SPEED_M = 0.002  # per pixel
 _GAP_PX = 4.0
@@ -30,16 +30,16 @@ class Targets(Panel):
     """
 
     title: ClassVar[str] = "Targets"
-    place: ClassVar[Place] = Place.LEFT_BELOW
+    place: ClassVar[DockPlace] = DockPlace.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: Link) -> None:
+    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
         """Publish through `link`."""
         super().__init__(state, link)
-        self.targets: dict[str, Frame] = {}
-        self._grips: dict[str, Grips] = {}
+        self.targets: dict[str, GizmoFrame] = {}
+        self._grips: dict[str, DragHandles] = {}
         self._name = "target"
 
-    def put(self, name: str, frame: Frame) -> None:
+    def put(self, name: str, frame: GizmoFrame) -> None:
         """Put a target somewhere, one that is there or a new one, and tell where."""
         self.targets[name] = frame
         self.link.publish_target(name, frame.position, frame.quat_wxyz)
@@ -65,9 +65,9 @@ class Targets(Panel):
         viewer, size = self.viewer, imgui.GetIO().DisplaySize
         if size.x <= 0 or size.y <= 0:
             return
-        lens = Lens.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        lens = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
         for name, frame in list(self.targets.items()):
-            moved = self._grips.setdefault(name, Grips(name)).build(frame, lens)
+            moved = self._grips.setdefault(name, DragHandles(name)).build(frame, lens)
             if not moved.is_at(frame):
                 self.put(name, moved)
 
@@ -96,7 +96,7 @@ class Targets(Panel):
         imgui.SameLine()
         if button("Upright", tip="Align it with the world."):
             position = self.targets[name].position
-            self.put(name, Frame(position=position, quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])))
+            self.put(name, GizmoFrame(position=position, quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])))
         imgui.SameLine()
         if button("Remove"):
             self.remove(name)
@@ -111,17 +111,17 @@ class Targets(Panel):
             label, shown = f"##{letter}", f"{letter} %.3f"
             _, position[axis] = imgui.DragFloat(label, position[axis], _SPEED_M, 0.0, 0.0, shown)
         if (np.abs(position - frame.position) > _LEAST_M).any():
-            self.put(name, Frame(position=position, quat_wxyz=frame.quat_wxyz))
+            self.put(name, GizmoFrame(position=position, quat_wxyz=frame.quat_wxyz))
 
-    def _start(self) -> Frame:
+    def _start(self) -> GizmoFrame:
         """Return where a new target begins: at the selected body, or where the camera looks."""
         viewer = self.viewer
         body = viewer.perturb.select
         if 0 < body < viewer.model.nbody:
             data = viewer.data
-            return Frame(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
+            return GizmoFrame(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
         upright = np.array([1.0, 0.0, 0.0, 0.0])
-        return Frame(position=np.array(viewer.camera.lookat), quat_wxyz=upright)
+        return GizmoFrame(position=np.array(viewer.camera.lookat), quat_wxyz=upright)
 
     def _next_name(self, name: str) -> str:
         """Return a free name that is like this one."""

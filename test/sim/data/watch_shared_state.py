@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from mujoco_ros.sim.shared_state.reader import SharedState, Update
+from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 MODELS, STATES = 1, 100
 

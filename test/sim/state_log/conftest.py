@@ -7,7 +7,7 @@ import pytest
 
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 WriteLog = Callable[..., StateLog]
@@ -29,7 +29,7 @@ def write_log(path) -> WriteLog:
 
     def write(simulation: Simulation, steps: int, every: int = 1) -> StateLog:
         writer = StateLogWriter(path)
-        ring = Ring(simulation, simulation.plant, every)
+        ring = RingBuffer(simulation, simulation.plant, every)
         writer.add(ring)
         for _ in range(steps):
             simulation.step()

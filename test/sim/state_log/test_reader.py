@@ -2,12 +2,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.description import descriptions
-from mujoco_ros.model.errors import ModelError
-from mujoco_ros.model.layout import lay_out
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.sim.state_log import segment_head
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 STEPS = 40
@@ -43,7 +43,7 @@ def test_joints_sensors_and_actuators_are_found_by_name(log, arm):
 
 @pytest.mark.parametrize("of", ["joint", "reference", "sensor", "actuator"])
 def test_a_wrong_name_is_told_with_those_there_are(log, of):
-    with pytest.raises(ModelError, match="'nonsense' not found"):
+    with pytest.raises(UserInputError, match="'nonsense' not found"):
         getattr(log, of)("nonsense")
 
 
@@ -107,7 +107,7 @@ def test_a_log_of_several_models_has_several_segments(path, arm, shipped):
     other = shipped("quadruped")
     writer = StateLogWriter(path)
     for simulation in (arm, other):
-        ring = Ring(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation, simulation.plant, 1)
         writer.add(ring)
         for _ in range(5):
             simulation.step()
@@ -149,12 +149,12 @@ def test_a_log_without_rows_is_read(write_log, arm):
 )
 def test_what_is_no_log_is_refused(path, content, message):
     path.write_bytes(content)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(UserInputError, match=message):
         StateLog.open(path)
 
 
 def test_a_file_that_is_not_there_is_told(path):
-    with pytest.raises(ModelError, match="cannot be read: No such file"):
+    with pytest.raises(UserInputError, match="cannot be read: No such file"):
         StateLog.open(path)
 
 
@@ -163,7 +163,7 @@ def test_a_model_of_another_version_leaves_the_numbers_readable(log, monkeypatch
         raise ValueError("wrong version")
 
     monkeypatch.setattr(segment_head.mujoco.MjModel, "from_binary_path", refuse)
-    with pytest.raises(ModelError, match=r"compiled by MuJoCo \d.* and cannot be read"):
+    with pytest.raises(UserInputError, match=r"compiled by MuJoCo \d.* and cannot be read"):
         _ = log.model
     assert log.qpos.shape[0] == STEPS
 

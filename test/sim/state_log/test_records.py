@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, find_records, write_record
 
 CONTENTS = [(SEGMENT, [b"head", b"model"]), (ROWS, [b"x" * 24]), (ROWS, [b"y" * 17]), (ROWS, [])]
@@ -55,7 +55,7 @@ def test_a_broken_byte_is_seen(tmp_path):
 
 
 def test_another_file_is_refused(tmp_path):
-    with pytest.raises(ModelError, match="is no state log"):
+    with pytest.raises(UserInputError, match="is no state log"):
         find_records(tmp_path, memoryview(b"%PDF-1.7 something else"))
 
 

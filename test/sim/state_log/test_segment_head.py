@@ -2,9 +2,9 @@
 
 import json
 
-from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.layout import lay_out
-from mujoco_ros.model.scene import read_scene
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.segment_head import assembly, describe
 from mujoco_ros.sim.state_log.writer import described

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.model.errors import ModelError
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state_log import writer as writer_module
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,9 +20,9 @@ PATIENCE_S = 30.0
 LOGGER = """
 import sys, time
 from pathlib import Path
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring import Ring
+from mujoco_ros.sim.state_log.ring_buffer import Ring
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 simulation = Simulation(load_scene("arm"))
 writer = StateLogWriter(Path(sys.argv[1]))
@@ -37,7 +37,7 @@ while True:
 """
 
 
-def log(simulation, ring: Ring, steps: int) -> None:
+def log(simulation, ring: RingBuffer, steps: int) -> None:
     for _ in range(steps):
         simulation.step()
         ring.step()
@@ -51,7 +51,7 @@ def wait_for(condition) -> None:
 
 
 def test_rows_are_written_while_the_simulation_runs(path, arm):
-    writer, ring = StateLogWriter(path), Ring(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
     writer.add(ring)
     for count in (100, 200):
         log(arm, ring, 100)
@@ -64,11 +64,11 @@ def test_rows_are_written_while_the_simulation_runs(path, arm):
 
 def test_each_model_gets_a_segment(path, arm):
     writer = StateLogWriter(path)
-    first = Ring(arm, arm.plant, 1)
+    first = RingBuffer(arm, arm.plant, 1)
     writer.add(first)
     log(arm, first, 10)
     first.closed = True
-    second = Ring(arm, arm.plant, 2)
+    second = RingBuffer(arm, arm.plant, 2)
     writer.add(second)
     log(arm, second, 10)
     writer.close()
@@ -80,18 +80,18 @@ def test_each_model_gets_a_segment(path, arm):
 
 def test_an_existing_file_is_refused_and_kept(path):
     path.write_text("precious")
-    with pytest.raises(ModelError, match="exists; it is not overwritten"):
+    with pytest.raises(UserInputError, match="exists; it is not overwritten"):
         StateLogWriter(path)
     assert path.read_text() == "precious"
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ModelError, match="cannot be created: No such file or directory"):
+    with pytest.raises(UserInputError, match="cannot be created: No such file or directory"):
         StateLogWriter(tmp_path / "nowhere" / "run.mjlog")
 
 
 def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplog):
-    writer, ring = StateLogWriter(path), Ring(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
     writer.add(ring)
     log(arm, ring, 50)
     wait_for(lambda: writer.rows == 50)
@@ -115,7 +115,7 @@ def test_a_device_without_space_is_told_of(arm, tmp_path):
         def open(self, *_arguments, **_options):
             return open("/dev/full", "wb", buffering=0)
 
-    writer, ring = StateLogWriter(Full("/dev/full")), Ring(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(Full("/dev/full")), RingBuffer(arm, arm.plant, 1)
     writer.add(ring)
     wait_for(lambda: writer.problem)
     assert "No space left" in writer.problem

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.assembly import assemble
-from mujoco_ros.model.layout import lay_out
-from mujoco_ros.model.scene import load_scene
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.viewer.overlays import forces, shapes
 from mujoco_ros.viewer.overlays.balance import (
     STABLE,
@@ -20,7 +20,7 @@ from mujoco_ros.viewer.overlays.balance import (
     supports,
 )
 from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
 
 # A table of 4 kg on legs at the corners of a square of 0.8 m, with an arm of 1 kg in its middle.
 TABLE = """

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from mujoco.studio import messages
 
-from mujoco_ros.viewer.link import Picture
+from mujoco_ros.viewer.link import Thumbnail
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
-from mujoco_ros.viewer.web import Unseen
+from mujoco_ros.viewer.web.page import Unseen
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def first(state):
 
 
 def picture(number):
-    return Picture(pixels=np.zeros((30, 40, 3), np.uint8), time=1.5, number=number)
+    return Thumbnail(pixels=np.zeros((30, 40, 3), np.uint8), time=1.5, number=number)
 
 
 def test_images_are_asked_for_only_while_the_window_is_seen(show, link, first):

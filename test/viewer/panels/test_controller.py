@@ -36,7 +36,7 @@ def test_it_comes_to_the_front_with_the_first_controller(show, link, monkeypatch
     assert not led
     link.controllers[WALKING.name] = WALKING
     show(ControllerPanel)
-    assert (docks.Place.RIGHT_BELOW, "Controller") in led
+    assert (docks.DockPlace.RIGHT_BELOW, "Controller") in led
 
 
 def test_only_transitions_that_are_available_can_be_taken(show, link):

@@ -2,7 +2,7 @@
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.docks import Place
+from mujoco_ros.viewer.docks import DockPlace
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import Column, child, disabled, scope, table, tabs
@@ -10,7 +10,7 @@ from mujoco_ros.viewer.panels.widgets import Column, child, disabled, scope, tab
 
 class Faulty(Panel):
     title = "Faulty"
-    place = Place.LEFT
+    place = DockPlace.LEFT
 
     def build(self) -> None:
         with (
@@ -33,7 +33,7 @@ def test_what_goes_wrong_in_a_window_is_shown_in_it_and_the_next_frame_is_built(
 
 class Unfit(Panel):
     title = "Unfit"
-    place = Place.LEFT
+    place = DockPlace.LEFT
 
     def update(self) -> None:
         raise RuntimeError("no news")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.viewer.link import ParameterInfo, RunState
+from mujoco_ros.viewer.link import ParameterInfo, ViewerRunState
 from mujoco_ros.viewer.panels.simulation import SimulationPanel, speed_label
 
 
@@ -101,5 +101,5 @@ def test_the_last_answer_is_shown(show, link):
 
 
 def test_a_simulator_that_does_not_answer_is_named(show, link):
-    link.reachable, link.run_state = False, RunState.UNKNOWN
+    link.reachable, link.run_state = False, ViewerRunState.UNKNOWN
     assert "/mujoco does not answer" in show(SimulationPanel).texts

@@ -9,10 +9,10 @@ from frames import Frames
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer import grips
-from mujoco_ros.viewer.gizmo import Frame, handles
-from mujoco_ros.viewer.lens import Lens
+from mujoco_ros.viewer import drag_handles as grips
+from mujoco_ros.viewer.gizmo import GizmoFrame, handles
 from mujoco_ros.viewer.panels.targets import Targets
+from mujoco_ros.viewer.projection import ScreenProjection
 
 
 class BothHandlers(Targets):
@@ -85,7 +85,7 @@ def test_a_dragged_handle_moves_the_target_from_where_it_began(frames, link, mon
     frames.use("Add target")
     before = frames.panel.targets["target"]
     viewer = frames.panel.viewer
-    lens = Lens.of(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
+    lens = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
     (held,) = (each for each in handles(before, lens) if each.name == "move z")
     goal = lens.project(held.point + 0.15 * held.way) - lens.project(held.point)
     mouse = imgui.Vec2(*goal)
@@ -104,6 +104,6 @@ def test_a_dragged_handle_moves_the_target_from_where_it_began(frames, link, mon
 def test_handles_are_where_nobody_sees_them_without_harm(frames):
     frames.use("Add target")
     frames.panel.put(
-        "target", Frame(position=np.array([0.0, 0.0, 1e4]), quat_wxyz=np.array([1.0, 0, 0, 0]))
+        "target", GizmoFrame(position=np.array([0.0, 0.0, 1e4]), quat_wxyz=np.array([1.0, 0, 0, 0]))
     )
     frames.build(2)

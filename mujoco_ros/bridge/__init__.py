@@ -1,0 +1,1 @@
+"""The node `mujoco`: ROS topics, services, actions and parameters of a simulation."""

@@ -1,0 +1,1 @@
+"""Topics and actions that command joints and actuators."""

@@ -1,0 +1,84 @@
+"""The way of commands from the executor's thread to the physics thread."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
+from mujoco_ros.control.events import CommandDropped, CommandFailed
+from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.sim.simulation import Simulation
+
+Take = Callable[[str, int, Callable[[float], None]], str]
+"""Runs the command of a topic with a stamp [ns] when it is due, in the physics thread.
+
+Returns why it never will, or an empty string.
+"""
+
+
+class CommandSubmission:
+    """Has the physics thread run commands between two steps."""
+
+    def __init__(
+        self, simulation: Simulation, refusals: RejectionLog, take: Take | None = None
+    ) -> None:
+        """Hand commands to `simulation`, and report to `refusals` what it cannot take.
+
+        Args:
+            simulation: What is commanded.
+            refusals: Where to report what is wrong.
+            take: Decides when a command acts; without it, at once.
+        """
+        self._simulation = simulation
+        self._refusals = refusals
+        self._take = take or self._at_once
+
+    def __call__(
+        self,
+        topic: str,
+        command: Callable[[float], None],
+        goal: Goal | None = None,
+        *,
+        stamp: int = 0,
+        start: float | None = None,
+    ) -> None:
+        """Submit a command.
+
+        Args:
+            topic: The topic or action it came by.
+            command: Called with the simulated time of the next step [s].
+            goal: Ended if the command cannot be taken.
+            stamp: Of which state it is the answer [ns of simulated time]; 0 is the present one.
+            start: When it is to begin [s of simulated time]; None is at once.
+        """
+        simulation = self._simulation
+
+        def failed(future: Future[None]) -> None:
+            error = None if future.cancelled() else future.exception()
+            if error is not None:
+                simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
+
+        def run() -> None:
+            if problem := self._past(stamp, start) or self._take(topic, stamp, command):
+                simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
+
+        try:
+            future = simulation.commands.submit(run)
+        except QueueFullError as error:
+            self._refusals.report(topic, "refused", str(error))
+            if goal is not None:
+                goal.give_up(str(error))
+            return
+        future.add_done_callback(failed)
+
+    def _past(self, stamp: int, start: float | None) -> str:
+        """Return why a command is from before a reset; empty if it is not."""
+        eras, now = self._simulation.eras, float(self._simulation.data.time)
+        if start is not None:
+            return eras.problem(start, now, starts=True)
+        return eras.problem(stamp * NANOSECOND, now) if stamp else ""
+
+    def _at_once(self, _topic: str, _stamp: int, command: Callable[[float], None]) -> str:
+        command(float(self._simulation.data.time))
+        return ""

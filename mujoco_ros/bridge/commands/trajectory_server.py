@@ -1,0 +1,191 @@
+"""The topic and the action of a robot's joint trajectory controller."""
+
+from collections.abc import Callable
+
+import numpy as np
+from control_msgs.action import FollowJointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances, to_trajectory
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, stamp
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.control.errors import CommandError, LateError
+from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tolerances
+from mujoco_ros.sim.clock_epochs import NANOSECOND
+
+_FAR_AHEAD_S = 60.0
+Checked = tuple[Trajectory, Tolerances] | np.ndarray
+"""A trajectory with its tolerances, or the joints that are to hold."""
+
+
+class TrajectoryServer:
+    """Checks trajectories as they come, and hands them to the physics thread."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        namespace: str,
+        control: RobotControl,
+        now: Callable[[], float],
+        past: Callable[[float], str],
+        submit: CommandSubmission,
+        refusals: RejectionLog,
+    ) -> None:
+        """Create the topic and the action.
+
+        Args:
+            endpoints: Opens the topic and the action.
+            namespace: The robot's namespace.
+            control: What commands the robot.
+            now: Returns the simulated time.
+            past: Returns why a start [s] is one from before a reset; empty if it is not.
+            submit: Hands commands to the physics thread.
+            refusals: Where to report what is wrong.
+        """
+        self._control = control
+        self._now = now
+        self._past = past
+        self._submit = submit
+        self._refusals = refusals
+        self._topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
+        self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
+        self._checked: Checked | None = None
+        self._columns = np.array(control.joints.taking(POSITION), dtype=np.intp)
+        self._names = [control.joints.names[i] for i in self._columns]
+        self._endpoints = endpoints
+        self._subscription = endpoints.subscription(
+            JointTrajectory, self._topic, self._received, RELIABLE
+        )
+        self.goals = GoalServer(
+            endpoints,
+            FollowJointTrajectory,
+            self._action,
+            check=self._check,
+            accept=self._accept,
+            cancel=self._cancel,
+            result=_result,
+            feedback=self._feedback,
+        )
+
+    def close(self, reason: str) -> None:
+        """Take no more trajectories, and end all goals."""
+        self._endpoints.close(self._subscription)
+        self.goals.close(reason)
+
+    def flush(self) -> None:
+        """Wait until clients have heard how their goals ended, as the process is about to end."""
+        self.goals.flush()
+
+    def destroy(self) -> None:
+        """Withdraw the action, after `close`."""
+        self.goals.destroy()
+
+    def _feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
+        message = FollowJointTrajectory.Feedback(joint_names=self._names)
+        message.header.stamp = stamp(event.time)
+        error = self._control.joints.error(event.desired[:2], event.actual)
+        for field, rows in (
+            ("desired", event.desired),
+            ("actual", event.actual),
+            ("error", error),
+        ):
+            point = _point(rows[:, self._columns])
+            whole, rest = divmod(round(event.since_start * 1e9), 1_000_000_000)
+            point.time_from_start.sec, point.time_from_start.nanosec = whole, rest
+            setattr(message, field, point)
+        if hasattr(message, "index"):  # since Kilted
+            message.index = event.index
+        return message
+
+    def _received(self, message: JointTrajectory) -> None:
+        sent = nanoseconds(message.header.stamp)
+        try:
+            checked = self._read(message, self._topic)
+        except CommandError as error:
+            self._refusals.report(self._topic, "refused", str(error))
+            if not (sent and self._past(sent * NANOSECOND)):  # a clock may wait for it
+                self._submit(self._topic, lambda _time: None, stamp=sent)
+            return
+        self._hand_over(checked, self._topic, None, sent)
+
+    def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
+        """Say whether to accept a goal; what was read of it is kept for `_accept`."""
+        control = self._control
+        self._checked = None
+        try:
+            checked = self._read(goal.trajectory, self._action)
+            joints = checked[0].joints if isinstance(checked, tuple) else checked
+            allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
+        except CommandError as error:
+            self._refusals.report(self._action, "refused", f"goal refused: {error}")
+            return False
+        self._checked = (checked[0], allowed) if isinstance(checked, tuple) else checked
+        return True
+
+    def _accept(self, goal: Goal) -> None:
+        checked, self._checked = self._checked, None
+        if checked is not None:
+            self._hand_over(checked, self._action, goal)
+
+    def _cancel(self, goal: Goal) -> None:
+        self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
+
+    def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None, sent: int = 0) -> None:
+        control = self._control
+        if isinstance(checked, tuple):
+            self._submit(
+                came_by,
+                lambda time: control.follow(*checked, goal, time),
+                goal,
+                stamp=sent,
+                start=checked[0].start,
+            )
+        else:
+            self._submit(came_by, lambda _time: control.hold(checked, goal), goal, stamp=sent)
+
+    def _read(self, message: JointTrajectory, came_by: str) -> Checked:
+        """Return what a message says, with the tolerances of the parameters.
+
+        Raises:
+            CommandError: It is wrong, or too late.
+        """
+        control = self._control
+        joints, settings = control.joints, control.trajectory.settings
+        begin = nanoseconds(message.header.stamp) * NANOSECOND
+        if begin and (problem := self._past(begin)):
+            raise LateError(problem)
+        if not message.points:
+            return joints_to_hold(message, joints)
+        checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
+        checked.check_in_time(self._now())
+        self._refusals.tell_clamped(came_by, checked.clamped)
+        ahead = 0.0 if checked.start is None else checked.start - self._now()
+        if ahead > _FAR_AHEAD_S:
+            self._refusals.report(
+                came_by,
+                "starts far ahead",
+                f"the trajectory starts in {ahead:.0f} s; is use_sim_time set where it comes from?",
+            )
+        return checked, tolerances(joints, settings, checked.joints)
+
+
+def _result(event: GoalEnded) -> FollowJointTrajectory.Result:
+    return FollowJointTrajectory.Result(
+        error_code=min(int(event.outcome), 0), error_string=event.message
+    )
+
+
+def _point(rows: np.ndarray) -> JointTrajectoryPoint:
+    """Return positions, velocities and, if there, accelerations as a point."""
+    point = JointTrajectoryPoint()
+    for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=False):
+        setattr(point, name, row.tolist())
+    return point

@@ -1,0 +1,152 @@
+"""Honest figures about time and the engine's health, on /diagnostics."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
+from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot
+from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping.status import Status
+
+_PERIOD_S = 1.0
+_LOOK_S = 0.1
+_ANSWER_S = 0.5
+
+
+class Diagnostics:
+    """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
+
+    Engine messages go to the log as they come, the same one only now and then. Runs in the
+    executor's thread and never waits for the physics thread.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        physics: PhysicsThread,
+        lost: Callable[[], dict[str, int]],
+        refusals: Mapping[str, int],
+        parameters: Mapping[str, Any],
+    ) -> None:
+        """Start the timer; the physics thread must not run yet.
+
+        Args:
+            node: The node.
+            simulation: What is reported on.
+            physics: The thread that steps it.
+            lost: Returns how many messages the middleware refused, by topic.
+            refusals: What went wrong with commands, and how often.
+            parameters: The node's parameters, as they are at any time, for the limits.
+        """
+        self._node = node
+        self._simulation = simulation
+        self._physics = physics
+        self._lost = lost
+        self._refusals = refusals
+        self._parameters = parameters
+        self._rows: dict[str, Callable[[], DiagnosticReport]] = {}
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        log = node.get_logger()
+        # rclpy wants one place in the code for each severity.
+        self._warnings = RejectionLog(lambda text: log.warning(text))
+        self._errors = RejectionLog(lambda text: log.error(text))
+        self._before = self._snapshot(physics.status())
+        self._seen = self._state()
+        self._looks = 0
+        self._asked: Future[Status] | None = None
+        # Not the node's clock: under use_sim_time it would stop when there is most to tell.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(_LOOK_S, guarded(self._look), clock=steady)
+
+    def add(self, name: str, report: Callable[[], DiagnosticReport]) -> None:
+        """Add a row; `report` is called in the executor's thread for each message."""
+        if name in self._rows or name in ROWS:
+            raise ValueError(f"/diagnostics has a row '{name}' already")
+        self._rows[name] = report
+
+    def finish(self) -> None:
+        """Tell what there is left to tell after the physics thread has ended."""
+        self._log_engine_messages()
+        if self._state() != self._seen:
+            self._publish(self._physics.status())
+
+    def _state(self) -> tuple[int, bool]:
+        return self._simulation.divergences, self._simulation.paused
+
+    def _look(self) -> None:
+        self._log_engine_messages()
+        self._looks += 1
+        if self._asked is not None:
+            self._hear()
+        elif self._state() != self._seen or self._looks >= _PERIOD_S / _LOOK_S:
+            self._looks = 0
+            with contextlib.suppress(QueueFullError):  # it has ended, and the node is about to
+                self._asked = self._simulation.commands.submit(self._physics.status, urgent=True)
+                self._asked.add_done_callback(lambda _asked: later(self._node, self._hear))
+
+    def _hear(self) -> None:
+        """Publish the answer of the physics thread, if there is one."""
+        asked = self._asked
+        if asked is None:
+            return
+        if asked.done():
+            self._asked = None
+            if not asked.cancelled():
+                self._publish(asked.result())
+        elif self._looks == round(_ANSWER_S / _LOOK_S):
+            self._errors.report(
+                "physics thread", "silences", f"it has not answered for {_ANSWER_S:g} s"
+            )
+
+    def _log_engine_messages(self) -> None:
+        messages = self._simulation.engine_messages
+        while messages:
+            said, when, time = messages.popleft().partition(" Time = ")
+            self._warnings.report("MuJoCo", "warnings", said, detail=f"{when}{time}")
+
+    def _snapshot(self, status: Status) -> DiagnosticSnapshot:
+        return DiagnosticSnapshot(status, dict(self._refusals), self._lost())
+
+    def _publish(self, status: Status) -> None:
+        before, now = self._before, self._snapshot(status)
+        self._before, self._seen = now, (status.engine.divergences, status.paused)
+        if status.engine.divergences != before.status.engine.divergences:
+            self._errors.report(
+                "engine",
+                "divergences",
+                f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
+                detail=f" (before {status.sim_time:.3f} s)",
+            )
+        reports = {name: partial(row, now, before) for name, row in ROWS.items()} | self._rows
+        message = DiagnosticArray(status=[self._status(n, r) for n, r in reports.items()])
+        message.header.stamp = stamp(status.sim_time)
+        with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
+            self._publisher.publish(message)
+
+    def _status(self, name: str, row: Callable[[], DiagnosticReport]) -> DiagnosticStatus:
+        try:
+            report = row()
+        except Exception as error:  # it would end the process
+            report = DiagnosticReport(f"no figures: {error!r}", {}, level=ERROR)
+        level, text = report.judged(self._parameters)
+        return DiagnosticStatus(
+            name=f"{self._node.get_name()}: {name}",
+            hardware_id="MuJoCo",
+            level=level,
+            message=text,
+            values=[KeyValue(key=key, value=value) for key, value in report.values.items()],
+        )

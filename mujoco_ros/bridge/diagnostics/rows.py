@@ -1,0 +1,208 @@
+"""The rows of /diagnostics that every simulation has."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport, Metric
+from mujoco_ros.bridge.model_switch import HoldTimes
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.sim.stepping.status import Status
+
+_ENERGIES = ("potential energy [J]", "kinetic energy [J]")
+_STREAMS = frozenset(
+    (
+        CommandSource.JOINT_COMMANDS,
+        CommandSource.POSITION,
+        CommandSource.VELOCITY,
+        CommandSource.EFFORT,
+    )
+)
+
+
+class DiagnosticSnapshot(NamedTuple):
+    """All that rows are made of.
+
+    Attributes:
+        status: How the simulation fares.
+        refusals: What went wrong with commands, and how often, since the start.
+        lost: Messages the middleware did not take since the start, by topic.
+    """
+
+    status: Status
+    refusals: Mapping[str, int]
+    lost: Mapping[str, int]
+
+
+def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report how the simulation keeps time."""
+    status = now.status
+    dropped = status.dropped - before.status.dropped
+    late = status.late_steps - before.status.late_steps
+    text = "keeps time"
+    figures: tuple[Metric, ...] = ()
+    if status.paused:
+        text = "paused"
+    elif not status.factor:
+        text = "as fast as possible"
+    else:
+        cost = status.step_cost[1] * status.factor / status.timestep
+        figures = (
+            Metric(
+                "dropped_time",
+                dropped / status.elapsed if status.elapsed else 0.0,
+                f"too slow: {1e3 * dropped:.1f} ms dropped since the last report",
+            ),
+            Metric("lag", status.lag, f"lags {1e3 * status.lag:.1f} ms behind"),
+            Metric(
+                "late_steps",
+                late / status.steps if status.steps else 0.0,
+                f"{late} of {status.steps} steps began late",
+            ),
+            Metric("step_cost", cost, f"1 % of the steps take over {cost:.1f} periods"),
+        )
+    return DiagnosticReport(
+        text,
+        {
+            "simulated time [s]": f"{status.sim_time:.3f}",
+            "real-time factor asked": f"{status.factor:g}",
+            "real-time factor achieved": f"{status.achieved_factor:.4f}",
+            "lag [ms]": f"{1e3 * status.lag:.3f}",
+            "time dropped in total [s]": f"{status.dropped:.6f}",
+            "deadline misses in total": str(status.late_steps),
+            "steps": str(status.steps),
+            **_percentiles("step period", status.period),
+            **_percentiles("step cost", status.step_cost),
+        },
+        figures=figures,
+    )
+
+
+def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report how the engine copes."""
+    status = now.status.engine
+    diverged = status.divergences > before.status.engine.divergences
+    stands = status.divergences > 0 and now.status.paused
+    energy = {} if status.energy is None else dict(zip(_ENERGIES, status.energy, strict=True))
+    return DiagnosticReport(
+        "diverged" if diverged or stands else "healthy",
+        {
+            "divergences": str(status.divergences),
+            "contacts": str(status.contacts),
+            "constraints": str(status.constraints),
+            "solver iterations": str(status.iterations),
+            "solver iterations at most": str(status.iteration_limit),
+            **{name: f"{value:.6g}" for name, value in energy.items()},
+            **{f"warning {name}": str(count) for name, count in status.warnings.items()},
+        },
+        level=ERROR if diverged or stands else OK,
+        figures=(
+            Metric(
+                "engine_warnings",
+                sum(status.warnings.values()),
+                f"warnings: {', '.join(status.warnings)}",
+            ),
+            Metric(
+                "iterations",
+                status.iterations / max(1, status.iteration_limit),
+                f"the solver stopped after {status.iterations} iterations",
+            ),
+        ),
+    )
+
+
+def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report who commands which joints, and what is not as commanded."""
+    status, earlier = now.status.control, before.status.control.saturated
+    saturated = {
+        joint: count - earlier.get(joint, 0)
+        for joint, count in status.saturated.items()
+        if count > earlier.get(joint, 0)
+    }
+    most, steps = max(saturated.values(), default=0), max(1, now.status.steps)
+    refused = sum(now.refusals.values()) - sum(before.refusals.values())
+    several = len(status.holders) > 1
+    return DiagnosticReport(
+        "as commanded",
+        {
+            **{
+                f"{robot}: held by {source}" if several else f"held by {source}": ", ".join(joints)
+                for robot, holders in status.holders.items()
+                for source, joints in holders.items()
+            },
+            **{
+                f"steps at the torque limit: {joint}": str(count)
+                for joint, count in status.saturated.items()
+            },
+            **{kind: str(count) for kind, count in now.refusals.items()},
+        },
+        figures=(
+            Metric("saturation", most / steps, f"at the torque limit: {', '.join(saturated)}"),
+            Metric("refusals", refused, f"{refused} commands refused, changed or lost"),
+        ),
+    )
+
+
+def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report how often each source commands, and how old its newest command is."""
+    status = now.status.control
+    several = len(status.holders) > 1
+    values, stale = {}, Metric("command_age", 0.0, "")
+    for robot, tallies in status.heard.items():
+        for source, rate, age in tallies:
+            name = f"{robot}: {source}" if several else source
+            values[f"{name} rate [Hz]"] = f"{rate:.1f}"
+            values[f"{name} age [s]"] = f"{age:.3f}"
+            if source in _STREAMS and source in status.holders[robot] and age > stale.value:
+                stale = Metric("command_age", age, f"no command on {name} for {age:.3f} s")
+    return DiagnosticReport("as they come" if values else "none yet", values, figures=(stale,))
+
+
+def middleware(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report what the middleware did not take."""
+    lost = sum(now.lost.values()) - sum(before.lost.values())
+    return DiagnosticReport(
+        "takes every message",
+        {f"messages lost on {topic}": str(count) for topic, count in now.lost.items()},
+        figures=(Metric("lost_messages", lost, f"did not take {lost} messages"),),
+    )
+
+
+def world(present: Callable[[], HoldTimes]) -> Callable[[], DiagnosticReport]:
+    """Return what reports how long changes of the world held the physics up."""
+    seen = present().count
+
+    def report() -> DiagnosticReport:
+        nonlocal seen
+        holds = present()
+        changed, seen = holds.count > seen, holds.count
+        last = holds.last if changed else 0.0
+        return DiagnosticReport(
+            "changed" if changed else "as it was",
+            {
+                "changes": str(holds.count),
+                "last hold of the physics [ms]": f"{1e3 * holds.last:.3f}",
+                "longest hold of the physics [ms]": f"{1e3 * holds.longest:.3f}",
+            },
+            figures=(
+                Metric("world_hold", last, f"a change held the physics up for {1e3 * last:.1f} ms"),
+            ),
+        )
+
+    return report
+
+
+def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
+    return {
+        f"{name} p{percent} [us]": f"{1e6 * value:.0f}"
+        for percent, value in zip(("50", "99", "99.9"), seconds, strict=True)
+    }
+
+
+ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticReport]] = {
+    "real time": real_time,
+    "engine": engine,
+    "control": control,
+    "middleware": middleware,
+    "commands": commands,
+}
+"""What makes each row of what is the case now, and was at the report before."""

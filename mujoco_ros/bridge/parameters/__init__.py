@@ -1,0 +1,1 @@
+"""Parameters of the node: declaration, checks and changes at run time."""

@@ -1,0 +1,380 @@
+"""Every robot's parameters: PD gains, and how it treats what it is told."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.parameters.control_specs import (
+    FORWARD,
+    GAINS,
+    GAINS_FILE,
+    GRIPPER,
+    GRIPPER_JOINT,
+    STREAM,
+    TOLERANCES,
+    TRAJECTORY,
+    TRAJECTORY_JOINTS,
+)
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.control.gains import Gains, load_gains
+from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.uri import check_file, resolve
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+
+Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
+
+
+@dataclass(eq=False, kw_only=True)
+class _Robot:
+    """A robot and what there is to set of it; joints are indices into its own.
+
+    Attributes:
+        of_scene: Gains as the scene has them; the rows are kp and kd.  # (2, n)
+        configured: Gains that a reset restores.  # (2, n)
+        gains: Gains that are in force.  # (2, n)
+        read: Gains in the file that the set being decided on names.  # (2, n)
+        specs: All its parameters.
+    """
+
+    control: RobotControl
+    prefix: str
+    slides: tuple[bool, ...]
+    servos: tuple[int, ...]
+    controllers: bool
+    of_scene: np.ndarray
+    configured: np.ndarray
+    gains: np.ndarray
+    read: np.ndarray
+    specs: list[ParameterSpec] = field(default_factory=list)
+
+    @property
+    def joints(self) -> ControlledJoints:
+        return self.control.joints
+
+    @property
+    def gains_file(self) -> str:
+        return self.prefix + GAINS_FILE.name
+
+    @property
+    def gripper(self) -> int | None:
+        return self.joints.gripper if self.controllers else None
+
+    def taking(self, interface: str) -> tuple[int, ...]:
+        """Return the joints that the controllers of `interface` command."""
+        return self.joints.taking(interface) if self.controllers else ()
+
+    def names(self, joints: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self.joints.names[joint] for joint in joints)
+
+    def name(self, template: ParameterSpec, joint: int | None = None) -> str:
+        """Return the parameter that a template makes for this robot, or one joint of it."""
+        name = template.name
+        if joint is not None:
+            name = name.replace("<joint>", self.joints.names[joint])
+        return self.prefix + name
+
+    def spec(
+        self, template: ParameterSpec, joint: int | None = None, **changes: Any
+    ) -> ParameterSpec:
+        """Return what a template makes for this robot, or one joint of it."""
+        if joint is not None:
+            unit = r"[\2]" if self.slides[joint] else r"[\1]"
+            changes["description"] = re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
+        return replace(template, name=self.name(template, joint), **changes)
+
+    def gain_places(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Yield each gain's parameter, and its row and column."""
+        for joint in self.servos:
+            for row, template in enumerate(GAINS):
+                yield self.name(template, joint), (row, joint)
+
+    def settings(self, values: Mapping[str, Any]) -> Settings:
+        """Return its settings, given the values of parameters."""
+
+        def read(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
+            return {name: values[self.name(template)] for name, template in table.items()}
+
+        joints = self.taking(POSITION)
+        tolerances: dict[str, Any] = {name: np.zeros(len(self.slides)) for name in TOLERANCES}
+        for name, template in TOLERANCES.items():
+            for joint in joints:
+                tolerances[name][joint] = values[self.name(template, joint)]
+        return (
+            StreamSettings(**read(STREAM)),
+            TrajectorySettings(**tolerances, **(read(TRAJECTORY) if joints else {})),
+            None if self.gripper is None else GripperSettings(**read(GRIPPER)),
+        )
+
+
+class ControlParameters(ModelChangeListener):
+    """Declares the parameters of all robots, and turns accepted changes into commands.
+
+    Everything here runs in the executor's thread; what `change` returns is for the physics thread.
+    """
+
+    def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
+        """Declare them, and give `simulation`, which does not run yet, what they say.
+
+        Raises:
+            ModelError: The user gave a value that a parameter cannot take, or a broken gains file.
+        """
+        self._parameters = parameters
+        self._simulation = simulation
+        self._controllers = not parameters.values["ros2_control"]
+        self._robots: dict[Part, _Robot] = {}
+        self._next: dict[Part, _Robot] = {}
+        self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
+        self._place: dict[str, tuple[Part, tuple[int, int]]] = {}  # gain to robot, row and column
+        self._owner: dict[str, Part] = {}  # setting to robot
+        self._changes = 0  # of gains, since the start
+        self._changed_by: dict[str, int] = {}  # gain to the last of them
+        self._in_force = False  # whether what is set is so already
+        self.prepare(simulation.plant)
+        simulation.configured_gains = simulation.plant.configured_gains
+        simulation.drives.set_gains(*_stacked(simulation.configured_gains))
+        self.finish()
+        parameters.expand = self._expand
+
+    def prepare(self, plant: Plant) -> None:
+        """Find out what new robots have to set, and give it to the next plant.
+
+        Raises:
+            ModelError: Two parameters would have the same name, a gains file is broken, or what the
+                user gave at the start is no value for a parameter of the first plant.
+        """
+        first = not self._robots and plant is self._simulation.plant
+        stacked = _stacked(plant.configured_gains)
+        self._next, self._values, taken = {}, {}, set(self._others())
+        for part in plant.assembly.robots:
+            if part in self._robots:
+                self._next[part] = self._robots[part]
+                taken |= {spec.name for spec in self._robots[part].specs}
+        for index, (part, columns) in enumerate(_columns(plant)):
+            if part in self._robots:
+                continue
+            robot = self._next[part] = _robot(plant, index, columns, self._controllers)
+            self._settle(robot, strict=first)
+            names = [spec.name for spec in robot.specs]
+            for name in names:
+                if name in taken:
+                    raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
+                taken.add(name)
+            stacked[:, columns] = robot.gains
+            robot.control.configure(*robot.settings(self._values))
+        plant.configured_gains = _gains(stacked)
+
+    def finish(self) -> None:
+        """Declare the parameters of robots that have come, and withdraw those of robots gone."""
+        for part in self._robots.keys() - self._next.keys():
+            self._parameters.withdraw(spec.name for spec in self._robots[part].specs)
+        new = self._next.keys() - self._robots.keys()
+        self._robots, self._next = self._next, {}
+        for part, robot in self._robots.items():
+            if part in new:
+                self._parameters.declare(robot.specs, self._values)
+        self._place = {
+            name: (part, place)
+            for part, robot in self._robots.items()
+            for name, place in robot.gain_places()
+        }
+        self._owner = {
+            spec.name: part
+            for part, robot in self._robots.items()
+            for spec in robot.specs
+            if spec.name not in self._place and spec.name != robot.gains_file
+        }
+        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._place}
+
+    def abort(self) -> None:
+        """Forget the next robots."""
+        self._next, self._values = {}, {}
+
+    def change(self, values: Mapping[str, Any]) -> Callable[[], None]:
+        """Return the command that makes accepted parameters take effect."""
+        for robot in self._robots.values():
+            if robot.gains_file in values:
+                robot.configured = robot.read
+        gains = {name: self._place[name] for name in values if name in self._place}
+        for name, (part, place) in gains.items():
+            self._robots[part].gains[place] = values[name]
+        if self._in_force:
+            return lambda: None
+        if gains:
+            self._changes += 1
+            self._changed_by |= dict.fromkeys(gains, self._changes)
+        files = {
+            part: robot.configured.copy()
+            for part, robot in self._robots.items()
+            if robot.gains_file in values
+        }
+        settings = [
+            (self._robots[part].control, self._robots[part].settings(self._parameters.values))
+            for part in {self._owner[name] for name in values if name in self._owner}
+        ]
+        new, simulation = [(*gains[name], values[name]) for name in gains], self._simulation
+
+        def command() -> None:
+            columns = dict(_columns(simulation.plant))
+            if files:
+                configured = _stacked(simulation.configured_gains)
+                for part in files.keys() & columns.keys():
+                    configured[:, columns[part]] = files[part]
+                simulation.configured_gains = _gains(configured)
+            if new:
+                present = np.stack([simulation.drives.kp, simulation.drives.kd])
+                for part, (row, joint), value in new:
+                    if part in columns:
+                        present[row, columns[part].start + joint] = value
+                simulation.drives.set_gains(*present)
+                simulation.gain_changes += 1
+            for control, of_control in settings:
+                control.configure(*of_control)
+
+        return command
+
+    def show_gains(self, gain_changes: int, present: Mapping[object, Gains] | None = None) -> None:
+        """Have the parameters say what gains are in force, where they were not set by parameters.
+
+        Args:
+            gain_changes: How many changes by parameters these gains have seen; later ones stay.
+            present: The gains by robot; without, the configured ones, which a reset restores.
+        """
+        gains = {}
+        rows = {part: _stacked(of_robot) for part, of_robot in (present or {}).items()}
+        for name, (part, place) in self._place.items():
+            robot = self._robots[part]
+            value = rows.get(part, robot.configured)[place]
+            if robot.gains[place] != value and self._changed_by.get(name, 0) <= gain_changes:
+                gains[name] = float(value)
+        if gains:
+            self._in_force = True
+            try:
+                self._parameters.set(gains)
+            finally:
+                self._in_force = False
+
+    def _others(self) -> set[str]:
+        """Return the names of parameters that are no robot's."""
+        return (
+            self._parameters.names
+            - self._place.keys()
+            - self._owner.keys()
+            - {robot.gains_file for robot in self._robots.values()}
+        )
+
+    def _settle(self, robot: _Robot, *, strict: bool) -> None:
+        """Find the parameters of a new robot, and the values they begin with."""
+
+        def settle(specs: Iterable[ParameterSpec]) -> None:
+            specs = list(specs)
+            robot.specs += specs
+            self._values |= self._parameters.initial(specs, strict=strict)
+
+        if robot.servos:
+            settle([robot.spec(GAINS_FILE)])
+            rows = self._load(robot, self._values[robot.gains_file])
+            settle(
+                robot.spec(template, joint, default=float(rows[row, joint]))
+                for joint in robot.servos
+                for row, template in enumerate(GAINS)
+            )
+            for name, place in robot.gain_places():
+                robot.gains[place] = self._values[name]
+        robot.configured = robot.gains.copy()
+        settle(_settings_specs(robot))
+
+    def _expand(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Return the gains in the files that a set of parameters names."""
+        gains = {}
+        for robot in self._robots.values():
+            if robot.gains_file in values:
+                robot.read = self._load(robot, values[robot.gains_file])
+                for name, place in robot.gain_places():
+                    gains[name] = float(robot.read[place])
+        return gains
+
+    def _load(self, robot: _Robot, file: str) -> np.ndarray:
+        """Return the gains of a robot's joints that a file has, or the scene if there is no file.
+
+        Raises:
+            ModelError: There is no such file, or it is wrong.
+        """
+        rows = robot.of_scene.copy()
+        if file:
+            servos = list(robot.servos)
+            try:
+                path = resolve(file, Path.cwd())
+                check_file(path, "gains file")
+                read = load_gains(path, robot.joints.names, robot.names(robot.servos))
+            except UserInputError as error:
+                raise UserInputError(
+                    f"parameter '{robot.gains_file}' cannot be {file!r}: {error}"
+                ) from error
+            rows[:, servos] = _stacked(read)[:, servos]
+        return rows
+
+
+def _gains(rows: np.ndarray) -> Gains:
+    kp, kd = rows.copy()
+    return Gains(kp=kp, kd=kd)
+
+
+def _stacked(gains: Gains) -> np.ndarray:
+    return np.stack([gains.kp, gains.kd])
+
+
+def _columns(plant: Plant) -> Iterator[tuple[Part, slice]]:
+    """Return each robot and its joints among those of all robots."""
+    return zip(plant.assembly.robots, plant.layout.columns, strict=True)
+
+
+def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robot:
+    """Return the robot with an index, as the scene has it."""
+    robot, model = plant.layout.robots[index], plant.model
+    types = model.jnt_type[robot.joints.ids]
+    servos = set(plant.drives.servo_joints.tolist())
+    rows = _stacked(plant.configured_gains)[:, columns]
+    return _Robot(
+        control=plant.controls[index],
+        prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
+        slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
+        servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
+        controllers=controllers,
+        of_scene=rows.copy(),
+        configured=rows.copy(),
+        gains=rows.copy(),
+        read=rows.copy(),
+    )
+
+
+def _settings_specs(robot: _Robot) -> Iterator[ParameterSpec]:
+    """Yield how a robot treats what it is told, for each controller it has."""
+    for template in STREAM.values():
+        yield robot.spec(template)
+    for interface, template in FORWARD.items():
+        if joints := robot.taking(interface):
+            yield robot.spec(template, default=robot.names(joints))
+    if joints := robot.taking(POSITION):
+        yield robot.spec(TRAJECTORY_JOINTS, default=robot.names(joints))
+        for template in TRAJECTORY.values():
+            yield robot.spec(template)
+        for joint in joints:
+            for template in TOLERANCES.values():
+                yield robot.spec(template, joint)
+    if robot.gripper is not None:
+        yield robot.spec(GRIPPER_JOINT, default=robot.joints.names[robot.gripper])
+        for template in GRIPPER.values():
+            yield robot.spec(template, robot.gripper)

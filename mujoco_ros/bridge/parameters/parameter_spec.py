@@ -1,0 +1,148 @@
+"""What a parameter is: its type, its range, and what it tells those who ask."""
+
+import re
+from array import array
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+# Without a dot, YAML 1.1 takes it for text; so do `ros2 param set` and `ros2 param load`.
+_EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
+# With integers among floats, `ros2 param set` takes a list for text.
+_LIST = re.compile(r"\[[-+.,\s\deE]*\]")
+_KINDS = {
+    bool: ("bool", "true or false"),
+    int: ("integer", "an integer"),
+    float: ("float", "a number"),
+    str: ("string", "a text"),
+    tuple: ("string array", "a list of texts"),  # of the model's names: fixed
+}
+_VECTOR = "double array"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterSpec:
+    """One parameter: its default gives the type; `choices` or `low`..`high` bound its value.
+
+    Floats in a tuple are a vector: as many numbers, each within the bounds.
+    """
+
+    name: str
+    default: bool | int | float | str | tuple[str, ...] | tuple[float, ...]
+    description: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    least: float = 0.0
+    """Smallest value that is not zero."""
+    read_only: bool = False
+    fixed: bool = False
+    """Whether it only tells what the model says, so that its default is its one value."""
+
+    @property
+    def kind(self) -> str:
+        """Name of its type."""
+        return _VECTOR if self.length else _KINDS[type(self.default)][0]
+
+    @property
+    def length(self) -> int:
+        """How many numbers a vector has; 0 if this is none."""
+        default = self.default
+        return (
+            len(default) if type(default) is tuple and all(type(n) is float for n in default) else 0
+        )
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return the descriptor that parameter tools show."""
+        descriptor = ParameterDescriptor(
+            name=self.name, description=self.description, read_only=self.read_only or self.fixed
+        )
+        if self.choices:
+            descriptor.additional_constraints = f"one of: {', '.join(self.choices)}"
+        if self.length:
+            descriptor.additional_constraints = self._wanted().removeprefix("it is ")
+        elif self.low is not None and self.high is not None:
+            if isinstance(self.default, float):
+                descriptor.floating_point_range = [
+                    FloatingPointRange(from_value=self.low, to_value=self.high)
+                ]
+            else:
+                descriptor.integer_range = [
+                    IntegerRange(from_value=int(self.low), to_value=int(self.high))
+                ]
+        return descriptor
+
+    def converted(self, value: Any) -> Any:
+        """Return `value`, if it is a number written otherwise, as a float where one is wanted."""
+        if self.length:
+            return _vector(value)
+        if isinstance(self.default, float) and (
+            type(value) is int or (type(value) is str and _EXPONENT.fullmatch(value))
+        ):
+            return float(value)
+        return tuple(value) if isinstance(value, list) else value
+
+    def problem(self, value: Any) -> str:
+        """Return why a converted value is wrong; empty if it is not."""
+        if type(value) is type(self.default) and self._is_within(value):
+            return ""
+        return f"parameter '{self.name}' cannot be {plain(value)!r}: {self._wanted()}"
+
+    def _is_within(self, value: Any) -> bool:
+        if self.fixed:
+            return bool(value == self.default)
+        if self.length:
+            return len(value) == self.length and all(
+                type(number) is float and self._bounds(number) for number in value
+            )
+        if self.low is not None and self.high is not None:
+            return self._bounds(value)
+        return not self.choices or value in self.choices
+
+    def _bounds(self, number: float) -> bool:
+        """Whether a number is within the bounds."""
+        if self.low is None or self.high is None:
+            return True
+        # NaN compares with nothing.
+        return bool(self.low <= number <= self.high and not 0 < number < self.least)
+
+    def _wanted(self) -> str:
+        if self.fixed:
+            return f"the model makes it {plain(self.default)!r}"
+        if self.choices:
+            return f"it is one of {', '.join(self.choices)}"
+        kind = _KINDS[type(self.default)][1]
+        if self.length:
+            kind = f"a list of {self.length} numbers"
+        if self.low is None:
+            return f"it is {kind}"
+        zero = f", {self.low:g} or" if self.least else ""
+        return f"it is {kind}{zero} from {self.least or self.low:.10g} to {self.high:.10g}"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as rclpy takes it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _vector(value: Any) -> Any:
+    """Return a list of numbers, however it is written, as a tuple of floats."""
+    if isinstance(value, str) and _LIST.fullmatch(value):
+        value = [part.strip() for part in value[1:-1].split(",")]
+        try:
+            return tuple(float(part) for part in value)
+        except ValueError:
+            return tuple(value)
+    if not isinstance(value, list | tuple | array):
+        return value
+    return tuple(float(number) if type(number) is int else number for number in value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a person would write it."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(shown(part) for part in value)}]"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

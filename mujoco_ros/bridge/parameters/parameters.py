@@ -1,0 +1,244 @@
+"""The node's parameters: declared once, refused with a reason, logged when changed."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from rclpy.exceptions import ParameterNotDeclaredException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec, plain, shown
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.model.errors import UserInputError
+
+# What rclpy itself reads from the overrides, declared or not.
+_FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+_BURST = 10
+"""Changes beyond so many within a second go to the debug log."""
+_SHOWN = 2
+"""So many changes are written out in the log, the rest is counted."""
+
+
+class ParameterRejectedError(ParameterNotDeclaredException):
+    """A set of parameters is refused; of this type alone rclpy tells the client the reason."""
+
+    def __init__(self, reason: str) -> None:
+        """Say why."""
+        Exception.__init__(self, reason)
+
+
+class Parameters:
+    """The parameters of a node: declared from specs, refused with a reason, logged when changed.
+
+    Attributes:
+        values: Their values by name; lists are tuples.
+        expand: Returns what a set of parameters sets beside those that are named in it, and may
+            refuse the set with a ModelError. What the client itself names in the same request wins.
+        apply: Called with what was accepted, before the client is told.
+        guards: Called with all that a set of parameters sets; may refuse it with a ModelError.
+        offered: Parameters that come into being when they are set: there may be thousands.
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Watch over `node`; what is declared on it later counts as well."""
+        self.values: dict[str, Any] = {}
+        self.expand: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _values: {}
+        self.apply: Callable[[Mapping[str, Any]], None] = lambda _values: None
+        self.guards: list[Callable[[Mapping[str, Any]], None]] = []
+        self.offered: Mapping[str, ParameterSpec] = {}
+        self._node = node
+        self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
+        self._specs: dict[str, ParameterSpec] = {}
+        # Of the request being served, which may set one parameter after the other.
+        self._asking: set[str] = set()
+        self._asked: set[str] = set()
+        self._changed: dict[str, Any] = {}
+        self._settling = False
+        self._told: deque[float] = deque(maxlen=_BURST)
+        # One callback does it all: rclpy would concatenate what several return.
+        node.add_pre_set_parameters_callback(self._prepare)
+        node.add_post_set_parameters_callback(self._accept)
+
+    @property
+    def names(self) -> set[str]:
+        """Return the names of all parameters that are declared here."""
+        return set(self._specs)
+
+    def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
+        """Return the values that parameters begin with: the user's, or else the defaults.
+
+        Args:
+            specs: The parameters, which need not be declared yet.
+            strict: Whether a value of the user's that one cannot take is an error; else it is
+                logged, and the default taken.
+
+        Raises:
+            ModelError: The user gave a value that a parameter cannot take.
+        """
+        values = {}
+        for spec in specs:
+            override = self._overrides.get(spec.name)
+            value = spec.default if override is None else spec.converted(override.value)
+            problem = spec.problem(value)
+            if problem and strict:
+                raise UserInputError(problem)
+            if problem:
+                self._node.get_logger().warning(f"{problem}; it begins as {shown(spec.default)}")
+                value = spec.default
+            values[spec.name] = value
+        return values
+
+    def declare(
+        self, specs: Iterable[ParameterSpec], values: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Declare parameters and return their values.
+
+        Args:
+            specs: The parameters.
+            values: From `initial`, which is asked if they are left out.
+
+        Raises:
+            ModelError: The user gave a value that one cannot take, or a name is declared twice.
+        """
+        specs = list(specs)
+        values = self.initial(specs) if values is None else values
+        for spec in specs:
+            if self._node.has_parameter(spec.name):
+                raise UserInputError(f"two parameters would be named '{spec.name}'; rename a joint")
+            self._specs[spec.name] = spec
+            self.values[spec.name] = values[spec.name]
+            self._node.declare_parameter(
+                spec.name, plain(values[spec.name]), spec.descriptor(), ignore_override=True
+            )
+        return {spec.name: values[spec.name] for spec in specs}
+
+    def withdraw(self, names: Iterable[str]) -> None:
+        """Undeclare parameters of something that is gone."""
+        for name in names:
+            # rclpy would keep what is read-only.
+            self._node.describe_parameter(name).read_only = False
+            self._node.undeclare_parameter(name)
+            del self._specs[name], self.values[name]
+            self._changed.pop(name, None)
+
+    def refuse_unknown(self, known: Container[str] = ()) -> None:
+        """Refuse what the user gave at start and nothing declared.
+
+        Args:
+            known: Parameters of other nodes of the process, which may be given to all nodes.
+
+        Raises:
+            ModelError: There is such a parameter.
+        """
+        for name in self._overrides:
+            if not (self._find(name) or name in known or name.startswith(_FOREIGN)):
+                raise UserInputError(self._unknown(name))
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Set parameters on the simulator's own account, in one go.
+
+        Raises:
+            RefusedError: A value is wrong.
+        """
+        parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
+        result = self._node.set_parameters_atomically(parameters)
+        if not result.successful:
+            raise ParameterRejectedError(result.reason)
+
+    def _prepare(self, parameters: list[Parameter]) -> list[Parameter]:
+        """Check a set, and return it with all numbers as floats and with what it implies."""
+        given: dict[str, Any] = {}
+        prepared = []
+        for parameter in parameters:
+            name, value = parameter.name, parameter.value
+            spec = self._find(name)
+            if spec is None and not self._node.has_parameter(name):
+                raise ParameterRejectedError(self._unknown(name))
+            if spec is not None:
+                value = spec.converted(value)
+                problem = "" if spec.read_only or spec.fixed else spec.problem(value)
+                if problem:
+                    raise ParameterRejectedError(problem)
+                if type(value) is not type(parameter.value) and (
+                    type(value) is float or spec.length
+                ):
+                    parameter = Parameter(name, value=plain(value))
+                given[name] = value
+            prepared.append(parameter)
+        try:
+            implied = self.expand(given)
+            for guard in self.guards:
+                guard({**implied, **given})
+        except UserInputError as error:
+            raise ParameterRejectedError(str(error)) from error
+        named = self._asked | given.keys()
+        prepared += [Parameter(n, value=v) for n, v in implied.items() if n not in named]
+        self._asking = set(given)
+        # A dump that is loaded atomically has them all; rclpy refuses an empty set.
+        return [p for p in prepared if not self._is_read_only_as_it_is(p)] or prepared
+
+    def _is_read_only_as_it_is(self, parameter: Parameter) -> bool:
+        name = parameter.name
+        if not self._node.describe_parameter(name).read_only:
+            return False
+        return bool(plain(parameter.value) == plain(self._node.get_parameter(name).value))
+
+    def _accept(self, parameters: Iterable[Parameter]) -> None:
+        """Take over what was set at run time; what is being declared is there already."""
+        if not self._asking:
+            return
+        accepted = {
+            p.name: self._specs[p.name].converted(p.value)
+            for p in parameters
+            if p.name in self._specs
+        }
+        self._changed |= {n: v for n, v in accepted.items() if v != self.values[n]}
+        self.values |= accepted
+        self._asked |= self._asking
+        self._asking = set()
+        self.apply(accepted)
+        if self._settling:
+            return
+        self._settling = later(self._node, self._settle)
+        if not self._settling:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Log in one line what the request changed, and forget it."""
+        if self._changed:
+            listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
+            rest = len(listed) - _SHOWN
+            listing = ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+            log, now = self._node.get_logger(), time.monotonic()
+            # Who schedules gains, or drags a slider, would flood the log.
+            often = len(self._told) == _BURST and now - self._told[0] < 1.0
+            (log.debug if often else log.info)(f"parameters changed: {listing}")
+            self._told.append(now)
+        self._asked, self._changed = set(), {}
+        self._settling = False
+
+    def _find(self, name: str) -> ParameterSpec | None:
+        """Return a parameter's spec, and declare it first if it is only offered."""
+        if name not in self._specs and name in self.offered:
+            self._asking = set()  # what is declared is not set by a client
+            self.declare([self.offered[name]])
+        return self._specs.get(name)
+
+    def _unknown(self, name: str) -> str:
+        """Say that there is no such parameter, and what there is where it was looked for."""
+        parts, specs = name.split("."), {**self._specs, **self.offered}
+        for depth in reversed(range(len(parts))):
+            prefix = "".join(f"{part}." for part in parts[:depth])
+            below = [known.removeprefix(prefix) for known in specs if known.startswith(prefix)]
+            if below:
+                break
+        heads = [
+            prefix + head + (".*" if dot else "")
+            for head, dot, _ in (n.partition(".") for n in below)
+        ]
+        close = get_close_matches(name, specs, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        return f"parameter '{name}' not found{hint}; there are: {', '.join(dict.fromkeys(heads))}"

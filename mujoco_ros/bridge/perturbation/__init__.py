@@ -1,0 +1,1 @@
+"""External wrenches, pulls, mocap bodies and changes of the world over ROS."""

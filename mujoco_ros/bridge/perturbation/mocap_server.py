@@ -1,0 +1,106 @@
+"""The topics that move mocap bodies."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.subscription import Subscription
+
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.perturbation.poses import pose_in_world
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+
+
+@dataclass
+class _Moved:
+    """A mocap body and its topic; `row` belongs to the physics thread."""
+
+    row: int
+    subscription: Subscription | None = None
+
+
+class MocapServer(ModelChangeListener):
+    """Takes ``mocap/<body>/pose`` for every mocap body."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        simulation: Simulation,
+        submit: CommandSubmission,
+        refusals: RejectionLog,
+    ) -> None:
+        """Open the topics.
+
+        Raises:
+            ModelError: Two bodies would have the same topic.
+        """
+        self._endpoints = endpoints
+        self._simulation = simulation
+        self._submit = submit
+        self._refusals = refusals
+        self._bodies: dict[str, _Moved] = {}
+        self._next: dict[str, MocapBody] = {}
+        self.prepare(simulation.plant)
+        self.switch()
+        self.finish()
+
+    def prepare(self, plant: Plant) -> None:
+        """Find the mocap bodies of the next model.
+
+        Raises:
+            ModelError: Two would have the same topic.
+        """
+        self._next = {}
+        for body in mocap_bodies(plant.model, plant.layout):
+            topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
+            if topic in self._next:
+                raise UserInputError(
+                    f"two mocap bodies would be moved by '{topic}': letters, digits and "
+                    "underscores must tell their names apart"
+                )
+            self._next[topic] = body
+
+    def switch(self) -> None:
+        """Go over to the rows of the next model."""
+        for topic, moved in self._bodies.items():
+            moved.row = self._next[topic].mocap if topic in self._next else -1
+
+    def finish(self) -> None:
+        """Take poses for what there is now."""
+        for topic in self._bodies.keys() - self._next.keys():
+            moved = self._bodies.pop(topic)
+            if moved.subscription is not None:
+                self._endpoints.close(moved.subscription)
+        for topic in self._next.keys() - self._bodies.keys():
+            moved = self._bodies[topic] = _Moved(self._next[topic].mocap)
+            moved.subscription = self._endpoints.subscription(
+                PoseStamped,
+                topic,
+                partial(self._take, topic, moved),
+                RELIABLE,
+            )
+
+    def _take(self, topic: str, moved: _Moved, message: PoseStamped) -> None:
+        try:
+            position, quat = pose_in_world(message.header.frame_id, message.pose)
+        except UserInputError as error:
+            self._refusals.report(topic, "refused", str(error))
+            return
+        simulation = self._simulation
+
+        def command(_time: float) -> None:
+            if moved.row >= 0:
+                simulation.data.mocap_pos[moved.row] = position
+                simulation.data.mocap_quat[moved.row] = quat
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))

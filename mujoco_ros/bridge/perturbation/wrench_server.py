@@ -1,0 +1,145 @@
+"""The topics by which forces and torques reach bodies."""
+
+import math
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import mujoco
+from geometry_msgs.msg import Vector3, WrenchStamped
+from rclpy.subscription import Subscription
+
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, places
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+
+EXTERNAL_WRENCH = "external_wrench"
+_LARGEST = 1e9
+"""Beyond, the engine's numbers would be no use: it resets at accelerations of 1e10."""
+
+
+class WrenchServer(ModelChangeListener):
+    """Takes ``external_wrench`` of the scene and of every robot, and lets it act."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        simulation: Simulation,
+        parameters: Parameters,
+        submit: CommandSubmission,
+        refusals: RejectionLog,
+    ) -> None:
+        """Open the topics."""
+        self._endpoints = endpoints
+        self._simulation = simulation
+        self._parameters = parameters
+        self._submit = submit
+        self._refusals = refusals
+        self._open: dict[str, Subscription] = {}
+        self._layout: ModelLayout = simulation.layout
+        self._model: mujoco.MjModel = simulation.model
+        self._places: Mapping[str, BodyFrame] = {}
+        self._next: tuple[mujoco.MjModel, ModelLayout, Mapping[str, BodyFrame]]
+        self.draft(simulation.plant)
+        self.finish()
+
+    def draft(self, plant: Plant) -> None:
+        """Find the frames of the next model."""
+        self._next = (plant.model, plant.layout, places(plant.model, plant.layout))
+
+    def finish(self) -> None:
+        """Take wrenches for what there is now."""
+        self._model, self._layout, self._places = self._next
+        namespaces = {"", *(robot.namespace for robot in self._layout.robots)}
+        for namespace in self._open.keys() - namespaces:
+            self._endpoints.close(self._open.pop(namespace))
+        for namespace in sorted(namespaces - self._open.keys()):
+            self._open[namespace] = self._endpoints.subscription(
+                WrenchStamped,
+                within(namespace, EXTERNAL_WRENCH),
+                partial(self._take, namespace),
+                RELIABLE,
+            )
+
+    def place(self, namespace: str, frame: str) -> BodyFrame:
+        """Return where a frame is; a robot's topic takes the names of its own bodies as well.
+
+        Raises:
+            ModelError: There is no such frame, or nothing that could move.
+        """
+        own = (robot for robot in self._layout.robots if robot.namespace == namespace)
+        names = [*(robot.frame_prefix + frame for robot in own), frame]
+        place = next((self._places[name] for name in names if name in self._places), None)
+        if place is None:
+            movable = [n for n, p in self._places.items() if can_move(self._model, p.body)]
+            raise unknown("frame", frame, movable)
+        if not can_move(self._model, place.body):
+            raise UserInputError(f"frame '{frame}' has no joint that a force could move")
+        return place
+
+    def report(self) -> DiagnosticReport:
+        """Tell what acts, pulls as well."""
+        acting = self._simulation.wrenches
+        wrenches, pulls = acting.listing, acting.pulls
+        said = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
+        said += [f"pulls act at {', '.join(pulls)}"] if pulls else []
+        return DiagnosticReport(
+            "; ".join(said) or "nothing acts from outside",
+            {
+                f"wrench at {frame} [N, Nm]": _row((*wrench.force, *wrench.torque))
+                + (" in world axes" if wrench.in_world else "")
+                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
+                for frame, wrench in wrenches.items()
+            }
+            | {
+                f"pull at {frame}": f"turned to w x y z {_row(pull.quat_wxyz)}"
+                if pull.turns
+                else f"to {_row(pull.position)} m"
+                for frame, pull in pulls.items()
+            },
+        )
+
+    def _take(self, namespace: str, message: WrenchStamped) -> None:
+        topic = within(namespace, EXTERNAL_WRENCH)
+        try:
+            place = self.place(namespace, message.header.frame_id)
+            force = _numbers("force", message.wrench.force)
+            torque = _numbers("torque", message.wrench.torque)
+        except UserInputError as error:
+            self._refusals.report(topic, "refused", str(error))
+            return
+        values = self._parameters.values
+        timeout = values["external_wrench_timeout"] or math.inf
+        in_world = values["external_wrench_axes"] == "world"
+        wrenches = self._simulation.wrenches
+
+        def command(time: float) -> None:
+            wrench = AppliedWrench(
+                force=force, torque=torque, in_world=in_world, until=time + timeout
+            )
+            wrenches.put(place, wrench)
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+
+def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
+    numbers = (float(vector.x), float(vector.y), float(vector.z))
+    if not all(abs(number) <= _LARGEST for number in numbers):  # so is NaN
+        shown = ", ".join(f"{number:g}" for number in numbers)
+        raise UserInputError(f"{name} ({shown}) has a number that is none, or beyond {_LARGEST:g}")
+    return numbers
+
+
+def _row(numbers: Iterable[float]) -> str:
+    return " ".join(f"{number:g}" for number in numbers)

@@ -1,0 +1,1 @@
+"""Publishers that patch numbers into messages serialized once."""

@@ -1,0 +1,216 @@
+"""Filling and publishing everything that is due, at the cost of a few array operations."""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.qos import QoSProfile
+
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+
+_LOG = logging.getLogger(__name__)
+_NANOSECONDS = 1_000_000_000
+_LONG_RUN = 8  # numbers; below, gathering them is quicker
+
+
+class NumberSource(NamedTuple):
+    """Where a number of a message comes from: an array by name, the address in it, and its sign."""
+
+    array: str
+    address: int
+    sign: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """A topic of fixed-layout messages.
+
+    Attributes:
+        name: Topic name, relative to the node's namespace unless it starts with a slash.
+        rate: Name of the publish rate it follows.
+        message: The message, with everything set that never changes.
+        numbers: Path of each changing number, and its source.
+        stamps: Paths of its time stamps.
+        durations: Path of each changing duration, and where it is found in seconds.
+        qos: Quality of service.
+        robot: Index of the robot it belongs to, None for the scene.
+    """
+
+    name: str
+    rate: str
+    message: Any
+    numbers: Mapping[str, NumberSource]
+    stamps: tuple[str, ...]
+    qos: QoSProfile
+    robot: int | None = None
+    durations: Mapping[str, NumberSource] = field(default_factory=dict)
+
+
+class SerializedTopic:
+    """What goes out on a topic: the topic, and its message serialized once."""
+
+    def __init__(self, topic: Topic) -> None:
+        """Serialize the message of `topic`."""
+        self.topic = topic
+        times = [*topic.stamps, *topic.durations]
+        self.template = MessageTemplate(topic.message, list(topic.numbers), times)
+
+
+class TemplatePublisher:
+    """The way out: a publisher, how many listen, and what is published of the present model.
+
+    Attributes:
+        content: What is published.
+        listeners: Matched subscriptions; nothing is published while there are none.
+        lost: Messages that the middleware did not take, as it does under overload.
+    """
+
+    publish: Callable[[bytes], None]
+
+    def __init__(self, content: SerializedTopic) -> None:
+        """Publish `content`; `publish`, which takes its bytes, is set later."""
+        self.content = content
+        self.listeners = 0
+        self.lost = 0
+
+    @property
+    def topic(self) -> Topic:
+        """Return the topic."""
+        return self.content.topic
+
+    def send(self, message: memoryview) -> None:
+        """Publish the bytes of a message, or note that the middleware does not take it."""
+        try:
+            self.publish(message.tobytes())
+        except rclpy_implementation.RCLError as error:
+            self.lose(error)
+
+    def lose(self, error: Exception) -> None:
+        """Note that the middleware did not take a message."""
+        if not self.lost:
+            _LOG.warning("messages on '%s' get lost: %s", self.topic.name, error)
+        self.lost += 1
+
+
+class Batch:
+    """Topics published together: one buffer, filled by a few array operations.
+
+    Long runs of numbers are copied as such, the others gathered by one operation per source array.
+    """
+
+    def __init__(
+        self, outlets: Mapping[TemplatePublisher, SerializedTopic], arrays: Mapping[str, np.ndarray]
+    ) -> None:
+        """Lay the messages out.
+
+        Args:
+            outlets: Where to publish what.
+            arrays: The source arrays by name; their content changes, they themselves never do.
+        """
+        sizes = [(len(content.template.data) + 7) // 8 * 8 for content in outlets.values()]
+        buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
+        self._parts: list[tuple[TemplatePublisher, memoryview]] = []
+        destinations: dict[str, list[int]] = {}
+        sources: dict[str, list[int]] = {}
+        negated: list[int] = []
+        stamps: list[int] = []
+        durations: list[tuple[int, NumberSource]] = []
+        start = 0
+        for (outlet, content), size in zip(outlets.items(), sizes, strict=True):
+            topic, template = content.topic, content.template
+            end = start + len(template.data)
+            buffer[start:end] = np.frombuffer(template.data, np.uint8)
+            self._parts.append((outlet, memoryview(buffer.data)[start:end]))
+            times = (start + template.times).tolist()
+            stamps += times[: len(topic.stamps)]
+            durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
+            for number, offset in zip(topic.numbers.values(), template.offsets, strict=True):
+                sources.setdefault(number.array, []).append(number.address)
+                destinations.setdefault(number.array, []).append(int(start + offset) // 4)
+                if number.sign < 0:
+                    negated.append(int(start + offset) // 4)
+            start += size
+        # CDR aligns doubles to 4 bytes at worst, so a float64 view of stride 4 reaches all of them.
+        self._floats = np.ndarray((len(buffer) // 4 - 1,), "<f8", buffer=buffer.data, strides=(4,))
+        self._words = buffer.view("<u4")
+        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self._gathers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for name in sources:
+            self._plan(arrays[name].reshape(-1), np.array(sources[name]), destinations[name])
+        self._negated = np.array(negated, dtype=np.intp)
+        self._seconds = np.array(stamps, dtype=np.intp) // 4
+        self._nanoseconds = self._seconds + 1
+        self._durations = [
+            (
+                arrays[source.array].reshape(-1),
+                source.address,
+                np.array([offset // 4 for offset, number in durations if number == source]),
+            )
+            for source in dict.fromkeys(number for _, number in durations)
+        ]
+
+    @property
+    def heard(self) -> bool:
+        """Return whether anybody listens to any of the topics."""
+        return any(outlet.listeners for outlet, _ in self._parts)
+
+    def _plan(self, array: np.ndarray, source: np.ndarray, words: list[int]) -> None:
+        """Arrange how numbers at `source` in an array get to their `words`."""
+        destination = np.array(words)
+        breaks = np.flatnonzero((np.diff(source) != 1) | (np.diff(destination) != 2)) + 1
+        single = np.ones(len(source), dtype=bool)
+        for run in np.split(np.arange(len(source)), breaks):
+            if len(run) >= _LONG_RUN:
+                first, last = run[0], run[-1]
+                into = self._floats[destination[first] : destination[last] + 1 : 2]
+                self._copies.append((into, array[source[first] : source[last] + 1]))
+                single[run] = False
+        if single.any():
+            self._gathers.append((array, source[single], destination[single]))
+
+    def publish(self, sec: int, nanosec: int) -> None:
+        """Fill every message and publish those that someone receives."""
+        self._fill(sec, nanosec)
+        for outlet, view in self._parts:
+            if outlet.listeners:
+                outlet.send(view)
+
+    def repeat(self, sec: int, nanosec: int, outlets: Collection[TemplatePublisher]) -> None:
+        """Publish once more what some outlets may have published of the same sample already."""
+        self._fill(sec, nanosec)
+        for outlet, view in self._parts:
+            if outlet in outlets:
+                outlet.send(view)
+
+    def _fill(self, sec: int, nanosec: int) -> None:
+        floats = self._floats
+        for into, values in self._copies:
+            into[...] = values
+        for array, source, destination in self._gathers:
+            floats[destination] = array[source]
+        if len(self._negated):
+            floats[self._negated] = -floats[self._negated]
+        self._words[self._seconds] = sec
+        self._words[self._nanoseconds] = nanosec
+        for array, address, words in self._durations:
+            self._words[words], self._words[words + 1] = split(array.item(address))
+
+
+def stamp(time: float) -> Time:
+    """Return a simulated time as a message."""
+    sec, nanosec = split(time)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def nanoseconds(time: Time) -> int:
+    """Return a stamp as one number [ns]."""
+    return int(time.sec) * _NANOSECONDS + int(time.nanosec)
+
+
+def split(time: float) -> tuple[int, int]:
+    """Return a simulated time as seconds and nanoseconds, rounded to the nanosecond."""
+    return divmod(round(time * _NANOSECONDS), _NANOSECONDS)

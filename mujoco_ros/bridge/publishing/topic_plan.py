@@ -1,0 +1,121 @@
+"""What there is to publish of one model: the topics, and where their numbers come from."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
+from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transform_topic
+from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.control.modes import POSITION
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import RatesConfig
+from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.tracking import Tracking
+
+# DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
+_LONGEST_NAME = 200
+
+
+class TopicPlan:
+    """All topics that go out at a rate, and the arrays behind their numbers.
+
+    Attributes:
+        contents: What is published, but for /clock.
+        arrays: The arrays by name.
+    """
+
+    def __init__(
+        self,
+        plant: Plant,
+        now: Callable[[], float],
+        frames: FramePlan,
+        wrench_sign: WrenchSign,
+        *,
+        controllers: bool,
+    ) -> None:
+        """Plan what is published.
+
+        Args:
+            plant: What is published.
+            now: Returns the simulated time of the sample [s].
+            frames: The frames on /tf.
+            wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+            controllers: Whether to publish the state of the robots' trajectory controllers.
+
+        Raises:
+            ModelError: Elements of the model would have the same, or no valid, topic name.
+        """
+        layout, sample, references = plant.layout, plant.sample, plant.references
+        self._robots = plant.assembly.config.robots
+        bases = [base for robot in layout.robots for base in robot.bases]
+        motion = BaseMotion(bases, sample)
+        parents = plant.model.body_parentid[frames.linked_bodies].tolist()
+        poses = RelativePoses(frames.linked_bodies, parents, sample)
+        optical = OpticalPoses(frames.following, sample)
+        tracking = Tracking(plant)
+        self.arrays: dict[str, np.ndarray] = {
+            "qpos": sample.qpos,
+            "qvel": sample.qvel,
+            "qacc": sample.qacc,
+            "qfrc_actuator": sample.qfrc_actuator,
+            "sensordata": sample.sensordata,
+            "base_motion": motion.values,
+            "relative_poses": poses.values,
+            "optical_poses": optical.values,
+            "reference_position": references.q,
+            "reference_velocity": references.dq,
+            "reference_effort": references.tau,
+            "reference_acceleration": tracking.acceleration,
+            "position_error": tracking.error[0],
+            "velocity_error": tracking.error[1],
+            "elapsed": tracking.elapsed,
+        }
+        self._derived = {
+            "base_motion": motion.update,
+            "relative_poses": poses.update,
+            "optical_poses": optical.update,
+            "position_error": lambda: tracking.update(now()),
+        }
+        topics: list[Topic] = []
+        first_base = first_joint = 0
+        for index, robot in enumerate(layout.robots):
+            joints = plant.controls[index].joints.taking(POSITION) if controllers else ()
+            controlled = [(joint, first_joint + joint) for joint in joints]
+            topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
+            first_base += len(robot.bases)
+            first_joint += len(robot.joints.names)
+        if frames.moving:
+            topics.append(transform_topic(frames.moving))
+        check_names(topics)
+        self.contents = [SerializedTopic(topic) for topic in topics]
+
+    def robot(self, topic: Topic) -> str:
+        """Return the name of the robot that a topic belongs to; empty for the scene."""
+        return "" if topic.robot is None else self._robots[topic.robot].name
+
+    def rate(self, topic: Topic, rates: dict[str, float]) -> float:
+        """Return the rate of a topic [Hz]: its robot's own, or else that of `rates`."""
+        own: RatesConfig | None = None
+        if topic.robot is not None:
+            own = self._robots[topic.robot].publish_rate
+        rate = getattr(own, topic.rate, None)
+        return rates[topic.rate] if rate is None else rate
+
+    def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
+        """Return what must be computed before the numbers of `contents` are gathered."""
+        used = {number.array for c in contents for number in c.topic.numbers.values()}
+        return [update for name, update in self._derived.items() if name in used]
+
+
+def check_names(topics: list[Topic]) -> None:
+    """Refuse elements of a model whose names become the same, or no valid, topic name."""
+    for index, topic in enumerate(topics):
+        if topic.name in (other.name for other in topics[:index]):
+            raise UserInputError(
+                f"two elements of the model would publish on '{topic.name}': letters, digits and "
+                "underscores must tell their names apart"
+            )
+        if len(topic.name) > _LONGEST_NAME:
+            raise UserInputError(f"the topic name '{topic.name}' is longer than {_LONGEST_NAME}")

@@ -1,0 +1,263 @@
+"""Which topics a robot has: one row per kind of sensor, one function per message."""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from control_msgs.msg import JointTrajectoryControllerState
+from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu as ImuMessage
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
+from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
+
+WrenchSign = Literal["child_on_parent", "parent_on_child"]
+
+RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use
+SENSOR = qos_profile_sensor_data
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
+WORLD = "world"
+CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
+
+RATES = {
+    "joint_states": 500.0,
+    "imu": 500.0,
+    "wrench": 500.0,
+    "contact": 500.0,
+    "odom": 500.0,
+    "base_accel": 500.0,
+    "tf": 100.0,
+    "controller_state": 100.0,
+}
+"""Default publish rates in simulated time [Hz]."""
+
+
+def clock_topic() -> Topic:
+    """Return /clock, published with every step that publishes anything."""
+    return Topic(
+        name="/clock", rate="clock", message=Clock(), numbers={}, stamps=("clock",), qos=RELIABLE
+    )
+
+
+def robot_topics(
+    index: int,
+    robot: RobotLayout,
+    first_base: int,
+    wrench_sign: WrenchSign,
+    controlled: Sequence[tuple[int, int]] = (),
+) -> Iterator[Topic]:
+    """Yield every topic of a robot but TF.
+
+    Args:
+        index: The robot's index in the layout.
+        robot: The robot.
+        first_base: Row of its first floating base in the ``base_motion`` array.
+        wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+        controlled: Of each joint of its trajectory controller the index among the robot's joints
+            and that among the joints of all robots; none without such a controller.
+    """
+    # MuJoCo's force and torque sensors report what the parent does to the child.
+    sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
+    if robot.joints.names:
+        yield _joint_states(index, robot)
+    if controlled:
+        yield _controller_state(index, robot, controlled)
+    for imu in robot.imus:
+        yield _imu(index, robot, imu)
+    for sensor in robot.force_torques:
+        yield _wrench(index, robot, sensor, sign)
+    for touch in robot.touches:
+        yield _contact(index, robot, touch)
+    for row, base in enumerate(robot.bases, first_base):
+        yield _odom(index, robot, base, row)
+        yield _base_accel(index, robot, base, row)
+
+
+def vector(path: str, array_name: str, start: int, sign: float = 1.0) -> dict[str, NumberSource]:
+    """Map ``path.x``, ``.y``, ``.z`` to three numbers from `start` on."""
+    return {
+        f"{path}.{axis}": NumberSource(array_name, start + i, sign) for i, axis in enumerate("xyz")
+    }
+
+
+def quaternion(path: str, array_name: str, start: int) -> dict[str, NumberSource]:
+    """Map a message's xyzw quaternion to wxyz numbers from `start` on."""
+    return {f"{path}.{axis}": NumberSource(array_name, start + i) for i, axis in enumerate("wxyz")}
+
+
+def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
+    """Return /tf; a row is (parent frame, child frame, array, start of its 7 numbers)."""
+    message = TFMessage()
+    numbers: dict[str, NumberSource] = {}
+    for i, (parent, child, array_name, start) in enumerate(frames):
+        transform = TransformStamped()
+        transform.header.frame_id, transform.child_frame_id = parent, child
+        message.transforms.append(transform)
+        numbers |= vector(f"transforms.{i}.transform.translation", array_name, start)
+        numbers |= quaternion(f"transforms.{i}.transform.rotation", array_name, start + 3)
+    return Topic(
+        name="/tf",
+        rate="tf",
+        message=message,
+        numbers=numbers,
+        stamps=tuple(f"transforms.{i}.header.stamp" for i in range(len(frames))),
+        qos=TF,
+    )
+
+
+def _topic(
+    index: int,
+    robot: RobotLayout,
+    kind: str,
+    element: str,
+    message: Any,
+    numbers: Mapping[str, NumberSource],
+    qos: QoSProfile = SENSOR,
+) -> Topic:
+    """Return the topic ``<namespace>/<kind>/<element>``, published at the rate of its kind."""
+    parts = (robot.namespace, kind, topic_token(element) if element else "")
+    return Topic(
+        name=within(*parts),
+        rate=kind,
+        message=message,
+        numbers=numbers,
+        stamps=("header.stamp",),
+        qos=qos,
+        robot=index,
+    )
+
+
+def _joint_states(index: int, robot: RobotLayout) -> Topic:
+    joints = robot.joints
+    zeros = array("d", [0.0] * len(joints.names))
+    message = JointState(name=list(joints.names), position=zeros, velocity=zeros, effort=zeros)
+    numbers: dict[str, NumberSource] = {}
+    for field, source, addresses in (
+        ("position", "qpos", joints.qpos),
+        ("velocity", "qvel", joints.dof),
+        ("effort", "qfrc_actuator", joints.dof),
+    ):
+        numbers |= {f"{field}.{i}": NumberSource(source, int(a)) for i, a in enumerate(addresses)}
+    return _topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
+
+
+def _controller_state(
+    index: int, robot: RobotLayout, controlled: Sequence[tuple[int, int]]
+) -> Topic:
+    joints = robot.joints
+    message = JointTrajectoryControllerState(
+        joint_names=[joints.names[own] for own, _ in controlled], speed_scaling_factor=1.0
+    )
+    numbers: dict[str, NumberSource] = {}
+    for field, array_name in (
+        ("reference.positions", "reference_position"),
+        ("reference.velocities", "reference_velocity"),
+        ("reference.accelerations", "reference_acceleration"),
+        ("reference.effort", "reference_effort"),
+        ("error.positions", "position_error"),
+        ("error.velocities", "velocity_error"),
+        ("output.positions", "reference_position"),
+        ("output.velocities", "reference_velocity"),
+        ("output.effort", "reference_effort"),
+    ):
+        numbers |= {
+            f"{field}.{i}": NumberSource(array_name, among_all)
+            for i, (_, among_all) in enumerate(controlled)
+        }
+    for field, array_name, addresses in (
+        ("feedback.positions", "qpos", joints.qpos),
+        ("feedback.velocities", "qvel", joints.dof),
+        ("feedback.effort", "qfrc_actuator", joints.dof),
+    ):
+        numbers |= {
+            f"{field}.{i}": NumberSource(array_name, int(addresses[own]))
+            for i, (own, _) in enumerate(controlled)
+        }
+    zeros = array("d", [0.0] * len(controlled))
+    for field in {path.rpartition(".")[0] for path in numbers}:
+        point, name = field.split(".")
+        # One for each: where messages check their fields, they keep the array and not a copy.
+        setattr(getattr(message, point), name, zeros[:])
+    return Topic(
+        name=within(robot.namespace, CONTROLLER_STATE),
+        rate="controller_state",
+        message=message,
+        numbers=numbers,
+        stamps=("header.stamp",),
+        durations={
+            f"{point}.time_from_start": NumberSource("elapsed", index)
+            for point in ("reference", "feedback", "error", "output")
+        },
+        qos=RELIABLE,
+        robot=index,
+    )
+
+
+def _imu(index: int, robot: RobotLayout, imu: ImuSensor) -> Topic:
+    message = ImuMessage()
+    message.header.frame_id = robot.frame(imu.frame)
+    message.orientation.w = 1.0
+    numbers: dict[str, NumberSource] = {}
+    # A covariance that starts with -1 says that there is no such measurement (sensor_msgs/Imu).
+    if imu.orientation is None:
+        message.orientation_covariance[0] = -1.0
+    else:
+        numbers |= quaternion("orientation", "sensordata", imu.orientation)
+    if imu.gyro is None:
+        message.angular_velocity_covariance[0] = -1.0
+    else:
+        numbers |= vector("angular_velocity", "sensordata", imu.gyro)
+    if imu.accelerometer is None:
+        message.linear_acceleration_covariance[0] = -1.0
+    else:
+        numbers |= vector("linear_acceleration", "sensordata", imu.accelerometer)
+    return _topic(index, robot, "imu", imu.name, message, numbers)
+
+
+def _wrench(index: int, robot: RobotLayout, sensor: ForceTorqueSensor, sign: float) -> Topic:
+    message = WrenchStamped()
+    message.header.frame_id = robot.frame(sensor.frame)
+    numbers = vector("wrench.force", "sensordata", sensor.force, sign)
+    numbers |= vector("wrench.torque", "sensordata", sensor.torque, sign)
+    return _topic(index, robot, "wrench", sensor.name, message, numbers)
+
+
+def _contact(index: int, robot: RobotLayout, touch: TouchSensor) -> Topic:
+    message = WrenchStamped()
+    message.header.frame_id = robot.frame(touch.frame)
+    numbers = {"wrench.force.z": NumberSource("sensordata", touch.force)}
+    return _topic(index, robot, "contact", touch.name, message, numbers)
+
+
+def _told_apart(robot: RobotLayout, base: FloatingBase) -> str:
+    """Return what distinguishes the topics of a base: its body, if the robot has several bases."""
+    return base.name if len(robot.bases) > 1 else ""
+
+
+def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
+    message = Odometry()
+    message.header.frame_id, message.child_frame_id = WORLD, robot.frame(base.name)
+    numbers = vector("pose.pose.position", "qpos", base.qpos)
+    numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
+    numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
+    numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
+    return _topic(index, robot, "odom", _told_apart(robot, base), message, numbers, RELIABLE)
+
+
+def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
+    message = AccelStamped()
+    message.header.frame_id = robot.frame(base.name)
+    numbers = vector("accel.linear", "base_motion", 6 * row + 3)
+    numbers |= vector("accel.angular", "qacc", base.dof + 3)
+    return _topic(index, robot, "base_accel", _told_apart(robot, base), message, numbers)

@@ -1,0 +1,1 @@
+"""Work-arounds for rclpy, each with its upstream issue; see README.md."""

@@ -1,0 +1,1 @@
+"""The services and actions of the package simulation_interfaces."""

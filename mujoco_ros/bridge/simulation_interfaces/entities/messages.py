@@ -1,0 +1,96 @@
+"""Between arrays and the messages that speak of entities."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from geometry_msgs.msg import Accel, Point, Pose, Quaternion, Twist, Vector3
+from simulation_interfaces.msg import Bounds, EntityState
+
+from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.bridge.publishing.topics import WORLD
+from mujoco_ros.sim.observer import BoundingBox, Motion
+
+_FARTHEST_M = 1e6
+_FASTEST = 1e6
+
+
+def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
+    """Return a pose.  # (3,), (4,)."""
+    w, x, y, z = (float(number) for number in quat_wxyz)
+    px, py, pz = (float(number) for number in position)
+    return Pose(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def state_message(motion: Motion, time: float) -> EntityState:
+    """Return what is known of a motion at a simulated time [s], in the world frame."""
+    state = EntityState()
+    state.header.frame_id, state.header.stamp = WORLD, stamp(time)
+    state.pose = pose_message(motion.position, motion.quat_wxyz)
+    state.twist = Twist(linear=_vector(motion.linear), angular=_vector(motion.angular))
+    state.acceleration = Accel(
+        linear=_vector(motion.linear_acceleration), angular=_vector(motion.angular_acceleration)
+    )
+    return state
+
+
+def bounds_message(box: BoundingBox | None) -> Bounds:
+    """Return a box as bounds: the corner of the highest coordinates first; None has none."""
+    if box is None:
+        return Bounds(type=Bounds.TYPE_EMPTY)
+    return Bounds(type=Bounds.TYPE_BOX, points=[_vector(box.high), _vector(box.low)])
+
+
+def read_pose(pose: Pose) -> np.ndarray:
+    """Return a pose as position and unit quaternion wxyz.  # (7,).
+
+    Raises:
+        ValueError: A number is not finite or huge, or the quaternion is not of length 1.
+    """
+    p, q = pose.position, pose.orientation
+    found = np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z])
+    _check(found, ("x", "y", "z"), "position", _FARTHEST_M)
+    _check(found[3:], ("w", "x", "y", "z"), "orientation", 2.0)
+    length = float(np.linalg.norm(found[3:]))
+    if abs(length - 1.0) > 0.01:
+        raise ValueError(f"the orientation is no unit quaternion: its length is {length:g}")
+    mujoco.mju_normalize4(found[3:])
+    return found
+
+
+def read_twist(twist: Twist) -> np.ndarray:
+    """Return linear [m/s] and angular velocity [rad/s].  # (6,).
+
+    Raises:
+        ValueError: A number is not finite, or huge.
+    """
+    found = np.array([*_numbers(twist.linear), *_numbers(twist.angular)])
+    _check(found, ("x", "y", "z"), "linear velocity", _FASTEST)
+    _check(found[3:], ("x", "y", "z"), "angular velocity", _FASTEST)
+    return found
+
+
+def read_points(bounds: Bounds) -> np.ndarray:
+    """Return the points of bounds.  # (n, 3).
+
+    Raises:
+        ValueError: A number is not finite, or huge.
+    """
+    for point in bounds.points:
+        _check(np.array(_numbers(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
+    return np.array([_numbers(point) for point in bounds.points]).reshape(-1, 3)
+
+
+def _numbers(vector: Vector3) -> tuple[float, float, float]:
+    return vector.x, vector.y, vector.z
+
+
+def _vector(values: np.ndarray) -> Vector3:
+    x, y, z = (float(value) for value in values)
+    return Vector3(x=x, y=y, z=z)
+
+
+def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> None:
+    for name, value in zip(names, values, strict=False):
+        if not abs(value) <= most:  # not a number compares as false
+            raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")

@@ -1,0 +1,80 @@
+"""All services that speak of entities and worlds."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+
+from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
+from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
+from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
+from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
+from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import SpawnablesService
+from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
+from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
+
+Handler = Callable[[Any, Responder], None]
+
+
+class EntityServices:
+    """Serves them.
+
+    Attributes:
+        registry: What entities there are; follows changes of the model.
+        spawning: Adds entities and deletes them.
+        worlds: Which world is loaded.
+    """
+
+    def __init__(
+        self, node: Node, interfaces: SimulationInterfaces, world: ModelSwitch, scene: str
+    ) -> None:
+        """Serve them.
+
+        Args:
+            node: The node whose executor answers.
+            interfaces: Where they are served.
+            world: Changes the model.
+            scene: The scene that is simulated, given as for `load_scene`.
+        """
+        self.registry = EntityRegistry(node, world.simulation)
+        world.follow(self.registry)
+        background = BackgroundWorker()
+        self.spawning = SpawnServices(self.registry, world)
+        self.worlds = WorldServices(world, self.registry, background, scene)
+        self.spawning.closed = self.worlds.closed
+        interfaces.spawn_formats = ["MJCF", "URDF"]
+        for name, handler, *features in self._served(world, background):
+            interfaces.serve(name, handler, *features)
+
+    def _served(
+        self, world: ModelSwitch, background: BackgroundWorker
+    ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
+        queries, setting = (
+            EntityQueries(self.registry),
+            EntityStateService(self.registry, world.simulation),
+        )
+        poses, spawnables = NamedPoses(self.registry), SpawnablesService(background)
+        spawning, worlds = self.spawning, self.worlds
+        return [
+            ("SpawnEntity", spawning.spawn_entity, "SPAWNING", "SPAWNING_RESOURCE_STRING"),
+            ("SpawnEntities", spawning.spawn_entities, "SPAWNING_ENTITIES"),
+            ("DeleteEntity", spawning.delete_entity, "DELETING"),
+            ("GetEntities", queries.get_entities, "ENTITY_TAGS", "ENTITY_CATEGORIES"),
+            ("GetEntityState", queries.get_entity_state, "ENTITY_STATE_GETTING"),
+            ("SetEntityState", setting.set_entity_state, "ENTITY_STATE_SETTING"),
+            ("GetEntitiesStates", queries.get_entities_states, "ENTITY_STATE_GETTING"),
+            ("GetEntityInfo", queries.get_entity_info, "ENTITY_INFO_GETTING"),
+            ("SetEntityInfo", queries.set_entity_info, "ENTITY_INFO_SETTING"),
+            ("GetEntityBounds", queries.get_entity_bounds, "ENTITY_BOUNDS", "ENTITY_BOUNDS_BOX"),
+            ("GetNamedPoses", poses.get_named_poses, "NAMED_POSES"),
+            ("GetNamedPoseBounds", poses.get_named_pose_bounds, "POSE_BOUNDS"),
+            ("GetSpawnables", spawnables.get_spawnables, "SPAWNABLES"),
+            ("LoadWorld", worlds.load_world, "WORLD_LOADING", "WORLD_RESOURCE_STRING"),
+            ("UnloadWorld", worlds.unload_world, "WORLD_UNLOADING"),
+            ("GetCurrentWorld", worlds.get_current_world, "WORLD_INFO_GETTING"),
+            ("GetAvailableWorlds", worlds.get_available_worlds, "AVAILABLE_WORLDS", "WORLD_TAGS"),
+        ]

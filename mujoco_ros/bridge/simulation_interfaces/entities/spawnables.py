@@ -1,0 +1,92 @@
+"""GetSpawnables: what there is to spawn."""
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+from simulation_interfaces.msg import Bounds, Spawnable
+
+from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import name_source
+from mujoco_ros.bridge.simulation_interfaces.rejection import failed, granting
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.compiler_silence import quiet_compiler
+from mujoco_ros.model.scene.file_header import remark, root_element
+from mujoco_ros.model.scene.parts import load_spec
+from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
+from mujoco_ros.model.scene.worlds import files_below
+from mujoco_ros.model.strict import read_text
+from mujoco_ros.model.uri import check_file, resolve
+from mujoco_ros.sim.observer import Observer
+
+SUFFIXES = (".xml", ".mjcf", ".urdf")
+
+
+class SpawnablesService:
+    """Tells which models can be spawned: the shipped ones, and those where a request says."""
+
+    def __init__(self, background: BackgroundWorker) -> None:
+        """Read models in the background."""
+        self._background = background
+        self._bounds: dict[tuple[Path, float], Bounds] = {}
+
+    @granting
+    def get_spawnables(self, request: Any, answer: Responder) -> None:
+        """List models; a source that cannot be searched fails, but the others are listed."""
+
+        def look() -> None:
+            found, problems = list(shipped_models()), []
+            for source in request.sources:
+                try:
+                    found += _models(source)
+                except UserInputError as error:
+                    problems.append(str(error))
+            answer.response.spawnables = [self._spawnable(path) for path in dict.fromkeys(found)]
+            if problems:
+                raise failed("; ".join(problems))
+
+        self._background.answer(answer, look)
+
+    def _spawnable(self, path: Path) -> Spawnable:
+        spawnable = Spawnable()
+        name_source(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
+        spawnable.description = remark(read_text(path)) or path.stem
+        key = path, path.stat().st_mtime
+        if key not in self._bounds:
+            self._bounds[key] = _bounds(path)
+        spawnable.spawn_bounds = self._bounds[key]
+        return spawnable
+
+
+def _models(source: str) -> list[Path]:
+    """Return the models in a file or a folder and those below it."""
+    path = resolve(source, Path.cwd())
+    if path.is_dir():
+        return [file for file in files_below(path, SUFFIXES) if _is_model(file)]
+    check_file(path, "source of models")
+    if not _is_model(path):
+        raise UserInputError(f"'{path}' is no model: MJCF begins with <mujoco>, URDF with <robot>")
+    return [path]
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        return root_element(read_text(path))[0] in ("mujoco", "robot")
+    except UserInputError:
+        return False
+
+
+def _bounds(path: Path) -> Bounds:
+    """Return the box around a model as it would be spawned, seen from its own origin."""
+    try:
+        with quiet_compiler():
+            model = load_spec(path, "").compile()
+    except (UserInputError, ValueError, mujoco.FatalError):
+        return bounds_message(None)  # spawning it will tell what is wrong
+    data, observer = mujoco.MjData(model), Observer(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    observer.look(observer.note(data))
+    return bounds_message(observer.box(range(model.ngeom)))

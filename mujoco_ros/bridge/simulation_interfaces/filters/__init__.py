@@ -1,0 +1,1 @@
+"""Filters that requests of simulation_interfaces carry."""

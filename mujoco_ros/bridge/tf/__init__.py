@@ -1,0 +1,1 @@
+"""TF frames and robot descriptions."""

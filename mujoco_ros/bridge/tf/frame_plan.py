@@ -1,0 +1,184 @@
+"""Which TF frames there are, and which of them move."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import mujoco
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+
+from mujoco_ros.bridge.publishing.topics import WORLD
+from mujoco_ros.model.robot.body_frames import mocap_bodies
+from mujoco_ros.model.robot.description import RobotDescription
+from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.scene.pose_config import quaternion_wxyz
+from mujoco_ros.model.sensors.cameras import Camera
+
+TfMode = Literal["base", "all", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramePlan:
+    """What goes to /tf and /tf_static.
+
+    Attributes:
+        moving: Rows of (parent frame, child frame, source array, start of its 7 numbers).
+        linked_bodies: Bodies whose pose relative to their parent is needed, in the order of the
+            ``relative_poses`` array.
+        following: Cameras that follow something, in the order of the ``optical_poses`` array.
+        static: Transforms that never change.
+    """
+
+    moving: list[tuple[str, str, str, int]]
+    linked_bodies: list[int]
+    following: list[int]
+    static: list[TransformStamped]
+
+
+def plan_frames(
+    model: mujoco.MjModel,
+    layout: ModelLayout,
+    mode: TfMode,
+    described: Sequence[RobotDescription],
+) -> FramePlan:
+    """Decide which frames to publish, so that each has one parent.
+
+    Args:
+        model: The model.
+        layout: Its robots.
+        mode: ``base``: the root of each robot, free objects, cameras that follow something, and
+            sensors that are in no robot_description, the rest being robot_state_publisher's;
+            ``all``: every link and sensor; ``none``.
+        described: The description of each robot.
+    """
+    plan = FramePlan(moving=[], linked_bodies=[], following=[], static=[])
+    if mode == "none":
+        return plan
+    for robot, description in zip(layout.robots, described, strict=True):
+        for base in robot.bases:
+            plan.moving.append((WORLD, robot.frame(base.name), "qpos", base.qpos))
+        if mode == "all":
+            _add_bodies(plan, model, robot, robot.bodies)
+            _add_sensors(plan, model, robot, frozenset())
+            continue
+        carried = description.links - {description.root}
+        roots = [b for b in robot.roots if _name(model, robot, b) not in carried]
+        # Links on ball joints are in the description, but no joint state says how they stand.
+        loose = [
+            b
+            for b in robot.bodies
+            if _name(model, robot, b) in description.floating and model.body_mocapid[b] < 0
+        ]
+        _add_bodies(plan, model, robot, [*roots, *loose])
+        _add_sensors(plan, model, robot, description.links)
+        if description.root == WORLD and robot.frame_prefix:
+            pose = description.pose
+            quat = quaternion_wxyz(pose)
+            plan.static.append(
+                _transform(WORLD, robot.frame_prefix + WORLD, np.array(pose.xyz), quat)
+            )
+    for frame, base in layout.free_objects:
+        plan.moving.append((WORLD, frame, "qpos", base.qpos))
+    for mocap in mocap_bodies(model, layout):
+        if mocap.body not in plan.linked_bodies:
+            row = len(plan.linked_bodies)
+            plan.linked_bodies.append(mocap.body)
+            plan.moving.append((WORLD, mocap.frame, "relative_poses", 7 * row))
+    _add_others(plan, model, layout)
+    for camera in layout.every_camera:
+        if not _is_fixed(model, camera):
+            plan.moving.append((WORLD, camera.frame, "optical_poses", 7 * len(plan.following)))
+            plan.following.append(camera.camera)
+    return plan
+
+
+def _add_bodies(
+    plan: FramePlan, model: mujoco.MjModel, robot: RobotLayout, bodies: Iterable[int]
+) -> None:
+    free = {base.body for base in robot.bases}
+    for body in bodies:
+        joint = int(model.body_jntadr[body])
+        if body in free or (joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE):
+            continue
+        parent_frame = _body_frame(model, robot, int(model.body_parentid[body]))
+        child_frame = _body_frame(model, robot, body)
+        if model.body_jntnum[body] or model.body_mocapid[body] >= 0:
+            row = len(plan.linked_bodies)
+            plan.linked_bodies.append(body)
+            plan.moving.append((parent_frame, child_frame, "relative_poses", 7 * row))
+        else:
+            plan.static.append(
+                _transform(parent_frame, child_frame, model.body_pos[body], model.body_quat[body])
+            )
+
+
+def _add_sensors(
+    plan: FramePlan, model: mujoco.MjModel, robot: RobotLayout, known: frozenset[str]
+) -> None:
+    sites = {robot.frame_prefix + sensor.frame: sensor.site for sensor in robot.site_sensors}
+    sites |= {lidar.frame: lidar.site for lidar in robot.lidars}
+    frames = [_at_site(model, site, frame) for frame, site in sites.items()]
+    frames += [_at_camera(model, camera) for camera in robot.cameras if _is_fixed(model, camera)]
+    for frame, body, position, quat in frames:
+        if frame.removeprefix(robot.frame_prefix) not in known:
+            parent = _body_frame(model, robot, body)
+            plan.static.append(_transform(parent, frame, position, quat))
+
+
+def _add_others(plan: FramePlan, model: mujoco.MjModel, layout: ModelLayout) -> None:
+    """Add the cameras and lidars of the world and of objects."""
+    parents = {0: WORLD} | {base.body: frame for frame, base in layout.free_objects}
+    parents |= {mocap.body: mocap.frame for mocap in mocap_bodies(model, layout)}
+    sites = {lidar.frame: lidar.site for lidar in layout.lidars}
+    frames = [_at_site(model, site, frame) for frame, site in sites.items()]
+    frames += [_at_camera(model, camera) for camera in layout.cameras if _is_fixed(model, camera)]
+    for frame, body, position, quat in frames:
+        while body not in parents and not model.body_jntnum[body]:
+            moved, turned = np.zeros(3), np.zeros(4)
+            mujoco.mju_mulPose(
+                moved, turned, model.body_pos[body], model.body_quat[body], position, quat
+            )
+            body, position, quat = int(model.body_parentid[body]), moved, turned
+        if body in parents:  # else on a joint of an object, whose links TF does not know
+            plan.static.append(_transform(parents[body], frame, position, quat))
+
+
+_Fixed = tuple[str, int, np.ndarray, np.ndarray]
+"""A frame, the body that it is on, and its position and orientation wxyz there."""
+
+
+def _at_site(model: mujoco.MjModel, site: int, frame: str) -> _Fixed:
+    return frame, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site]
+
+
+def _at_camera(model: mujoco.MjModel, camera: Camera) -> _Fixed:
+    quat = np.zeros(4)
+    mujoco.mju_mulQuat(quat, model.cam_quat[camera.camera], np.array(OPTICAL_WXYZ))
+    return camera.frame, camera.body, model.cam_pos[camera.camera], quat
+
+
+def _is_fixed(model: mujoco.MjModel, camera: Camera) -> bool:
+    """Whether a camera stays where it is on its body; one that follows something does not."""
+    return bool(model.cam_mode[camera.camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED)
+
+
+def _body_frame(model: mujoco.MjModel, robot: RobotLayout, body: int) -> str:
+    return robot.frame_prefix + _name(model, robot, body) if body else WORLD
+
+
+def _name(model: mujoco.MjModel, robot: RobotLayout, body: int) -> str:
+    # Only compiled models have nameless bodies.
+    return model.body(body).name.removeprefix(robot.prefix) or f"body{body}"
+
+
+def _transform(
+    parent: str, child: str, position: np.ndarray, quat_wxyz: np.ndarray
+) -> TransformStamped:
+    message = TransformStamped()
+    message.header.frame_id, message.child_frame_id = parent, child
+    translation, rotation = message.transform.translation, message.transform.rotation
+    translation.x, translation.y, translation.z = (float(x) for x in position)
+    rotation.w, rotation.x, rotation.y, rotation.z = (float(x) for x in quat_wxyz)
+    return message

@@ -1,0 +1,1 @@
+"""Cameras and lidars, rendered and published by a child process."""

@@ -1,0 +1,1 @@
+"""The node `mujoco_cameras`: topics of cameras, lidars and contacts."""

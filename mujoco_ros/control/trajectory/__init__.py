@@ -1,0 +1,1 @@
+"""Joint trajectories: splines, tracking, and the joint trajectory controller."""

@@ -1,0 +1,1 @@
+"""Evaluation of controllers over many episodes under varied conditions."""

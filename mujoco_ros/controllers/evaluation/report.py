@@ -1,0 +1,109 @@
+"""Episodes as tables: CSV for programs, Markdown and text for people."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+
+from mujoco_ros.controllers.evaluation.episode import Episode
+from mujoco_ros.controllers.evaluation.quantities import quantity
+from mujoco_ros.controllers.evaluation.statistics import Summary, names
+
+_ABOUT = ("seed", "outcome", "reason", "failures", "duration", "cost", "digest")
+_GROUPS = ("conditions", "measures", "phases")
+
+
+def as_csv(episodes: Sequence[Episode]) -> str:
+    """Return a line for each episode, in the order of seeds."""
+    columns = {group: names(episodes, group) for group in _GROUPS}
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*_ABOUT, *(name for group in _GROUPS for name in columns[group]), "planning"])
+    for it in sorted(episodes, key=lambda it: it.seed):
+        about = [it.seed, it.outcome, it.reason, " ".join(it.failures), it.duration, it.cost]
+        values = [getattr(it, group).get(name) for group in _GROUPS for name in columns[group]]
+        planning = " ".join(f"{taken:.4f}" for taken in it.planning)
+        writer.writerow([*about, it.digest, *values, planning])
+    return text.getvalue()
+
+
+def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> str:
+    """Return what episodes come to, and those that failed, each with how to run it again."""
+    low, high = summary.interval
+    rate = summary.successes / summary.count if summary.count else 0.0
+    lines = [
+        f"# {title}",
+        "",
+        f"**{summary.successes} of {summary.count}** succeeded: {rate:.1%}, "
+        f"95 % interval {low:.1%} to {high:.1%} (Wilson).",
+        f"Simulated {summary.speed:.1f} times as fast as real time on a processor"
+        f"{_planning(summary)}.",
+        "",
+        *_table(
+            ("Measured in successful episodes", "mean", "RMS", "largest"),
+            [
+                (it.title, *map(it.told, values))
+                for it, values in ((quantity(name), it) for name, it in summary.measures.items())
+            ],
+        ),
+        *_table(
+            ("State", "mean time [s]"),
+            [(name, f"{taken:.2f}") for name, taken in summary.phases.items()],
+        ),
+        *_table(("Failed with", "episodes"), summary.outcomes.items()),
+        *_table(("Recovered from", "times"), summary.recovered.items()),
+        *_table(
+            ("Failed episode (`--episode`)", "outcome", "why"),
+            [(it.seed, it.outcome, it.reason) for it in episodes if not it.success],
+        ),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_text(episode: Episode) -> str:
+    """Return all that is known of one episode, a line for each thing."""
+    about = {
+        "outcome": episode.outcome,
+        "why": episode.reason,
+        "failures on the way": ", ".join(episode.failures),
+        "simulated time [s]": f"{episode.duration:.3f}",
+        "processor time [s]": f"{episode.cost:.2f}",
+        "plans made in [ms]": ", ".join(f"{1e3 * taken:.0f}" for taken in episode.planning),
+        "digest of its states": episode.digest,
+    }
+    groups = {
+        f"episode {episode.seed}": {name: text for name, text in about.items() if text},
+        "conditions": _told(episode.conditions),
+        "measured": _told(episode.measures),
+        "time in each state [s]": {name: f"{it:.3f}" for name, it in episode.phases.items()},
+    }
+    width = max(len(name) for lines in groups.values() for name in lines)
+    return (
+        "\n".join(
+            "\n".join([title, *(f"  {name:{width}}  {text}" for name, text in lines.items())])
+            for title, lines in groups.items()
+            if lines
+        )
+        + "\n"
+    )
+
+
+def _told(values: Mapping[str, float]) -> dict[str, str]:
+    return {quantity(name).title: quantity(name).told(value) for name, value in values.items()}
+
+
+def _planning(summary: Summary) -> str:
+    median, longest = (1e3 * taken for taken in summary.planning)
+    return f"; a plan took {median:.0f} ms (median), {longest:.0f} ms at most" if longest else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    listed = [[str(cell) for cell in row] for row in rows]
+    if not listed:
+        return []
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return [_row(head), _row(rule), *map(_row, listed), ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    shown = [" ".join(cell.split()).replace("|", r"\|") for cell in cells]
+    return f"| {' | '.join(shown)} |"

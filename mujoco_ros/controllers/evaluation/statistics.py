@@ -1,0 +1,73 @@
+"""What many episodes come to."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mujoco_ros.controllers.evaluation.confidence_interval import Interval, wilson
+from mujoco_ros.controllers.evaluation.episode import Episode
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """What episodes come to.
+
+    Attributes:
+        count: How many there were.
+        successes: In how many the task was done.
+        interval: Of the rate of success, with 95 %.
+        outcomes: How often each failure was the end.
+        recovered: How often each failure was recovered from, in all episodes.
+        measures: Of what was measured in successful ones: mean, root mean square, largest.
+        phases: Mean time in each state [s].
+        planning: Median and largest time of a plan [s].
+        speed: Simulated time per processor time.
+    """
+
+    count: int
+    successes: int
+    interval: Interval
+    outcomes: Mapping[str, int]
+    recovered: Mapping[str, int]
+    measures: Mapping[str, tuple[float, float, float]]
+    phases: Mapping[str, float]
+    planning: tuple[float, float]
+    speed: float
+
+
+def summarize(episodes: Sequence[Episode]) -> Summary:
+    """Sum up episodes."""
+    good = [it for it in episodes if it.success]
+    failures = Counter(failure for it in good for failure in it.failures)
+    plans = [taken for it in episodes for taken in it.planning]
+    cost = sum(it.cost for it in episodes)
+    return Summary(
+        count=len(episodes),
+        successes=len(good),
+        interval=wilson(len(good), len(episodes)),
+        outcomes=Counter(it.outcome for it in episodes if not it.success),
+        recovered=failures,
+        measures={name: _spread(good, name) for name in names(good, "measures")},
+        phases={
+            name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
+            for name in names(episodes, "phases")
+        },
+        planning=(float(np.median(plans)), max(plans)) if plans else (0.0, 0.0),
+        speed=sum(it.duration for it in episodes) / cost if cost else 0.0,
+    )
+
+
+def names(episodes: Sequence[Episode], what: str) -> list[str]:
+    """Return the names in one of the mappings of episodes, in the order in which they come."""
+    return list(dict.fromkeys(name for it in episodes for name in getattr(it, what)))
+
+
+def _spread(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
+    values = np.array([it.measures.get(name, np.nan) for it in episodes])
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return (np.nan, np.nan, np.nan)
+    rms = float(np.sqrt(np.mean(values**2)))
+    return float(values.mean()), rms, float(np.abs(values).max())

@@ -1,0 +1,1 @@
+"""State diagrams as SVG."""

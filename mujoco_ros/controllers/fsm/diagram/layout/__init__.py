@@ -1,0 +1,1 @@
+"""Layout of state diagrams: positions of boxes and routes of arrows."""

@@ -1,0 +1,1 @@
+"""What a controller implements, and what its host provides."""

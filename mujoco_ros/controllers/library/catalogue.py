@@ -1,0 +1,112 @@
+"""Controllers by name or by file, and the classes of states that they can be made of."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from mujoco_ros.controllers.fsm import basic_states
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.table import Table
+from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.strict import read_yaml
+
+GROUP = "mujoco_ros.states"
+"""Entry points of installed packages: the name of a class of states, and where it is."""
+_FOLDER = Path(__file__).resolve().parent
+_SUFFIXES = (".yaml", ".yml")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of the controllers that come with the package."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*/*.yaml") if _is_main(path)))
+
+
+def load(
+    name_or_path: str,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    rate: float | None = None,
+) -> FsmController:
+    """Make a controller.
+
+    Args:
+        name_or_path: One of `names`, or a YAML file.
+        seed: From which everything random in it is derived.
+        settings: Other values for settings of states, by their full names.
+        rate: Ticks per second, other than the table says.
+
+    Raises:
+        ModelError: There is none of the name, or something is wrong with the file or a setting.
+    """
+    table = load_table(name_or_path)
+    if rate is not None:
+        if not rate > 0.0:
+            raise UserInputError(f"rate {rate} is not above zero")
+        table = replace(table, rate=rate)
+    controller = FsmController(table, seed=seed)
+    for state, changes in (settings or {}).items():
+        controller.machine.configure(state, changes)
+    return controller
+
+
+def load_table(name_or_path: str) -> Table:
+    """Read the table of a controller; see `load`."""
+    path = Path(name_or_path)
+    if not name_or_path.endswith(_SUFFIXES):
+        if name_or_path not in names():
+            raise unknown("controller", name_or_path, names())
+        path = _FOLDER / name_or_path / f"{name_or_path}.yaml"
+    data = read_yaml(path)
+    classes = _classes(class_names(data, str(path)), path)
+    return table_from_dict(data, classes, name=path.stem, where=str(path))
+
+
+def _is_main(path: Path) -> bool:
+    return path.stem == path.parent.name
+
+
+def _classes(wanted: Collection[str], path: Path) -> dict[str, type[State]]:
+    """Return classes of states by name: all, or as many as it takes to have all that are wanted.
+
+    Some import libraries that take their time, so what is nearest to the file comes first.
+    """
+    found = {cls.__name__: cls for cls in basic_states.STATES}
+    nearest = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
+    for source in (*map(_shipped, nearest), _installed(wanted)):
+        if found.keys() >= set(wanted):
+            break
+        for name, cls in source:
+            found.setdefault(name, cls)
+    return found
+
+
+def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
+    module = import_module(f"{__package__}.{controller}.states")
+    for cls in module.STATES:
+        yield cls.__name__, cls
+
+
+def _installed(wanted: Collection[str]) -> Iterator[tuple[str, type[State]]]:
+    """Yield what is wanted of what other packages offer."""
+    for entry in entry_points(group=GROUP):
+        if entry.name in wanted:
+            yield entry.name, _loaded(entry)
+
+
+def _loaded(entry: EntryPoint) -> type[State]:
+    where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
+    try:
+        cls = entry.load()
+    except Exception as error:  # it is other people's code that runs here
+        raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
+    if not (isinstance(cls, type) and issubclass(cls, State)):
+        raise UserInputError(f"{where}: it is no class of states")
+    return cls

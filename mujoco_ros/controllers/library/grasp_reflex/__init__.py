@@ -1,0 +1,1 @@
+"""A reflex that closes the gripper on touch and opens it on a flick."""

@@ -1,0 +1,1 @@
+"""Balances, squats and sways humanoids and quadrupeds."""

@@ -1,0 +1,1 @@
+"""Collision checks on a private copy of the scene."""

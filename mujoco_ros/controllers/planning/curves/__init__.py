@@ -1,0 +1,1 @@
+"""Joint-space curves and their time scaling."""

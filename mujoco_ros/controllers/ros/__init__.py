@@ -1,0 +1,1 @@
+"""ROS interface of controllers: lifecycle services, state parameters."""

@@ -1,0 +1,1 @@
+"""The node `controller`: runs a controller against the topics of a robot."""

@@ -1,0 +1,1 @@
+"""Runs a controller inside the simulator, in step with the physics."""

@@ -1,1 +1,0 @@
-"""Stands, squats and sways: humanoids and quadrupeds."""

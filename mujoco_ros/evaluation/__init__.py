@@ -1,1 +1,0 @@
-"""Running a controller many times under varied conditions, and telling how well it did."""

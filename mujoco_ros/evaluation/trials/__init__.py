@@ -1,1 +1,0 @@
-"""What the shipped controllers are put to."""

@@ -1,1 +1,0 @@
-"""Where the boxes and arrows of a state machine's picture go; what draws them is elsewhere."""

@@ -1,1 +1,0 @@
-"""What a controller runs in: beside a simulation, told what it senses, heard by its joints."""

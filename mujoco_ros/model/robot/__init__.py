@@ -1,0 +1,1 @@
+"""The elements of a robot in a compiled model, resolved to addresses."""

@@ -1,0 +1,1 @@
+"""Scene files, and their assembly into one MuJoCo model."""

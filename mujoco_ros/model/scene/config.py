@@ -1,0 +1,273 @@
+"""What is simulated: the strictly checked content of a scene YAML."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mujoco_ros.model.errors import (
+    MissingFileError,
+    NamespaceError,
+    NameTakenError,
+    UnsupportedFormatError,
+    UserInputError,
+    unknown,
+)
+from mujoco_ros.model.naming import NAME, check_name
+from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
+from mujoco_ros.model.sensors.cameras import CameraConfig
+from mujoco_ros.model.sensors.lidars import LidarConfig
+from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
+from mujoco_ros.model.uri import check_file, resolve, share_directory
+
+MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
+NOWHERE = Path("/a text has no folder")
+"""Where the files would be that a text without a folder names by relative paths."""
+FASTEST_HZ = 100_000.0
+SLOWEST_HZ = 0.001
+SHORTEST_TIMESTEP = 1e-5
+LONGEST_TIMESTEP = 0.1
+_RATE_TOPICS = (
+    "joint_states",
+    "imu",
+    "wrench",
+    "contact",
+    "odom",
+    "base_accel",
+    "controller_state",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RatesConfig:
+    """Publish rates of one robot's topics [Hz of simulated time]; None follows the parameter."""
+
+    joint_states: float | None = None
+    imu: float | None = None
+    wrench: float | None = None
+    contact: float | None = None
+    odom: float | None = None
+    base_accel: float | None = None
+    controller_state: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse rates below zero (0 switches a topic off)."""
+        for topic in _RATE_TOPICS:
+            rate = getattr(self, topic)
+            if rate is not None and not (rate == 0 or SLOWEST_HZ <= rate <= FASTEST_HZ):
+                raise UserInputError(
+                    f"rate '{topic}' must be 0 (off), or from {SLOWEST_HZ:g} to {FASTEST_HZ:g} "
+                    f"Hz, got {rate:g}"
+                )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ObjectConfig:
+    """Something in the scene that is not a robot; free if its model has a free joint."""
+
+    name: str
+    model: str
+    pose: PoseConfig = ORIGIN
+
+    def __post_init__(self) -> None:
+        """Refuse names that cannot be part of a ROS name."""
+        check_name(self.name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RobotConfig:
+    """One robot: where its model is, where it stands and what it starts with.
+
+    `model` is empty for a robot whose model was given as text. `base` overrides a URDF's fixed
+    base. `gains` names a gains file; without one, gains are derived from the model. `gripper` names
+    the joint that the gripper controller serves. `urdf` replaces the robot_description that would
+    be exported from the model. `cameras` and `lidars` are added to those of the model, or say more
+    about them.
+    """
+
+    name: str
+    model: str
+    pose: PoseConfig = ORIGIN
+    keyframe: str | None = None
+    gains: str | None = None
+    gripper: str | None = None
+    urdf: str | None = None
+    base: Literal["fixed", "free"] | None = None
+    namespace: str | None = None
+    publish_rate: RatesConfig = RatesConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse names that cannot be part of a ROS name."""
+        check_name(self.name)
+        if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
+            raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+        _check_sensors(self.cameras, self.lidars)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhysicsConfig:
+    """MuJoCo options that override those of the world; None leaves them as they are."""
+
+    timestep: float | None = None
+    integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None
+    cone: Literal["pyramidal", "elliptic"] | None = None
+    solver: Literal["PGS", "CG", "Newton"] | None = None
+    jacobian: Literal["dense", "sparse", "auto"] | None = None
+    iterations: int | None = None
+    ls_iterations: int | None = None
+    tolerance: float | None = None
+    impratio: float | None = None
+    gravity: tuple[float, float, float] | None = None
+    wind: tuple[float, float, float] | None = None
+    density: float | None = None
+    viscosity: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values the engine would only fail on later."""
+        if self.timestep is not None and not SHORTEST_TIMESTEP <= self.timestep <= LONGEST_TIMESTEP:
+            raise UserInputError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
+        for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1 << 31:
+                raise UserInputError(f"'{name}' must not be negative nor huge, got {value}")
+        if self.impratio is not None and self.impratio <= 0:
+            raise UserInputError(f"'impratio' must be positive, got {self.impratio}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneConfig:
+    """A whole scene. Paths are absolute, or relative to `folder`."""
+
+    name: str = "scene"
+    folder: Path = Path()
+    world: str | None = None
+    robots: tuple[RobotConfig, ...] = ()
+    objects: tuple[ObjectConfig, ...] = ()
+    plugins: tuple[str, ...] = ()
+    physics: PhysicsConfig = PhysicsConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
+    merged: bool = True
+    """Whether models are merged under prefixes (scene file) or one runs as it is (model file)."""
+
+    def __post_init__(self) -> None:
+        """Refuse names given twice."""
+        names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
+        for name in names:
+            if names.count(name) > 1:
+                raise NameTakenError(f"two robots or objects are named '{name}'; names must differ")
+        namespaces = [self.namespace(robot) for robot in self.robots]
+        for namespace in namespaces:
+            if namespaces.count(namespace) > 1:
+                raise NamespaceError(f"two robots share the namespace '{namespace}'")
+        _check_sensors(self.cameras, self.lidars)
+
+    def namespace(self, robot: RobotConfig) -> str:
+        """Return the ROS namespace of `robot`: none for a single robot, its name among several."""
+        if robot.namespace is not None:
+            return robot.namespace
+        return robot.name if len(self.robots) > 1 else ""
+
+    def path(self, uri: str) -> Path:
+        """Return the absolute path of a file the scene names."""
+        return resolve(uri, self.folder)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _SceneFile:
+    """The keys of a scene YAML."""
+
+    world: str | None = None
+    robots: tuple[RobotConfig, ...]
+    objects: tuple[ObjectConfig, ...] = ()
+    plugins: tuple[str, ...] = ()
+    physics: PhysicsConfig = PhysicsConfig()
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
+
+
+def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
+    """Refuse cameras or lidars of one owner that have the same name."""
+    for kind, configs in (("camera", cameras), ("lidar", lidars)):
+        names = [config.name for config in configs]
+        for name in names:
+            if names.count(name) > 1:
+                raise NameTakenError(f"two {kind}s are named '{name}'; names must differ")
+
+
+def shipped_scenes() -> dict[str, Path]:
+    """Return the scenes that come with the package: name to file."""
+    folder = share_directory() / "config" / "scenes"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def load_scene(reference: str) -> SceneConfig:
+    """Read the scene a user asked for.
+
+    Args:
+        reference: Name of a shipped scene, or path or URI of a scene YAML, MJCF, URDF or MJB file.
+
+    Raises:
+        ModelError: There is no such scene or file, or its content is wrong.
+    """
+    shipped = shipped_scenes()
+    if reference in shipped:
+        return read_scene(shipped[reference])
+    path = resolve(reference, Path.cwd())
+    if not path.suffix and "/" not in reference:
+        raise MissingFileError(str(unknown("scene", reference, shipped)))
+    check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
+    if path.suffix in (".yaml", ".yml"):
+        return read_scene(path)
+    if path.suffix in MODEL_SUFFIXES:
+        name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")[:50]
+        name = name if NAME.match(name) else f"robot_{name}"
+        robot = RobotConfig(name=name, model=str(path))
+        return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
+    raise UnsupportedFormatError(
+        f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
+        f"{', '.join(MODEL_SUFFIXES)}"
+    )
+
+
+def read_scene(path: Path) -> SceneConfig:
+    """Read a scene YAML.
+
+    Raises:
+        ModelError: The file is missing, not YAML, or has a key, type or value that is wrong.
+    """
+    return _scene(read_yaml(path), str(path), path.stem, path.parent)
+
+
+def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
+    """Read the text of a scene YAML, in which all paths are absolute or URIs.
+
+    Raises:
+        ModelError: It is not YAML, or has a key, type or value that is wrong.
+    """
+    where = "the text of the scene"
+    return _scene(parse_yaml(text, where), where, name, NOWHERE)
+
+
+def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
+    if content is None:
+        raise UserInputError(f"{where}: the file is empty")
+    data = from_dict(_SceneFile, content, where)
+    if not data.robots:
+        raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
+    try:
+        return SceneConfig(
+            name=name,
+            folder=folder,
+            world=data.world,
+            robots=data.robots,
+            objects=data.objects,
+            plugins=data.plugins,
+            physics=data.physics,
+            cameras=data.cameras,
+            lidars=data.lidars,
+        )
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error

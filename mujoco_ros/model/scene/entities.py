@@ -1,0 +1,152 @@
+"""What there is in a world to be named, placed and looked at: robots, objects, loose bodies."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+
+
+class Kind(StrEnum):
+    """What an entity is."""
+
+    ROBOT = "robot"
+    OBJECT = "object"
+    BODY = "body"
+    """A top-level body that is neither a robot nor an object of the scene: it cannot be deleted."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Entity:
+    """One entity; its frame is that of its root body, under whose name TF knows it as well.
+
+    Attributes:
+        name: Its name, which no other entity has.
+        kind: What it is.
+        root: The body whose pose is the entity's; 0, the world, if it has geometry alone.
+        offset: Pose of the entity's frame in that of the root, position [m] and quaternion wxyz:
+            none, except that geometry alone has the pose it was put at.  # (7,)
+        bodies: All its bodies.
+        geoms: All its geoms.
+        free: Addresses of the root's free joint in qpos and in qvel, if it has one.
+        mocap: Number of the mocap body that the root is, if it is one.
+        jointed: Whether joints connect its root to the world.
+        moves: Whether anything of it can move.
+    """
+
+    name: str
+    kind: Kind
+    root: int
+    offset: np.ndarray
+    bodies: tuple[int, ...]
+    geoms: tuple[int, ...]
+    free: tuple[int, int] | None = None
+    mocap: int | None = None
+    jointed: bool = False
+    moves: bool = False
+
+
+def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:
+    """Return the entities of a model by name, robots first, in the order of the scene.
+
+    A robot or object is one entity. Bodies that hang on the world beside its root and move by
+    themselves (on a free joint, or as mocap bodies) are entities of their own, and so is whatever
+    else hangs on the world in the world's file, or in a model that is the whole scene. These are
+    named like their TF frames.
+    """
+    model, config = assembly.model, assembly.config
+    finder = _Finder(model)
+    for robot in layout.robots:
+        finder.add_robot(robot)
+    for it in config.objects:
+        finder.add_object(it.name, it.pose)
+    finder.add_rest({base.body: frame for frame, base in layout.free_objects})
+    return finder.found
+
+
+class _Finder:
+    """Deals out the bodies that hang on the world."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self.found: dict[str, Entity] = {}
+        self._model = model
+        self._below: dict[int, list[int]] = {}
+        for body in range(1, model.nbody):
+            self._below.setdefault(int(model.body_rootid[body]), []).append(body)
+        self._geoms: dict[int, list[int]] = {}
+        for geom, body in enumerate(model.geom_bodyid):
+            self._geoms.setdefault(int(body), []).append(geom)
+        self._of_world = {geom: model.geom(geom).name for geom in self._geoms.get(0, ())}
+        self._left = list(self._below)
+
+    def add_robot(self, robot: RobotLayout) -> None:
+        of_base = [base.body for base in robot.bases]
+        articulated = [root for root in robot.roots if self._is_articulated(root)]
+        own = [*of_base, *articulated] or list(robot.roots[:1])
+        # A model that is the whole scene has walls and tables of its own.
+        rest = [b for b in robot.roots if robot.prefix and not self._moves_by_itself(b)]
+        self._add(robot.name, Kind.ROBOT, [*own, *rest], robot.prefix)
+
+    def add_object(self, name: str, pose: PoseConfig) -> None:
+        prefix = f"{name}/"
+        roots = [b for b in self._left if self._model.body(b).name.startswith(prefix)]
+        moving = [b for b in roots if self._moves_by_itself(b)][:1]
+        own = [*moving, *(b for b in roots if not self._moves_by_itself(b))]
+        self._add(name, Kind.OBJECT, own, prefix, None if own else pose)
+
+    def add_rest(self, frames: dict[int, str]) -> None:
+        for body in tuple(self._left):
+            name = frames.get(body) or self._model.body(body).name or f"body{body}"
+            while name in self.found:  # a body of the world's file may be called like a robot
+                name += "_body"
+            self._add(name, Kind.BODY, [body], "")
+
+    def _add(
+        self, name: str, kind: Kind, roots: list[int], prefix: str, pose: PoseConfig | None = None
+    ) -> None:
+        model = self._model
+        roots = list(dict.fromkeys(roots))
+        self._left = [body for body in self._left if body not in roots]
+        bodies = tuple(body for root in roots for body in self._below[root])
+        geoms = [geom for body in bodies for geom in self._geoms.get(body, ())]
+        if prefix:  # what it has put on the world itself
+            geoms += [geom for geom, own in self._of_world.items() if own.startswith(prefix)]
+        offset = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        if pose is not None:
+            offset[:3], offset[3:] = pose.xyz, quaternion_wxyz(pose)
+        root = roots[0] if roots else 0
+        joint = self._free_joint(root)
+        mocap = int(model.body_mocapid[root]) if root else -1
+        self.found[name] = Entity(
+            name=name,
+            kind=kind,
+            root=root,
+            offset=offset,
+            bodies=bodies,
+            geoms=tuple(geoms),
+            free=None
+            if joint is None
+            else (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])),
+            mocap=None if mocap < 0 else mocap,
+            jointed=bool(root and model.body_jntnum[root]),
+            moves=any(model.body_jntnum[b] or model.body_mocapid[b] >= 0 for b in bodies),
+        )
+
+    def _free_joint(self, body: int) -> int | None:
+        joint = int(self._model.body_jntadr[body])
+        return joint if joint >= 0 and self._model.jnt_type[joint] == _FREE else None
+
+    def _moves_by_itself(self, body: int) -> bool:
+        return self._free_joint(body) is not None or bool(self._model.body_mocapid[body] >= 0)
+
+    def _is_articulated(self, root: int) -> bool:
+        """Whether there is a joint below `root` that is not free."""
+        model = self._model
+        of_root = model.body_rootid[model.jnt_bodyid] == root
+        return bool(np.any(of_root & (model.jnt_type != _FREE)))

@@ -1,0 +1,43 @@
+"""What comes with the package: models to spawn, and what its scenes say of them."""
+
+from functools import cache
+from pathlib import Path
+
+from mujoco_ros.model.scene.config import RobotConfig, read_scene, shipped_scenes
+from mujoco_ros.model.uri import share_directory
+
+
+def shipped_uri(path: Path) -> str | None:
+    """Return the ``package://`` URI of a file of this package; None for others."""
+    share = share_directory().resolve()
+    path = path.resolve()
+    if not path.is_relative_to(share):
+        return None
+    return f"package://mujoco_ros/{path.relative_to(share).as_posix()}"
+
+
+def shipped_models() -> list[Path]:
+    """Return the models of robots and objects that come with the package."""
+    folder = share_directory() / "urdf_mjcf"
+    found = [path for suffix in ("xml", "urdf") for path in folder.glob(f"*/*.{suffix}")]
+    return sorted(path for path in found if path.parent.name != "worlds")
+
+
+def shipped_worlds() -> list[Path]:
+    """Return the worlds without robots that come with the package."""
+    return sorted((share_directory() / "urdf_mjcf" / "worlds").glob("*.xml"))
+
+
+@cache
+def _robots() -> dict[Path, RobotConfig]:
+    found: dict[Path, RobotConfig] = {}
+    for scene in shipped_scenes().values():
+        config = read_scene(scene)
+        for robot in config.robots:
+            found.setdefault(config.path(robot.model), robot)
+    return found
+
+
+def shipped_settings(model: Path) -> RobotConfig | None:
+    """Return what a shipped scene says of the robot in a file: keyframe, gains, gripper."""
+    return _robots().get(model.resolve())

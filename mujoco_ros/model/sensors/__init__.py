@@ -1,0 +1,1 @@
+"""Sensors of a robot: site sensors, cameras and lidars."""

@@ -1,0 +1,1 @@
+"""Compiled MuJoCo models as URDF."""

@@ -1,0 +1,59 @@
+"""The parts of a URDF link, written from a compiled model: numbers, origins, inertials."""
+
+import math
+import xml.etree.ElementTree as ET
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+
+
+def text(values: ArrayLike, digits: int = 9) -> str:
+    """Write numbers with `digits` significant digits, and what is below 1e-12 as 0.
+
+    Rounding hides the last bits, in which two machines compiling one model differ.
+    """
+    rounded = np.round(np.atleast_1d(np.asarray(values, dtype=float)), 12) + 0.0
+    return " ".join(f"{value:.{digits}g}" for value in rounded)
+
+
+def add_origin(parent: ET.Element, pose: RigidTransform) -> None:
+    """Add ``<origin>`` unless the pose is the identity."""
+    # Rounding settles the sign of zeros, so that a half turn is always +pi.
+    mat = np.round(pose.mat, 12) + 0.0
+    level = math.hypot(mat[0, 0], mat[1, 0])
+    pitch = math.atan2(-mat[2, 0], level)
+    if level > 1e-8:
+        roll, yaw = math.atan2(mat[2, 1], mat[2, 2]), math.atan2(mat[1, 0], mat[0, 0])
+    else:
+        roll, yaw = math.atan2(-mat[1, 2], mat[1, 1]), 0.0
+    xyz, rpy = text(pose.pos), text((roll, pitch, yaw))
+    if (xyz, rpy) != ("0 0 0", "0 0 0"):
+        ET.SubElement(parent, "origin", xyz=xyz, rpy=rpy)
+
+
+def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
+    """Add ``<inertial>``, its tensor in the axes of the link, unless the body has no mass."""
+    mass = float(model.body_mass[body])
+    if mass == 0:
+        return
+    frame = RigidTransform.of(model.body_ipos[body], model.body_iquat[body]).mat
+    tensor = frame @ np.diag(model.body_inertia[body]) @ frame.T
+    # What rotation and rounding leave beside the diagonal.
+    tensor[np.abs(tensor) < 1e-12 * np.trace(tensor)] = 0.0
+    inertial = ET.SubElement(link, "inertial")
+    add_origin(inertial, RigidTransform.of(model.body_ipos[body]))
+    ET.SubElement(inertial, "mass", value=text(mass))
+    entries = {
+        "ixx": (0, 0),
+        "ixy": (0, 1),
+        "ixz": (0, 2),
+        "iyy": (1, 1),
+        "iyz": (1, 2),
+        "izz": (2, 2),
+    }
+    ET.SubElement(
+        inertial, "inertia", {key: f"{tensor[index]:.9g}" for key, index in entries.items()}
+    )

@@ -1,0 +1,390 @@
+"""The URDF of a robot that is known only as a compiled MuJoCo model."""
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
+from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ, optical_frame, site_frame
+from mujoco_ros.model.urdf.exporting.elements import add_inertial, add_origin, text
+from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
+from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes
+from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+
+WORLD = "world"
+
+_JOINT = mujoco.mjtJoint
+_SCALAR = (_JOINT.mjJNT_HINGE, _JOINT.mjJNT_SLIDE)
+
+# URDF wants bounds for every prismatic joint; these are out of reach.
+_UNBOUNDED = 1e9
+
+_OPTICAL = RigidTransform.of(quat_wxyz=OPTICAL_WXYZ)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkNames:
+    """The link name of each body, site frame and camera of an exported robot, by MuJoCo id."""
+
+    bodies: dict[int, str]
+    sites: dict[int, str]
+    cameras: dict[int, str]
+
+
+def link_names(
+    model: mujoco.MjModel, *, root: str | None = None, prefix: str = "", frames: Iterable[str] = ()
+) -> LinkNames:
+    """Return the frame names that `export_urdf` gives for the same arguments.
+
+    A body's link has the body's name without prefix; a nameless body is ``body<n>``. Sites and
+    cameras are named by `site_frame` and `optical_frame`. Whatever still repeats is numbered:
+    ``_2``, …
+
+    Raises:
+        ModelError: A body or site of that name does not exist.
+    """
+    robot = _Robot(model, root, prefix)
+    return robot.link_names(frames)
+
+
+def export_urdf(
+    model: mujoco.MjModel,
+    *,
+    root: str | None = None,
+    prefix: str = "",
+    name: str = "robot",
+    mesh_uri: Callable[[Path], str] = Path.as_uri,
+    mesh_cache: MeshCache | None = None,
+    frames: Iterable[str] = (),
+) -> str:
+    """Write the URDF of one robot; equal models give equal text.
+
+    Joint values mean what they mean in MuJoCo's qpos, reference positions and joint anchors
+    included: at the same values the links are where the bodies are, to 1e-8. A joint not anchored
+    at the origin of its body, and each but the last of several joints in one body, moves a massless
+    link ``<joint>_link``.
+
+    - A root body without joints, or with a free joint, is the root link: where it stands in the
+      world is not part of the URDF. A root body on other joints hangs on a link ``world``; so do
+      several roots, free ones and mocap bodies by ``floating`` joints whose value is the body's
+      pose.
+    - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
+      value is the body's pose in the parent's frame, else a rotation about its anchor.
+    - Efforts come from the actuators on the joint and its own actuator force range, velocities from
+      the joint's first user number; 0 where there is none. A linear joint equality is a
+      ``<mimic>``, put on the joint that has no actuator.
+    - Visuals are the visible geoms of groups 0 to 2, collisions those that can collide. A capsule
+      is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and meshes that
+      no file shows as they are, are meshes of `mesh_cache`. What cannot be written is left out,
+      with a warning. A material has one colour: where it has a texture, the mean of that.
+    - Sites that carry sensors, those in `frames`, and fixed cameras are links, see `link_names`.
+
+    Args:
+        model: The compiled model; other robots may be in it.
+        root: The robot's root body, prefix included; None for all bodies under the world whose
+            names have the prefix.
+        prefix: What to cut off the front of every name, e.g. ``"left_arm/"``.
+        name: The robot's name.
+        mesh_uri: Gives the URI to write for the absolute path of a mesh file.
+        mesh_cache: Where to write meshes of what has no file; without it, that is left out.
+        frames: More sites to write, with or without the prefix.
+
+    Raises:
+        ModelError: A body or site of that name does not exist, or no body has the prefix.
+    """
+    robot = _Robot(model, root, prefix)
+    shapes = ExportedShapes(model, mesh_uri, mesh_cache, robot.strip)
+    writer = _Writer(robot, robot.link_names(frames), shapes)
+    return writer.write(name)
+
+
+class _Robot:
+    """The part of a model that is exported."""
+
+    def __init__(self, model: mujoco.MjModel, root: str | None, prefix: str) -> None:
+        self.model = model
+        self._prefix = prefix
+        if root is None:
+            self.roots = [
+                body
+                for body in range(1, model.nbody)
+                if model.body_parentid[body] == 0 and model.body(body).name.startswith(prefix)
+            ]
+            if not self.roots:
+                raise UserInputError(
+                    f"no body under the world has a name that starts with '{prefix}'"
+                )
+        else:
+            names = [model.body(body).name for body in range(1, model.nbody)]
+            if root not in names:
+                raise unknown("body", root, [name for name in names if name])
+            self.roots = [int(model.body(root).id)]
+        self.bodies = self._below(self.roots)
+
+    def _below(self, roots: list[int]) -> list[int]:
+        inside = set(roots)
+        for body in range(1, self.model.nbody):  # parents come before their children
+            if int(self.model.body_parentid[body]) in inside:
+                inside.add(body)
+        return sorted(inside)
+
+    def strip(self, name: str) -> str:
+        return name.removeprefix(self._prefix)
+
+    def joints(self, body: int) -> range:
+        """Return the joints of a body; none for a root that is cut out of a larger tree."""
+        start = int(self.model.body_jntadr[body])
+        if body in self.roots and self.model.body_parentid[body] != 0:
+            return range(0)
+        return range(start, start + int(self.model.body_jntnum[body]))
+
+    def is_free(self, body: int) -> bool:
+        return any(self.model.jnt_type[joint] == _JOINT.mjJNT_FREE for joint in self.joints(body))
+
+    @property
+    def has_world(self) -> bool:
+        """Whether the root link is the world rather than the one root body."""
+        return len(self.roots) > 1 or (
+            len(self.joints(self.roots[0])) > 0 and not self.is_free(self.roots[0])
+        )
+
+    def link_names(self, frames: Iterable[str]) -> LinkNames:
+        model = self.model
+        inside = set(self.bodies)
+        taken = {WORLD} if self.has_world else set()
+        bodies = {
+            body: _unique(self.strip(model.body(body).name) or f"body{index}", taken)
+            for index, body in enumerate(self.bodies)
+        }
+        site_type = mujoco.mjtObj.mjOBJ_SITE
+        wanted = {
+            int(model.sensor_objid[s])
+            for s in range(model.nsensor)
+            if model.sensor_objtype[s] == site_type
+        }
+        wanted |= {self._site(name) for name in frames}
+        sites: dict[int, str] = {}
+        for site in sorted(wanted):
+            if int(model.site_bodyid[site]) in inside:
+                name = self.strip(model.site(site).name) or f"site{len(sites)}"
+                sites[site] = _unique(site_frame(name, bodies.values()), taken)
+        cameras: dict[int, str] = {}
+        for camera in range(model.ncam):
+            is_fixed = model.cam_mode[camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
+            if is_fixed and int(model.cam_bodyid[camera]) in inside:
+                name = self.strip(model.camera(camera).name) or f"camera{len(cameras)}"
+                cameras[camera] = _unique(optical_frame(name), taken)
+        return LinkNames(bodies=bodies, sites=sites, cameras=cameras)
+
+    def _site(self, name: str) -> int:
+        names = {
+            self.model.site(site).name: site
+            for site in range(self.model.nsite)
+            if int(self.model.site_bodyid[site]) in self.bodies
+        }
+        for candidate in (name, self._prefix + name):
+            if candidate in names:
+                return names[candidate]
+        raise unknown("site", name, [self.strip(known) for known in names if known])
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """Return `name`, numbered if it is taken, and take it."""
+    candidate = name
+    number = 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    taken.add(candidate)
+    return candidate
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mimic:
+    master: int
+    multiplier: float
+    offset: float
+
+
+class _Writer:
+    def __init__(self, robot: _Robot, names: LinkNames, shapes: ExportedShapes) -> None:
+        self._robot = robot
+        self._model = robot.model
+        self._names = names
+        self._shapes = shapes
+        self._taken_links = {WORLD, *names.bodies.values(), *names.sites.values()}
+        self._taken_links.update(names.cameras.values())
+        self._joint_names: dict[int, str] = {}
+        self._taken_joints: set[str] = set()
+        for body in robot.bodies:
+            for joint in robot.joints(body):
+                wanted = robot.strip(self._model.joint(joint).name)
+                self._joint_names[joint] = _unique(
+                    wanted or f"{names.bodies[body]}_joint", self._taken_joints
+                )
+        self._mimics = dict(self._read_mimics())
+        self._elements: list[ET.Element] = []
+
+    def write(self, name: str) -> str:
+        if self._robot.has_world:
+            self._elements.append(ET.Element("link", name=WORLD))
+        for body in self._robot.bodies:
+            if body not in self._robot.roots:
+                self._connect(self._names.bodies[int(self._model.body_parentid[body])], body)
+            elif self._robot.has_world:
+                self._connect(WORLD, body)
+            self._add_body(body)
+        urdf = ET.Element("robot", name=name)
+        urdf.extend(self._shapes.materials())
+        urdf.extend(self._elements)
+        self._shapes.report()
+        ET.indent(urdf)
+        return f'<?xml version="1.0"?>\n{ET.tostring(urdf, encoding="unicode")}\n'
+
+    def _add_body(self, body: int) -> None:
+        model = self._model
+        link = self._names.bodies[body]
+        element = ET.Element("link", name=link)
+        add_inertial(element, model, body)
+        self._shapes.add(element, body)
+        self._elements.append(element)
+        for site, name in self._names.sites.items():
+            if model.site_bodyid[site] == body:
+                self._add_frame(
+                    link, name, RigidTransform.of(model.site_pos[site], model.site_quat[site])
+                )
+        for camera, name in self._names.cameras.items():
+            if model.cam_bodyid[camera] == body:
+                pose = RigidTransform.of(model.cam_pos[camera], model.cam_quat[camera])
+                self._add_frame(link, name, pose @ _OPTICAL)
+
+    def _add_frame(self, parent: str, name: str, pose: RigidTransform) -> None:
+        self._elements.append(ET.Element("link", name=name))
+        self._add_fixed(parent, name, pose)
+
+    def _add_fixed(self, parent: str, child: str, pose: RigidTransform) -> None:
+        name = _unique(f"{child}_fixed", self._taken_joints)
+        self._add_joint(name, "fixed", parent, child, pose)
+
+    def _add_joint(
+        self, name: str, kind: str, parent: str, child: str, pose: RigidTransform
+    ) -> ET.Element:
+        element = ET.Element("joint", name=name, type=kind)
+        add_origin(element, pose)
+        ET.SubElement(element, "parent", link=parent)
+        ET.SubElement(element, "child", link=child)
+        self._elements.append(element)
+        return element
+
+    def _connect(self, parent: str, body: int) -> None:
+        """Write the joints from the parent link to the body's link."""
+        model = self._model
+        child = self._names.bodies[body]
+        joints = self._robot.joints(body)
+        pose = RigidTransform.of(model.body_pos[body], model.body_quat[body])
+        if self._robot.is_free(body):
+            # Its value is the pose in the world already.
+            self._add_joint(
+                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
+            )
+            return
+        if model.body_mocapid[body] >= 0:
+            name = _unique(f"{child}_floating", self._taken_joints)
+            self._add_joint(name, "floating", parent, child, RigidTransform.of())
+            return
+        if len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL:
+            self._add_joint(
+                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
+            )
+            return
+        anchor = np.zeros(3)  # of the link reached so far, in the frame of the body
+        for joint in joints:
+            last = joint == joints[-1]
+            kind = model.jnt_type[joint]
+            if kind != _JOINT.mjJNT_SLIDE:
+                target = model.jnt_pos[joint]
+            else:  # where a translation is anchored makes no difference
+                target = np.zeros(3) if last else anchor
+            pose = pose @ RigidTransform.of(target - anchor)
+            anchor = target
+            reached = child
+            if not last or anchor.any():
+                reached = _unique(f"{self._joint_names[joint]}_link", self._taken_links)
+                self._elements.append(ET.Element("link", name=reached))
+            self._add_moving(joint, parent, reached, pose)
+            parent, pose = reached, RigidTransform.of()
+        if not joints or anchor.any():
+            self._add_fixed(parent, child, pose @ RigidTransform.of(-anchor))
+
+    def _add_moving(self, joint: int, parent: str, child: str, pose: RigidTransform) -> None:
+        model = self._model
+        name = self._joint_names[joint]
+        dof = int(model.jnt_dofadr[joint])
+        kind = model.jnt_type[joint]
+        if kind == _JOINT.mjJNT_BALL:
+            self._add_joint(name, "floating", parent, child, pose)
+            return
+        axis = model.jnt_axis[joint]
+        limited = bool(model.jnt_limited[joint])
+        reference = float(model.qpos0[model.jnt_qposadr[joint]])
+        if kind == _JOINT.mjJNT_SLIDE:
+            urdf_type = "prismatic"
+            pose = pose @ RigidTransform.of(-reference * axis)
+        else:
+            urdf_type = "revolute" if limited else "continuous"
+            quat = np.zeros(4)
+            mujoco.mju_axisAngle2Quat(quat, axis, -reference)
+            pose = pose @ RigidTransform.of(quat_wxyz=quat)
+        element = self._add_joint(name, urdf_type, parent, child, pose)
+        ET.SubElement(element, "axis", xyz=text(axis))
+        limit = ET.SubElement(element, "limit")
+        if urdf_type != "continuous":
+            lower, upper = model.jnt_range[joint] if limited else (-_UNBOUNDED, _UNBOUNDED)
+            limit.set("lower", text(lower))
+            limit.set("upper", text(upper))
+        velocity = model.jnt_user[joint, 0] if model.nuser_jnt else 0.0
+        effort = joint_effort(model, joint)
+        limit.set("effort", text(effort if math.isfinite(effort) else 0.0))
+        limit.set("velocity", text(velocity))
+        damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
+        if damping or friction:
+            ET.SubElement(element, "dynamics", damping=text(damping), friction=text(friction))
+        if joint in self._mimics:
+            mimic = self._mimics[joint]
+            ET.SubElement(
+                element,
+                "mimic",
+                joint=self._joint_names[mimic.master],
+                multiplier=text(mimic.multiplier),
+                offset=text(mimic.offset),
+            )
+
+    def _read_mimics(self) -> Iterator[tuple[int, _Mimic]]:
+        """Yield the joints that are bound to follow another one linearly."""
+        model = self._model
+        for equality in range(model.neq):
+            first, second = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+            # With the reference positions: q1 - r1 = c0 + c1 (q2 - r2) + …
+            c0, c1, *higher = (float(c) for c in model.eq_data[equality, :5])
+            is_linear = (
+                model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT
+                and model.eq_active0[equality]
+                and {first, second} <= self._joint_names.keys()
+                and all(_JOINT(model.jnt_type[joint]) in _SCALAR for joint in (first, second))
+                and c1 != 0
+                and not any(higher)
+            )
+            if not is_linear:
+                continue
+            r1, r2 = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (first, second))
+            offset = c0 + r1 - c1 * r2
+            if joint_actuators(model, first) and not joint_actuators(model, second):
+                yield second, _Mimic(master=first, multiplier=1 / c1, offset=-offset / c1)
+            else:
+                yield first, _Mimic(master=second, multiplier=c1, offset=offset)

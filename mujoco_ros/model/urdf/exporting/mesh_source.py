@@ -1,0 +1,82 @@
+"""The file that a compiled mesh was made from, and whether it shows the same."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+
+Points = NDArray[np.float64]
+
+_SAMPLES = 32
+_TOLERANCE = 1e-5  # of the mesh's size; its vertices are in single precision
+_STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
+_STL_HEADER = 84
+
+
+def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
+    """Return the whole path of a mesh's file, which need not exist; None if it came from none."""
+    address = int(model.mesh_pathadr[mesh])
+    if address < 0:
+        return None
+    name = model.paths[address : model.paths.index(b"\0", address)].decode()
+    return Path(name).resolve()
+
+
+def file_pose(model: mujoco.MjModel, mesh: int) -> RigidTransform:
+    """Return the frame of a mesh's file in that of a geom that uses it.
+
+    The compiler moves vertices into the mesh's inertial frame.
+    """
+    return RigidTransform.of(model.mesh_pos[mesh], model.mesh_quat[mesh]).inverse()
+
+
+def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
+    """Tell whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
+
+    It is not if the model turns or moves the mesh (``refpos``, ``refquat``), which a compiled model
+    does not tell; if the file has changed since; or if it is of a kind that only MuJoCo reads.
+    """
+    read = _READERS.get(path.suffix.lower())
+    if read is None or not path.is_file():
+        return False
+    try:
+        points = read(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    if not len(points):
+        return False
+    pose = file_pose(model, mesh)
+    drawn = points * model.mesh_scale[mesh] @ pose.mat.T + pose.pos
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    vertices = model.mesh_vert[first : first + count].astype(np.float64)
+    reach = _TOLERANCE * float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    squares = (drawn**2).sum(axis=1)[:, None] + (vertices**2).sum(axis=1)
+    nearest = (squares - 2 * drawn @ vertices.T).min(axis=1)  # squared distances
+    return bool((nearest <= reach**2).all())
+
+
+def _stl_points(content: bytes) -> Points:
+    facets = np.frombuffer(content, _STL_FACET, offset=_STL_HEADER)
+    return _some(facets["corners"].reshape(-1, 3)).astype(np.float64)
+
+
+def _obj_points(content: bytes) -> Points:
+    lines = [line for line in content.splitlines() if line.startswith((b"v ", b"v\t"))]
+    chosen = [lines[i] for i in _chosen(len(lines))]
+    return np.array([[float(word) for word in line.split()[1:4]] for line in chosen])
+
+
+def _some(points: Points) -> Points:
+    return points[_chosen(len(points))]
+
+
+def _chosen(count: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, count - 1, _SAMPLES).astype(np.intp)) if count else _NONE
+
+
+_NONE = np.zeros(0, dtype=np.intp)
+_READERS: dict[str, Callable[[bytes], Points]] = {".stl": _stl_points, ".obj": _obj_points}

@@ -1,0 +1,242 @@
+"""The geoms of a compiled model as the shapes and colours that URDF knows."""
+
+import logging
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mujoco_ros.model.urdf.exporting.elements import add_origin, text
+from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
+from mujoco_ros.model.urdf.exporting.mesh_source import file_pose, mesh_file, shows_the_same
+from mujoco_ros.model.urdf.exporting.triangles import (
+    Triangles,
+    height_field_triangles,
+    mesh_triangles,
+    unit_sphere,
+)
+from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+
+_LOGGER = logging.getLogger(__name__)
+
+_GEOM = mujoco.mjtGeom
+_GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba, which a material replaces
+_VISIBLE_GROUPS = 3  # the viewer shows groups 0, 1 and 2
+_SHEET_M = 1e-3  # thickness of the box that is drawn for a plane
+_UNBOUNDED_M = 20.0  # how far a plane without bounds is drawn to each side
+
+
+class _Form(NamedTuple):
+    """A shape of URDF, placed in the frame of the geom it is of."""
+
+    pose: RigidTransform
+    shape: str
+    attributes: dict[str, str]
+
+
+class ExportedShapes:
+    """Writes the geoms of a model as URDF shapes and collects the colours they use."""
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        mesh_uri: Callable[[Path], str],
+        mesh_cache: MeshCache | None,
+        strip: Callable[[str], str],
+    ) -> None:
+        """Prepare for `model`.
+
+        Args:
+            model: The compiled model.
+            mesh_uri: Gives the URI to write for a mesh file.
+            mesh_cache: Where to write meshes for what has no file; without it, that is left out.
+            strip: Takes the robot's prefix off a name.
+        """
+        self._model = model
+        self._mesh_uri = mesh_uri
+        self._mesh_cache = mesh_cache
+        self._strip = strip
+        self._colours: dict[tuple[str, str], str] = {}  # (material, rgba) -> name
+        self._materials: dict[int, NDArray[np.float64]] = {}  # material -> rgba
+        self._forms: dict[int, Sequence[_Form]] = {}  # geom -> its shapes
+        self._skipped: dict[str, list[str]] = {}
+
+    def add(self, link: ET.Element, body: int) -> None:
+        """Add the visuals, then the collisions of a body."""
+        model = self._model
+        start = int(model.body_geomadr[body])
+        geoms = range(start, start + int(model.body_geomnum[body]))
+        for geom in geoms:
+            visible = model.geom_group[geom] < _VISIBLE_GROUPS and self._rgba(geom)[1][3] > 0
+            if visible:
+                self._add_geom(link, "visual", geom)
+        for geom in geoms:
+            if model.geom_contype[geom] | model.geom_conaffinity[geom]:
+                self._add_geom(link, "collision", geom)
+
+    def materials(self) -> list[ET.Element]:
+        """Return the ``<material>`` definitions the visuals refer to."""
+        elements = []
+        for (_, rgba), name in self._colours.items():
+            material = ET.Element("material", name=name)
+            ET.SubElement(material, "color", rgba=rgba)
+            elements.append(material)
+        return elements
+
+    def report(self) -> None:
+        """Log the geoms that are not in the URDF."""
+        for what, names in self._skipped.items():
+            _LOGGER.warning("URDF export: left out %s: %s", what, ", ".join(names))
+
+    def _add_geom(self, link: ET.Element, tag: str, geom: int) -> None:
+        kind = _GEOM(self._model.geom_type[geom])
+        pose = RigidTransform.of(self._model.geom_pos[geom], self._model.geom_quat[geom])
+        name = self._strip(self._model.geom(geom).name)
+        where = name or f"a geom of {link.get('name')}"
+        if tag == "collision" and kind in _ONE_SIDED:
+            self._skip(f"collisions of {_noun(kind)}, of which URDF has none", where)
+            return
+        if geom not in self._forms:
+            self._forms[geom] = _FORMS[kind](self, geom, where)
+        for form in self._forms[geom]:
+            element = ET.SubElement(link, tag, {"name": name} if name else {})
+            add_origin(element, pose @ form.pose)
+            ET.SubElement(ET.SubElement(element, "geometry"), form.shape, form.attributes)
+            if tag == "visual":
+                ET.SubElement(element, "material", name=self._colour(geom))
+            name = ""  # of a shape in several parts, the first has the name
+
+    def _box(self, geom: int, _where: str) -> Sequence[_Form]:
+        return [_Form(RigidTransform.of(), "box", {"size": text(2 * self._model.geom_size[geom])})]
+
+    def _sphere(self, geom: int, _where: str) -> Sequence[_Form]:
+        return [_ball(self._model.geom_size[geom][0])]
+
+    def _cylinder(self, geom: int, _where: str) -> Sequence[_Form]:
+        radius, half, _ = self._model.geom_size[geom]
+        attributes = {"radius": text(radius), "length": text(2 * half)}
+        return [_Form(RigidTransform.of(), "cylinder", attributes)]
+
+    def _capsule(self, geom: int, where: str) -> Sequence[_Form]:
+        radius, half, _ = self._model.geom_size[geom]
+        balls = [_ball(radius, (0, 0, end)) for end in (half, -half)]
+        return [*self._cylinder(geom, where), *balls]
+
+    def _ellipsoid(self, geom: int, where: str) -> Sequence[_Form]:
+        scale = self._model.geom_size[geom]
+        return self._written(unit_sphere, _noun(_GEOM.mjGEOM_ELLIPSOID), where, scale)
+
+    def _plane(self, geom: int, _where: str) -> Sequence[_Form]:
+        x, y = (float(half) or _UNBOUNDED_M for half in self._model.geom_size[geom][:2])
+        attributes = {"size": text((2 * x, 2 * y, _SHEET_M))}
+        return [_Form(RigidTransform.of((0, 0, -_SHEET_M / 2)), "box", attributes)]
+
+    def _height_field(self, geom: int, where: str) -> Sequence[_Form]:
+        model, field = self._model, int(self._model.geom_dataid[geom])
+        noun = _noun(_GEOM.mjGEOM_HFIELD)
+        return self._written(lambda: height_field_triangles(model, field), noun, where)
+
+    def _mesh(self, geom: int, where: str) -> Sequence[_Form]:
+        model, mesh = self._model, int(self._model.geom_dataid[geom])
+        path = mesh_file(model, mesh)
+        if path is not None and (shows_the_same(model, mesh, path) or not self._can_replace(path)):
+            attributes = {"filename": self._mesh_uri(path)}
+            if (model.mesh_scale[mesh] != 1).any():
+                attributes["scale"] = text(model.mesh_scale[mesh])
+            return [_Form(file_pose(model, mesh), "mesh", attributes)]
+        what = "meshes without a file" if path is None else "meshes that differ from their files"
+        return self._written(lambda: mesh_triangles(model, mesh), what, where)
+
+    def _can_replace(self, path: Path) -> bool:
+        """Whether there is anything better than naming a file that may not show the same.
+
+        A file that is elsewhere when the URDF is read may well be right.
+        """
+        return self._mesh_cache is not None or path.is_file()
+
+    def _written(
+        self,
+        triangles: Callable[[], Triangles],
+        what: str,
+        where: str,
+        scale: ArrayLike = (1.0, 1.0, 1.0),
+    ) -> Sequence[_Form]:
+        """Return triangles as a mesh of the cache; nothing, noted, if there is none to be had."""
+        path = None if self._mesh_cache is None else self._mesh_cache.keep(triangles().stl())
+        if path is None:
+            self._skip(what, where)
+            return []
+        attributes = {"filename": self._mesh_uri(path)}
+        if not np.array_equal(scale, (1.0, 1.0, 1.0)):
+            attributes["scale"] = text(scale)
+        return [_Form(RigidTransform.of(), "mesh", attributes)]
+
+    def _skip(self, what: str, name: str) -> None:
+        names = self._skipped.setdefault(what, [])
+        if name not in names:
+            names.append(name)
+
+    def _rgba(self, geom: int) -> tuple[str, NDArray[np.float64]]:
+        """Return the material's name, if it decides, and the colour that the renderer shows."""
+        own = self._model.geom_rgba[geom]
+        material = int(self._model.geom_matid[geom])
+        if material >= 0 and np.allclose(own, _GREY):
+            if material not in self._materials:
+                self._materials[material] = material_rgba(self._model, material)
+            return self._strip(self._model.mat(material).name), self._materials[material]
+        return "", own
+
+    def _colour(self, geom: int) -> str:
+        material, values = self._rgba(geom)
+        rgba = text(values, digits=6)
+        if (material, rgba) not in self._colours:
+            digits = "".join(f"{round(255 * float(value)):02x}" for value in values)
+            self._colours[material, rgba] = material or f"rgba_{digits}"
+        return self._colours[material, rgba]
+
+
+def material_rgba(model: mujoco.MjModel, material: int) -> NDArray[np.float64]:
+    """Return the colour of a material: of one with a texture, what it looks like from afar."""
+    rgba = np.array(model.mat_rgba[material], dtype=float)
+    texture = int(model.mat_texid[material, int(mujoco.mjtTextureRole.mjTEXROLE_RGB)])
+    if texture >= 0:
+        channels = int(model.tex_nchannel[texture])
+        first = int(model.tex_adr[texture])
+        count = int(model.tex_height[texture]) * int(model.tex_width[texture])
+        pixels = model.tex_data[first : first + count * channels].reshape(count, channels)
+        # A texture of one channel is grey.
+        rgba[:3] *= np.broadcast_to(pixels[:, :3].mean(axis=0) / 255, 3)
+    return rgba
+
+
+def _ball(radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> _Form:
+    return _Form(RigidTransform.of(centre), "sphere", {"radius": text(radius)})
+
+
+def _noun(kind: mujoco.mjtGeom) -> str:
+    return {
+        _GEOM.mjGEOM_PLANE: "planes",
+        _GEOM.mjGEOM_HFIELD: "height fields",
+        _GEOM.mjGEOM_ELLIPSOID: "ellipsoids",
+    }[kind]
+
+
+_ONE_SIDED = (_GEOM.mjGEOM_PLANE, _GEOM.mjGEOM_HFIELD)
+"""Surfaces that hold what is above them, however deep it has sunk: no solid does that."""
+
+_FORMS: dict[mujoco.mjtGeom, Callable[[ExportedShapes, int, str], Sequence[_Form]]] = {
+    _GEOM.mjGEOM_PLANE: ExportedShapes._plane,
+    _GEOM.mjGEOM_HFIELD: ExportedShapes._height_field,
+    _GEOM.mjGEOM_SPHERE: ExportedShapes._sphere,
+    _GEOM.mjGEOM_CAPSULE: ExportedShapes._capsule,
+    _GEOM.mjGEOM_ELLIPSOID: ExportedShapes._ellipsoid,
+    _GEOM.mjGEOM_CYLINDER: ExportedShapes._cylinder,
+    _GEOM.mjGEOM_BOX: ExportedShapes._box,
+    _GEOM.mjGEOM_MESH: ExportedShapes._mesh,
+    _GEOM.mjGEOM_SDF: ExportedShapes._mesh,
+}
+"""How each kind of geom is written."""

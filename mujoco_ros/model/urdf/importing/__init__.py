@@ -1,0 +1,1 @@
+"""URDF files as MuJoCo specs."""

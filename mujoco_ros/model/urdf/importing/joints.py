@@ -1,0 +1,92 @@
+"""URDF joints as joints of a body, with motors, and mimics as constraints."""
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
+from mujoco_ros.model.urdf.rigid_transform import Array, RigidTransform
+
+
+def add_joint(
+    spec: mujoco.MjSpec,
+    body: mujoco.MjsBody,
+    joint: UrdfJoint,
+    anchor: Array,
+    axis: Array,
+    note: Callable[[str, str], None],
+) -> None:
+    """Let a body move on a joint, with its limits and its motor or mimic.
+
+    Args:
+        spec: What the body belongs to.
+        body: The body.
+        joint: The joint.
+        anchor: A point that does not move, in the body's frame [m].  # (3,)
+        axis: Its axis, in the body's frame.  # (3,)
+        note: Takes what was left out, and the name of the joint where it was.
+    """
+    dynamics = {"damping": [joint.damping, 0.0, 0.0], "frictionloss": joint.friction}
+    kind = mujoco.mjtJoint
+    if joint.type == "floating":
+        body.add_freejoint(name=joint.name)
+    elif joint.type == "spherical":
+        body.add_joint(name=joint.name, type=kind.mjJNT_BALL, pos=anchor, **dynamics)
+    elif joint.type == "planar":
+        quat = np.zeros(4)
+        mujoco.mju_quatZ2Vec(quat, axis)
+        x, y, z = RigidTransform.of(quat_wxyz=quat).mat.T
+        # The names are those MuJoCo's own URDF parser gives.
+        for suffix, slide in (("_TX", x), ("_TY", y)):
+            body.add_joint(name=joint.name + suffix, type=kind.mjJNT_SLIDE, axis=slide, **dynamics)
+        body.add_joint(
+            name=joint.name + "_RZ", type=kind.mjJNT_HINGE, pos=anchor, axis=z, **dynamics
+        )
+    else:
+        _add_scalar_joint(spec, body, joint, note, pos=anchor, axis=axis, **dynamics)
+
+
+def _add_scalar_joint(
+    spec: mujoco.MjSpec,
+    body: mujoco.MjsBody,
+    joint: UrdfJoint,
+    note: Callable[[str, str], None],
+    **attributes: object,
+) -> None:
+    slide = joint.type == "prismatic"
+    added = body.add_joint(
+        name=joint.name,
+        type=mujoco.mjtJoint.mjJNT_SLIDE if slide else mujoco.mjtJoint.mjJNT_HINGE,
+        limited=mujoco.mjtLimited.mjLIMITED_FALSE,
+        userdata=[joint.velocity or 0.0],
+        **attributes,
+    )
+    if joint.lower is not None and joint.upper is not None:
+        if joint.lower < joint.upper:
+            added.limited = mujoco.mjtLimited.mjLIMITED_TRUE
+            added.range = [joint.lower, joint.upper]
+        else:
+            note("joints whose limits are equal and so ignored", joint.name)
+    if joint.mimic is None:
+        _add_motor(spec, joint)
+    else:
+        spec.add_equality(
+            name=f"{joint.name}_mimic",
+            type=mujoco.mjtEq.mjEQ_JOINT,
+            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            name1=joint.name,
+            name2=joint.mimic.joint,
+            data=[joint.mimic.offset, joint.mimic.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
+        )
+
+
+def _add_motor(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
+    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_motor()
+    limited = joint.effort is not None
+    motor.ctrllimited = (
+        mujoco.mjtLimited.mjLIMITED_TRUE if limited else mujoco.mjtLimited.mjLIMITED_FALSE
+    )
+    if joint.effort is not None:
+        motor.ctrlrange = [-joint.effort, joint.effort]

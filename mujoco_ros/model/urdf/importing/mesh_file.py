@@ -1,0 +1,158 @@
+"""Mesh files named by a URDF: where they lie, and the triangles of those MuJoCo cannot read."""
+
+import io
+import struct
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mujoco_ros.model.errors import MissingAssetError, UserInputError
+from mujoco_ros.model.uri import resolve
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
+
+_STL_HEADER = 84
+_STL_TRIANGLE = 50
+
+_UNTEXTURED = "0.8 0.8 0.8 1"  # colour of a surface whose texture is not read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeshData:
+    """Triangles in metres; `rgba` is the colour of the material that covers most area, if any."""
+
+    vertices: NDArray[np.float32]  # (n, 3)
+    faces: NDArray[np.int32]  # (m, 3)
+    rgba: tuple[float, ...] | None
+
+
+def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
+    """Return the file a URDF means by `uri`.
+
+    A ``package://`` URI is looked up as ROS does; failing that, in the folders above the URDF, so
+    that a description package works from wherever it was unpacked.
+
+    Args:
+        uri: ``package://``, ``file://`` or a path relative to the URDF.
+        urdf: The URDF file.
+        meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
+
+    Raises:
+        MissingAssetError: No such file; the message lists where it was looked for.
+        ModelError: The URI is wrong.
+    """
+    base = urdf.parent.resolve()
+    tried: list[str] = []
+    try:
+        candidates = [resolve(uri, base)]
+    except UserInputError as error:
+        if not uri.startswith("package://"):
+            raise
+        candidates = []
+        tried.append(str(error))
+    if uri.startswith("package://"):
+        package, _, rest = unquote(uri.removeprefix("package://")).partition("/")
+        folders = [
+            folder if folder.name == package else folder / package
+            for folder in (base, *base.parents)
+        ]
+        candidates += [folder / rest for folder in folders if folder.is_dir()]
+    elif meshdir and "://" not in uri:
+        candidates.append((base / meshdir / uri).resolve())
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+        tried.append(str(candidate))
+    raise MissingAssetError(f"mesh '{uri}' not found; looked for: {'; '.join(tried)}")
+
+
+def is_native(path: Path) -> bool:
+    """Tell whether MuJoCo reads the file itself: OBJ, MSH and binary STL."""
+    suffix = path.suffix.lower()
+    if suffix != ".stl":
+        return suffix in (".obj", ".msh")
+    with path.open("rb") as file:
+        header = file.read(_STL_HEADER)
+    if len(header) < _STL_HEADER:
+        return False
+    (triangles,) = struct.unpack_from("<I", header, 80)
+    return bool(path.stat().st_size == _STL_HEADER + _STL_TRIANGLE * triangles)
+
+
+def read_mesh(path: Path) -> MeshData:
+    """Read any format trimesh knows (COLLADA, glTF, ASCII STL, …) and merge its parts into one.
+
+    COLLADA's unit is honoured and its up axis ignored, as RViz does.
+
+    Raises:
+        ModelError: The format is unknown or the file is broken or empty.
+    """
+    import trimesh  # with all it brings, a second of processor time; few models need it
+
+    suffix = path.suffix.lower().removeprefix(".")
+    try:
+        content = path.read_bytes()
+        if suffix == "dae":
+            content = _without_textures(content)
+        # Only glTF needs the files beside it: without a path no texture is opened.
+        scene = (
+            trimesh.load_scene(path)
+            if suffix == "gltf"
+            else trimesh.load_scene(io.BytesIO(content), file_type=suffix)
+        )
+        dumped = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
+        parts = [part for part in dumped if len(part.faces)]
+    except ImportError as error:
+        message = f"{path}: reading .{suffix} needs the Python package '{error.name}'"
+        raise UserInputError(message) from error
+    # trimesh and its readers raise whatever the broken bytes lead to.
+    except Exception as error:
+        raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error
+    if not parts:
+        raise UserInputError(f"{path}: holds no triangles")
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices for part in parts]) * _metres(parts[0])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)])
+    largest = max(parts, key=lambda part: float(part.area))
+    return MeshData(
+        vertices=vertices.astype(np.float32),
+        faces=faces.astype(np.int32),
+        rgba=_main_colour(largest),
+    )
+
+
+def _without_textures(collada: bytes) -> bytes:
+    """Replace textures by a colour: pycollada silently drops geometry whose texture is misnamed."""
+    document = ET.fromstring(collada)
+    namespace = document.tag.removesuffix("COLLADA")
+    for profile in document.iter(f"{namespace}profile_COMMON"):
+        for parameter in profile.findall(f"{namespace}newparam"):
+            profile.remove(parameter)
+        for slot in profile.iter():
+            texture = slot.find(f"{namespace}texture")
+            if texture is not None:
+                slot.remove(texture)
+                ET.SubElement(slot, f"{namespace}color").text = _UNTEXTURED
+    return ET.tostring(document)
+
+
+def _metres(part: "Trimesh") -> float:
+    """Return the file's unit, which trimesh notes as ``"meters"`` or ``"0.01 * meters"``."""
+    factor, star, _ = str(part.metadata.get("units", "")).partition(" * ")
+    return float(factor) if star else 1.0
+
+
+def _main_colour(part: "Trimesh") -> tuple[float, ...] | None:
+    visual: Any = part.visual  # its class depends on what the file has
+    if visual is None or visual.kind is None:
+        return None
+    coloured = visual.material if visual.kind == "texture" else visual
+    colour = np.asarray(coloured.main_color, dtype=float)
+    # COLLADA files disagree on the sense of transparency, so the alpha value is not trusted.
+    return (*np.round(colour[:3] / 255.0, 4).tolist(), 1.0)

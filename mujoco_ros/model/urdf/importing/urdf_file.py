@@ -1,0 +1,360 @@
+"""A URDF file as checked data: names resolve, numbers are numbers, the links form one tree."""
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.scene.size_limits import MOST_LINKS
+from mujoco_ros.model.urdf.importing.markup import (
+    Vector,
+    name_of,
+    number,
+    numbers,
+    parse_robot,
+    required,
+)
+from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+
+JOINT_TYPES = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "fixed",
+    "floating",
+    "planar",
+    "spherical",
+)
+"""URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
+
+SCALAR_TYPES = ("revolute", "continuous", "prismatic")
+"""The joint types whose position is one number."""
+
+_SHAPES = {
+    "box": (("size", 3),),
+    "sphere": (("radius", 1),),
+    "cylinder": (("radius", 1), ("length", 1)),
+    "capsule": (("radius", 1), ("length", 1)),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrdfInertial:
+    """Mass [kg] and inertia about the centre of mass, in the frame `origin` [kg·m²]."""
+
+    origin: RigidTransform
+    mass: float
+    ixx: float
+    iyy: float
+    izz: float
+    ixy: float
+    ixz: float
+    iyz: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrdfGeometry:
+    """One visual or collision element.
+
+    `size` is URDF's own: full box edges, radius, or radius and length [m]; the scale for a mesh.
+    `mesh` is the URI as written, empty for the other shapes. `rgba` is None without a colour.
+    """
+
+    name: str
+    origin: RigidTransform
+    shape: str
+    size: Vector
+    mesh: str
+    rgba: Vector | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrdfLink:
+    """A rigid body; `inertial` is None where the file has none, or one of zero mass."""
+
+    name: str
+    inertial: UrdfInertial | None
+    visuals: tuple[UrdfGeometry, ...]
+    collisions: tuple[UrdfGeometry, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrdfMimic:
+    """q = multiplier · q(joint) + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UrdfJoint:
+    """How `child` hangs on `parent`.
+
+    Limits are None where the file sets none; a zero effort or velocity is none.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: RigidTransform
+    axis: Vector
+    lower: float | None
+    upper: float | None
+    effort: float | None
+    velocity: float | None
+    damping: float
+    friction: float
+    mimic: UrdfMimic | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Urdf:
+    """A robot: `joints_below` has the joints on each link; `mujoco` is the extension element."""
+
+    path: Path
+    name: str
+    links: dict[str, UrdfLink]
+    joints: dict[str, UrdfJoint]
+    joints_below: dict[str, list[UrdfJoint]]
+    root: str
+    mujoco: ET.Element | None
+
+    def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
+        """Yield each link after its parent, with the joint it hangs on (None for the root link)."""
+        stack: list[tuple[UrdfJoint | None, str]] = [(None, self.root)]
+        while stack:
+            joint, name = stack.pop()
+            yield joint, self.links[name]
+            stack += [(below, below.child) for below in reversed(self.joints_below[name])]
+
+
+def read_urdf(path: Path, text: str | None = None) -> Urdf:
+    """Read and check a URDF file; nothing named by it is opened.
+
+    Raises:
+        ModelError: The file is missing, not XML, not expanded from xacro, or not a valid robot.
+    """
+    robot = parse_robot(path, text)
+    colours = _colours(robot, str(path))
+    elements = robot.findall("link")
+    if len(elements) > MOST_LINKS:
+        raise UserInputError(
+            f"{path}: the robot has {len(elements)} links; {MOST_LINKS} are the most"
+        )
+    links: dict[str, UrdfLink] = {}
+    for element in elements:
+        link = _link(element, colours, str(path))
+        if link.name in links:
+            raise UserInputError(f"{path}: two links are named '{link.name}'")
+        links[link.name] = link
+    if not links:
+        raise UserInputError(f"{path}: the robot has no link")
+    joints: dict[str, UrdfJoint] = {}
+    for element in robot.findall("joint"):
+        joint = _joint(element, str(path))
+        if joint.name in joints:
+            raise UserInputError(f"{path}: two joints are named '{joint.name}'")
+        joints[joint.name] = joint
+    root, below = _tree(links, joints, str(path))
+    for joint in joints.values():
+        _check_mimic(joint, joints, str(path))
+    return Urdf(
+        path=path,
+        name=robot.get("name", path.stem),
+        links=links,
+        joints=joints,
+        joints_below=below,
+        root=root,
+        mujoco=robot.find("mujoco"),
+    )
+
+
+def _origin(parent: ET.Element, where: str) -> RigidTransform:
+    element = parent.find("origin")
+    zero = (0.0, 0.0, 0.0)
+    return RigidTransform.of_rpy(
+        numbers(element, "xyz", 3, where, zero), numbers(element, "rpy", 3, where, zero)
+    )
+
+
+def _colours(robot: ET.Element, where: str) -> dict[str, Vector]:
+    """Collect the named colours, wherever in the file they are defined; the first one counts."""
+    colours: dict[str, Vector] = {}
+    for material in robot.iter("material"):
+        colour = material.find("color")
+        name = material.get("name", "")
+        if colour is not None and name:
+            rgba = numbers(colour, "rgba", 4, f"{where}: material '{name}'")
+            colours.setdefault(name, rgba)
+    return colours
+
+
+def _link(element: ET.Element, colours: dict[str, Vector], path: str) -> UrdfLink:
+    name = name_of(element, path)
+    where = f"{path}: link '{name}'"
+    return UrdfLink(
+        name=name,
+        inertial=_inertial(element, where),
+        visuals=tuple(_geometry(e, colours, where) for e in element.findall("visual")),
+        collisions=tuple(_geometry(e, colours, where) for e in element.findall("collision")),
+    )
+
+
+def _inertial(link: ET.Element, where: str) -> UrdfInertial | None:
+    element = link.find("inertial")
+    if element is None:
+        return None
+    mass = number(required(element, "mass", where), "value", where)
+    if mass < 0:
+        raise UserInputError(f"{where}: its mass is negative: {mass:g} kg")
+    inertia = required(element, "inertia", where)
+    ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
+    ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
+    if mass == 0:
+        return None
+    return UrdfInertial(
+        origin=_origin(element, where),
+        mass=mass,
+        ixx=ixx,
+        iyy=iyy,
+        izz=izz,
+        ixy=ixy,
+        ixz=ixz,
+        iyz=iyz,
+    )
+
+
+def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> UrdfGeometry:
+    where = f"{link}: {element.tag}"
+    geometry = required(element, "geometry", where)
+    mesh = ""
+    for shape, attributes in _SHAPES.items():
+        form = geometry.find(shape)
+        if form is not None:
+            size = tuple(x for key, count in attributes for x in numbers(form, key, count, where))
+            if min(size) <= 0:
+                raise UserInputError(f"{where}: the sizes of a {shape} must be positive")
+            break
+    else:
+        shape, form = "mesh", geometry.find("mesh")
+        if form is None:
+            found = ", ".join(f"<{child.tag}>" for child in geometry) or "nothing"
+            known = ", ".join([*_SHAPES, "mesh"])
+            raise UserInputError(f"{where}: <geometry> holds {found}; known shapes are {known}")
+        size = numbers(form, "scale", 3, where, (1.0, 1.0, 1.0))
+        if 0 in size:
+            raise UserInputError(f"{where}: a mesh scale must not be zero")
+        mesh = form.get("filename", "").strip()
+        if not mesh:
+            raise UserInputError(f"{where}: <mesh> lacks the attribute 'filename'")
+    return UrdfGeometry(
+        name=element.get("name", ""),
+        origin=_origin(element, where),
+        shape=shape,
+        size=size,
+        mesh=mesh,
+        rgba=_rgba(element, colours, where),
+    )
+
+
+def _rgba(element: ET.Element, colours: dict[str, Vector], where: str) -> Vector | None:
+    material = element.find("material")
+    if material is None:
+        return None
+    colour = material.find("color")
+    if colour is not None:
+        return numbers(colour, "rgba", 4, where)
+    return colours.get(material.get("name", ""))
+
+
+def _joint(element: ET.Element, path: str) -> UrdfJoint:
+    name = name_of(element, path)
+    where = f"{path}: joint '{name}'"
+    kind = element.get("type", "")
+    if kind not in JOINT_TYPES:
+        raise unknown("type", kind, JOINT_TYPES, where=where)
+    axis = numbers(element.find("axis"), "xyz", 3, where, (1.0, 0.0, 0.0))
+    if kind not in ("fixed", "floating") and math.hypot(*axis) < 1e-9:
+        raise UserInputError(f"{where}: its axis is zero")
+    limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
+    lower = upper = None
+    # URDF: a missing bound beside a given one is zero.
+    if limit is not None and kind != "continuous" and {"lower", "upper"} & set(limit.keys()):
+        lower = number(limit, "lower", where, 0.0)
+        upper = number(limit, "upper", where, 0.0)
+        if lower > upper:
+            raise UserInputError(
+                f"{where}: its lower limit {lower:g} exceeds the upper one {upper:g}"
+            )
+    return UrdfJoint(
+        name=name,
+        type=kind,
+        parent=required(element, "parent", where).get("link", ""),
+        child=required(element, "child", where).get("link", ""),
+        origin=_origin(element, where),
+        axis=axis,
+        lower=lower,
+        upper=upper,
+        effort=abs(number(limit, "effort", where, 0.0)) or None,
+        velocity=abs(number(limit, "velocity", where, 0.0)) or None,
+        damping=number(dynamics, "damping", where, 0.0),
+        friction=number(dynamics, "friction", where, 0.0),
+        mimic=None
+        if mimic is None
+        else UrdfMimic(
+            joint=mimic.get("joint", ""),
+            multiplier=number(mimic, "multiplier", where, 1.0),
+            offset=number(mimic, "offset", where, 0.0),
+        ),
+    )
+
+
+def _tree(
+    links: dict[str, UrdfLink], joints: dict[str, UrdfJoint], path: str
+) -> tuple[str, dict[str, list[UrdfJoint]]]:
+    """Return the root link and each link's outgoing joints; the joints must span all links once."""
+    below: dict[str, list[UrdfJoint]] = {name: [] for name in links}
+    above: dict[str, UrdfJoint] = {}
+    for joint in joints.values():
+        where = f"{path}: joint '{joint.name}'"
+        for role, name in (("parent link", joint.parent), ("child link", joint.child)):
+            if name not in links:
+                raise unknown(role, name, links, where=where)
+        if joint.child in above:
+            other = above[joint.child].name
+            raise UserInputError(f"{where}: link '{joint.child}' already hangs on joint '{other}'")
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [name for name in links if name not in above]
+    if len(roots) > 1:
+        listing = ", ".join(roots)
+        raise UserInputError(f"{path}: several links have no parent: {listing}; a URDF is one tree")
+    seen = set(roots)
+    reached = list(roots)
+    while reached:
+        for joint in below[reached.pop()]:
+            seen.add(joint.child)
+            reached.append(joint.child)
+    loop = [name for name in links if name not in seen]
+    if loop:
+        raise UserInputError(
+            f"{path}: these links hang on one another in a loop: {', '.join(loop)}"
+        )
+    return roots[0], below
+
+
+def _check_mimic(joint: UrdfJoint, joints: dict[str, UrdfJoint], path: str) -> None:
+    if joint.mimic is None:
+        return
+    where = f"{path}: joint '{joint.name}'"
+    if joint.mimic.joint not in joints:
+        raise unknown("mimicked joint", joint.mimic.joint, joints, where=where)
+    if joint.mimic.joint == joint.name:
+        raise UserInputError(f"{where}: mimics itself")
+    master = joints[joint.mimic.joint]
+    if joint.type in SCALAR_TYPES and master.type not in SCALAR_TYPES:
+        raise UserInputError(f"{where}: mimics '{master.name}', which is {master.type}")

@@ -1,1 +1,0 @@
-"""How a robot gets where it shall be: kinematics, planning, time scaling, impedance."""

@@ -1,0 +1,1 @@
+"""Child processes: supervision, and workers that answer requests."""

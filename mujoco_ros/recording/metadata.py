@@ -1,0 +1,133 @@
+"""What is in a bag, as metadata.yaml tells it (rosbag2, version 9)."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FILE = "metadata.yaml"
+_VERSION = 9
+_NEVER = 2**63 - 1
+
+
+@dataclass(kw_only=True)
+class Span:
+    """A number of messages and the time they cover [ns]."""
+
+    count: int = 0
+    first: int = _NEVER
+    last: int = 0
+
+    def add(self, time: int) -> None:
+        """Count a message of `time`."""
+        self.count += 1
+        # Comparisons, as this is done for every message and min and max are slow.
+        if time < self.first:
+            self.first = time
+        if time > self.last:
+            self.last = time
+
+    @property
+    def duration(self) -> int:
+        """Time from the first to the last message."""
+        return max(0, self.last - self.first)
+
+    def as_rosbag2(self) -> dict[str, Any]:
+        """Return the keys that a bag and each of its files have."""
+        return {
+            "starting_time": {"nanoseconds_since_epoch": self.first},
+            "duration": {"nanoseconds": self.duration},
+            "message_count": self.count,
+        }
+
+
+@dataclass(kw_only=True)
+class RecordedTopic:
+    """A topic of a bag.
+
+    Attributes:
+        name: Name of the topic.
+        kind: Message type, e.g. ``std_msgs/msg/String``.
+        type_hash: Hash of the type (REP-2016); empty where unknown.
+        qos: What its publishers offer, as rosbag2 writes it.
+        count: How many messages there are.
+    """
+
+    name: str
+    kind: str
+    type_hash: str
+    qos: list[dict[str, Any]]
+    count: int = 0
+
+    def as_rosbag2(self) -> dict[str, Any]:
+        """Return the entry of the topic."""
+        return {
+            "topic_metadata": {
+                "name": self.name,
+                "type": self.kind,
+                "serialization_format": "cdr",
+                "offered_qos_profiles": self.qos,
+                "type_description_hash": self.type_hash,
+            },
+            "message_count": self.count,
+        }
+
+
+@dataclass(kw_only=True)
+class Metadata:
+    """What is in a bag.
+
+    Attributes:
+        distribution: ROS distribution it was recorded with.
+        topics: Topics by name.
+        files: Name and content of each file, in the order they were written.
+    """
+
+    distribution: str
+    topics: dict[str, RecordedTopic] = field(default_factory=dict)
+    files: dict[str, Span] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Span:
+        """All messages."""
+        spans = self.files.values()
+        return Span(
+            count=sum(span.count for span in spans),
+            first=min((span.first for span in spans), default=_NEVER),
+            last=max((span.last for span in spans), default=0),
+        )
+
+    def as_rosbag2(self) -> dict[str, Any]:
+        """Return the content of metadata.yaml below its one key."""
+        return {
+            "version": _VERSION,
+            "storage_identifier": "mcap",
+            **self.total.as_rosbag2(),
+            "topics_with_message_count": [t.as_rosbag2() for t in self.topics.values()],
+            "compression_format": "",
+            "compression_mode": "",
+            "relative_file_paths": list(self.files),
+            "files": [{"path": name, **span.as_rosbag2()} for name, span in self.files.items()],
+            "custom_data": None,
+            "ros_distro": self.distribution,
+        }
+
+    def text(self) -> str:
+        """Return the content of metadata.yaml below its one key, as YAML."""
+        return yaml.dump(self.as_rosbag2(), Dumper=_Dumper, sort_keys=False)
+
+    def save(self, folder: Path) -> None:
+        """Write metadata.yaml; at no moment it is half written."""
+        content = {"rosbag2_bagfile_information": self.as_rosbag2()}
+        written = folder / f".{FILE}"
+        written.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
+        os.replace(written, folder / FILE)
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes equal values out, rather than an alias that other YAML readers may not know."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True

@@ -1,0 +1,1 @@
+"""Recording of topics and replay of state logs over ROS."""

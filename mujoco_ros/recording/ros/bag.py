@@ -1,0 +1,146 @@
+"""A bag: a folder with MCAP files and metadata.yaml, as rosbag2 writes it."""
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from mujoco_ros.recording.bag_file import BagFile
+from mujoco_ros.recording.definitions import Definition
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
+from mujoco_ros.recording.ros.qos import as_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagLimits:
+    """When a bag goes on in another file; 0 is never.
+
+    Attributes:
+        size: Bytes of a file.
+        duration: Seconds of a file.
+    """
+
+    size: int = 0
+    duration: float = 0.0
+
+
+class Bag:
+    """Writes a bag. What was flushed is safe from a sudden end of this process."""
+
+    def __init__(
+        self,
+        folder: Path,
+        distribution: str,
+        *,
+        compression: str = "none",
+        limits: BagLimits = BagLimits(),
+    ) -> None:
+        """Create the folder and the first file.
+
+        Args:
+            folder: Where; it must not exist.
+            distribution: Name of the ROS distribution.
+            compression: Of the chunks: none, lz4 or zstd.
+            limits: When to go on in another file.
+
+        Raises:
+            OSError: The folder exists or cannot be written.
+        """
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.metadata = Metadata(distribution=distribution)
+        self._compression, self._limits = compression, limits
+        self._limited = bool(limits.size or limits.duration)
+        self._definitions: dict[str, Definition] = {}
+        self._earlier = 0  # bytes of finished files
+        self._pool = ThreadPoolExecutor(1, "bag")
+        self._synchronizing: Future[None] | None = None
+        self._open()
+        self.metadata.save(folder)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return self._earlier + self._file.size
+
+    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+        """Add a topic before its first message."""
+        self.metadata.topics[topic.name] = topic
+        self._definitions[topic.name] = definition
+
+    def write(
+        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
+    ) -> None:
+        """Add a message; times in nanoseconds.
+
+        Raises:
+            OSError: It cannot be written; `abandon` the bag.
+        """
+        if self._limited and self._is_full(log_time):
+            self._close_file()
+            self._earlier += self._file.size
+            self._open()
+        channel = self._channels.get(topic.name)
+        if channel is None:
+            channel = self._channels[topic.name] = self._add_channel(topic)
+        self._file.write(channel, log_time, publish_time, sequence, data)
+        topic.count += 1
+        self._span.add(log_time)
+
+    def flush(self) -> None:
+        """Write what waits, and have the disk take it.
+
+        Raises:
+            OSError: It cannot be written; `abandon` the bag.
+        """
+        self._file.flush()
+        self.metadata.save(self.folder)
+        if self._synchronizing is None or self._synchronizing.done():
+            # Against a loss of power; beside, as a disk may take a second for it.
+            self._synchronizing = self._pool.submit(os.fdatasync, self._file.descriptor)
+
+    def finish(self) -> None:
+        """Write what waits, the index and metadata.yaml, and close all.
+
+        Raises:
+            OSError: There is no space for it; what was flushed before stays readable.
+        """
+        self._close_file()
+        self.metadata.save(self.folder)
+        self._pool.shutdown()
+
+    def abandon(self) -> None:
+        """Close all with what was flushed, after an error."""
+        self._pool.shutdown()
+        self._file.abandon()
+
+    def _open(self) -> None:
+        name = f"{self.folder.name}_{len(self.metadata.files)}.mcap"
+        self._file = BagFile(self.folder / name, self._compression)
+        self._span = self.metadata.files[name] = Span()
+        self._schemas: dict[str, int] = {}
+        self._channels: dict[str, int] = {}
+
+    def _close_file(self) -> None:
+        if self._synchronizing is not None:
+            self._synchronizing.result()
+        self._file.finish({"rosbag2": {"serialized_metadata": self.metadata.text()}})
+
+    def _is_full(self, time: int) -> bool:
+        if not self._span.count:
+            return False
+        size, duration = self._limits.size, self._limits.duration
+        return bool(
+            (size and self._file.size >= size)
+            or (duration and time - self._span.first >= 1e9 * duration)
+        )
+
+    def _add_channel(self, topic: RecordedTopic) -> int:
+        schema = self._schemas.get(topic.kind)
+        if schema is None:
+            definition = self._definitions[topic.name]
+            schema = self._schemas[topic.kind] = self._file.add_schema(
+                topic.kind, definition.encoding, definition.text.encode()
+            )
+        metadata = {"offered_qos_profiles": as_text(topic.qos), "topic_type_hash": topic.type_hash}
+        return self._file.add_channel(topic.name, schema, metadata)

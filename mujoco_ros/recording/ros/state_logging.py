@@ -1,0 +1,169 @@
+"""The log of the full state, switched on and off by parameters."""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.writer import Describe, StateLogWriter, described
+
+_LOG = logging.getLogger(__name__)
+_FILE, _EVERY = "state_log", "state_log_every"
+
+
+class StateLogging(ModelChangeListener):
+    """Writes the state of a simulation to the file that a parameter names.
+
+    A change of the model, or of its timestep, begins another segment in the file.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        values: Mapping[str, Any],
+        describe: Describe = described,
+    ) -> None:
+        """Begin as the parameters say.
+
+        Args:
+            simulation: What is logged; its thread has not been started.
+            values: The values of all parameters.
+            describe: Gives the descriptions that are stored with a model.
+
+        Raises:
+            ModelError: The file exists, or cannot be created.
+        """
+        self._simulation = simulation
+        self._values, self._describe = values, describe
+        self._writer: StateLogWriter | None = None
+        self._ring: RingBuffer | None = None  # the physics thread's
+        self._next: RingBuffer | None = None
+        simulation.on_timestep.append(self._follow_timestep)
+        if values[_FILE]:
+            self._writer = StateLogWriter(_path(values[_FILE]), describe)
+            self._switch(self._writer, self._room(simulation.plant, values[_EVERY]))
+
+    def chain(self, publish: Callable[[], None]) -> Callable[[], None]:
+        """Return what does as `publish`, and then logs the step."""
+
+        def publish_and_log() -> None:
+            publish()
+            ring = self._ring
+            if ring is not None and not ring.closed:
+                ring.step()
+
+        return publish_and_log
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Refuse a file that could not be created.
+
+        Raises:
+            ModelError: There is a file of that name, or no folder for it.
+        """
+        name = values.get(_FILE, "")
+        if not name or name == self._values[_FILE]:
+            return
+        path = _path(name)
+        if path.exists():
+            raise UserInputError(f"state log '{path}' exists; it is not overwritten")
+        if not path.parent.is_dir():
+            raise UserInputError(f"state log '{path}' cannot be created: there is no such folder")
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Follow parameters that were set to other values."""
+        if _FILE not in values and _EVERY not in values:
+            return
+        name, every, writer = self._values[_FILE], self._values[_EVERY], self._writer
+        if (writer.path if writer is not None else None) != (_path(name) if name else None):
+            if writer is not None:
+                writer.end()
+                _LOG.info("the state log '%s' is complete", writer.path)
+            self._writer = writer = self._open(name)
+        elif self._ring is None or self._ring.every == every:
+            return
+        ring = None if writer is None else self._room(self._simulation.plant, every)
+        self._submit(lambda: self._switch(writer, ring))
+
+    def draft(self, plant: Plant) -> None:
+        """Make room for the rows of the next model."""
+        if self._writer is not None:
+            self._next = self._room(plant, self._values[_EVERY])
+
+    def switch(self) -> None:
+        """Log the next model."""
+        ring, self._next = self._next, None
+        if ring is not None:
+            self._switch(self._writer, ring)
+
+    def abort(self) -> None:
+        """Forget the next model."""
+        self._next = None
+
+    def report(self) -> DiagnosticReport:
+        """Return the row of /diagnostics."""
+        writer, ring = self._writer, self._ring
+        if writer is None:
+            return DiagnosticReport("off", {})
+        dropped = writer.dropped + (0 if ring is None else ring.dropped)
+        values = {
+            "file": str(writer.path),
+            "rows": str(writer.rows),
+            "size [MB]": f"{writer.size / 1e6:.1f}",
+            "dropped rows": str(dropped),
+        }
+        if writer.problem:
+            return DiagnosticReport(writer.problem, values, ERROR)
+        if dropped:
+            return DiagnosticReport(f"{dropped} rows dropped: the disk is too slow", values, WARN)
+        return DiagnosticReport("logging", values, OK)
+
+    def close(self) -> None:
+        """Write what waits and close the file, after the physics thread has ended."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _open(self, name: str) -> StateLogWriter | None:
+        try:
+            return StateLogWriter(_path(name), self._describe) if name else None
+        except UserInputError as error:  # somebody else took the name since it was checked
+            _LOG.error("%s", error)
+            return None
+
+    def _room(self, plant: Plant, every: int) -> RingBuffer:
+        return RingBuffer(self._simulation, plant, every)
+
+    def _follow_timestep(self, _timestep: float) -> None:
+        """Log on in a segment of its own; in the physics thread."""
+        ring, plant = self._ring, self._simulation.plant
+        if ring is not None and not ring.closed and ring.plant is plant:
+            self._switch(self._writer, self._room(plant, ring.every))
+
+    def _switch(self, writer: StateLogWriter | None, ring: RingBuffer | None) -> None:
+        """Log into `ring` from the next step on; in the physics thread, once that runs."""
+        if self._ring is not None:
+            self._ring.closed = True
+        if ring is not None and ring.plant is not self._simulation.plant:
+            ring = self._room(self._simulation.plant, ring.every)  # the model changed meanwhile
+        if ring is not None:
+            # A model that came may go on with the timestep of the one before.
+            ring.timestep = float(ring.plant.model.opt.timestep)
+        self._ring = ring
+        if writer is not None and ring is not None:
+            writer.add(ring)
+
+    def _submit(self, command: Callable[[], None]) -> None:
+        try:
+            self._simulation.commands.submit(command, urgent=True)
+        except QueueFullError as error:
+            _LOG.error("the state log does not change: %s", error)
+
+
+def _path(name: str) -> Path:
+    return Path(name).expanduser().absolute()

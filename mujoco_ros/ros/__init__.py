@@ -1,1 +1,0 @@
-"""Topics, services and parameters: conversions only, no physics."""

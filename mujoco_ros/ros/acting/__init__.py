@@ -1,1 +1,0 @@
-"""Acting on a running simulation over ROS: topics and parameters."""

@@ -1,1 +1,0 @@
-"""Processes beside the simulator's that show its state: cameras and viewer."""

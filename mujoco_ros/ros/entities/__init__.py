@@ -1,1 +1,0 @@
-"""Entities and worlds, as simulation_interfaces speaks of them."""

@@ -1,1 +1,0 @@
-"""Controllers and their state machines, over ROS."""

@@ -1,1 +1,0 @@
-"""Recording topics into a bag that ROS 2's own tools read."""

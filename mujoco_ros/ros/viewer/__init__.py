@@ -1,1 +1,0 @@
-"""The viewer's link to the simulator and to other nodes, over ROS."""

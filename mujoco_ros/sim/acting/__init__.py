@@ -1,1 +1,0 @@
-"""Acting on a running simulation from outside: forces, mocap bodies, options, looks."""

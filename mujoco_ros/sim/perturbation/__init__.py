@@ -1,0 +1,1 @@
+"""External forces, mocap bodies, and changes of options and appearance."""

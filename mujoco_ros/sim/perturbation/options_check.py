@@ -1,0 +1,27 @@
+"""Whether the engine runs a model with other options."""
+
+import copy
+
+import mujoco
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import PhysicsConfig
+from mujoco_ros.model.scene.physics_options import write_options
+
+
+def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
+    """Step a copy of `model` once with the options that `physics` sets.
+
+    The engine refuses some combinations in mid-step only, which would end the simulation.
+
+    Raises:
+        ModelError: The engine refuses them.
+    """
+    candidate = copy.copy(model)
+    write_options(candidate.opt, physics)
+    try:
+        mujoco.mj_step(candidate, mujoco.MjData(candidate))
+    except (mujoco.FatalError, mujoco.UnexpectedError) as error:
+        raise UserInputError(
+            f"the engine refuses these options: {' '.join(str(error).split())}"
+        ) from error

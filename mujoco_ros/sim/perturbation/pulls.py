@@ -1,0 +1,159 @@
+"""Bodies that are pulled and turned by a spring and damper, as with a mouse."""
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.robot.body_frames import BodyFrame
+
+_LARGEST_SWING = 0.15
+"""Radians that a spring swings in a step at most: far from where it would be unstable."""
+_LONGEST = 10.0
+"""A spring that is drawn out farther pulls no harder: the engine has an end somewhere [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pull:
+    """Where a point of a frame is to be, or which way the frame is to be turned.
+
+    Attributes:
+        turns: Whether the frame is turned; else it is pulled at the point.
+        point: In the axes of the frame, from its origin [m].  # (3,)
+        position: Where the point is to be in the world [m].  # (3,)
+        quat_wxyz: Orientation that the frame is to have in the world.  # (4,)
+    """
+
+    turns: bool
+    point: np.ndarray
+    position: np.ndarray
+    quat_wxyz: np.ndarray
+
+
+class Spring:
+    """The force and the torque of a pull, worked out anew for each step.
+
+    The point accelerates by w² distance - 2 w velocity if nothing else hinders it: it gets there
+    as quickly as it can without passing it, however heavy it is and wherever joints let it go;
+    from beyond 10 m it pulls as from there.
+    MuJoCo calls w² ``visual/map/stiffness``, and ``stiffnessrot`` for turning. While a body is
+    pulled at a point, its turning dies out.
+
+    Attributes:
+        place: The frame.
+        pull: Where it is to be.
+    """
+
+    pull: Pull
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, pull: Pull
+    ) -> None:
+        """Pull at a frame of a model."""
+        self.place = place
+        self._model, self._data, body = model, data, place.body
+        self._xpos, self._xquat, self._com = data.xpos[body], data.xquat[body], data.xipos[body]
+        row = data.xfrc_applied[body]
+        self._force_row, self._torque_row = row[:3], row[3:]
+        self._jacobian, self._solved = np.zeros((2, 6, model.nv))
+        self._moved, self._turned = self._jacobian[:3], self._jacobian[3:]
+        self._mass = _Inertia(self._moved, self._solved[:3])
+        self._inertia = _Inertia(self._turned, self._solved[3:])
+        self._is_bounded = False
+        twist = np.zeros(6)
+        self._twist, self._velocity, self._turning = twist, twist[:3], twist[3:]
+        self._point, self._at, self._acceleration, self._moment = np.zeros((4, 3))
+        self._quat, self._back, self._missing = np.zeros((3, 4))
+        self.aim(pull)
+
+    def aim(self, pull: Pull) -> None:
+        """Pull somewhere else from now on."""
+        self.pull, place, visual = pull, self.place, self._model.vis.map
+        stiffness = visual.stiffnessrot if pull.turns else visual.stiffness
+        self._w = min(math.sqrt(stiffness), _LARGEST_SWING / self._model.opt.timestep)
+        mujoco.mju_rotVecQuat(self._point, pull.point, place.quat_wxyz)
+        self._point += place.position
+        mujoco.mju_negQuat(self._back, place.quat_wxyz)
+        mujoco.mju_mulQuat(self._quat, pull.quat_wxyz, self._back)
+
+    def add(self) -> None:
+        """Add them to the wrench on the body, whose pose the engine has worked out."""
+        model, data, at = self._model, self._data, self._at
+        mujoco.mju_rotVecQuat(at, self._point, self._xquat)
+        at += self._xpos
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_factorM(model, data)
+        if not self._is_bounded:
+            self._bound()
+        mujoco.mj_jac(model, data, self._moved, self._turned, at, self.place.body)
+        mujoco.mj_solveM(model, data, self._solved, self._jacobian)
+        np.dot(self._jacobian, data.qvel, out=self._twist)
+        if self.pull.turns:
+            self._turn()
+        else:
+            self._move()
+
+    def _bound(self) -> None:
+        """Let nothing be heavier than all that hangs together is as one rigid piece."""
+        data, root = self._data, int(self._model.body_rootid[self.place.body])
+        mass, lever = self._model.body_subtreemass[root], data.subtree_com[root] - data.xpos[root]
+        self._mass.bound(float(mass))
+        self._inertia.bound(float(np.sum(data.crb[root, :3]) + 2.0 * mass * np.dot(lever, lever)))
+        self._is_bounded = True
+
+    def _move(self) -> None:
+        acceleration, at = self._acceleration, self._at
+        np.subtract(self.pull.position, at, out=acceleration)
+        length = math.sqrt(np.dot(acceleration, acceleration))
+        acceleration *= self._w**2 * min(1.0, _LONGEST / max(length, mujoco.mjMINVAL))
+        self._velocity *= 2.0 * self._w
+        acceleration -= self._velocity
+        force = self._mass.times(acceleration)
+        self._force_row += force
+        at -= self._com
+        mujoco.mju_cross(self._moment, at, force)
+        self._torque_row += self._moment
+        self._turning *= self._w
+        self._torque_row -= self._inertia.times(self._turning)
+
+    def _turn(self) -> None:
+        acceleration = self._acceleration
+        mujoco.mju_negQuat(self._back, self._xquat)
+        mujoco.mju_mulQuat(self._missing, self._quat, self._back)
+        mujoco.mju_quat2Vel(acceleration, self._missing, 1.0)
+        acceleration *= self._w**2
+        self._turning *= 2.0 * self._w
+        acceleration -= self._turning
+        self._torque_row += self._inertia.times(acceleration)
+
+
+class _Inertia:
+    """What it takes to accelerate a point, or the turning of a body, in each direction."""
+
+    def __init__(self, jacobian: np.ndarray, solved: np.ndarray) -> None:
+        """Follow a Jacobian.
+
+        Args:
+            jacobian: Velocity by those of the joints.  # (3, nv)
+            solved: How each of its rows moves the joints.  # (3, nv)
+        """
+        self._jacobian, self._solved, self._least = jacobian, solved.T, mujoco.mjMINVAL
+        self._yielding, self._axes = np.zeros((2, 3, 3))
+        self._row, self._columns = self._yielding.reshape(9), self._axes.reshape(9)
+        self._turn = np.zeros(4)
+        self._values, self._along, self._product = np.zeros((3, 3))
+
+    def bound(self, most: float) -> None:
+        """Let it be no more than that, where joints hold everything fast [kg or kg m²]."""
+        self._least = 1.0 / max(most, mujoco.mjMINVAL)
+
+    def times(self, acceleration: np.ndarray) -> np.ndarray:
+        """Return the force or torque for an acceleration, good until the next call.  # (3,)"""
+        np.dot(self._jacobian, self._solved, out=self._yielding)
+        mujoco.mju_eig3(self._values, self._columns, self._turn, self._row)
+        np.maximum(self._values, self._least, out=self._values)
+        np.dot(acceleration, self._axes, out=self._along)
+        self._along /= self._values
+        return np.dot(self._axes, self._along, out=self._product)

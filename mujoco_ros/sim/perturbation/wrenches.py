@@ -1,0 +1,191 @@
+"""Forces and torques that act on bodies from outside."""
+
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.robot.body_frames import BodyFrame
+from mujoco_ros.sim.perturbation.pulls import Pull, Spring
+
+_ROUNDING_S = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppliedWrench:
+    """A force and a torque at the origin of a frame.
+
+    Attributes:
+        force: [N].  # (3,)
+        torque: [Nm].  # (3,)
+        in_world: Whether they are in the axes of the world; else in those of the frame, with which
+            they turn.
+        until: Simulated time from which on it acts no more [s].
+    """
+
+    force: tuple[float, float, float]
+    torque: tuple[float, float, float]
+    in_world: bool = False
+    until: float = np.inf
+
+
+WrenchState = tuple[tuple[BodyFrame, AppliedWrench], ...]
+
+
+class ExternalWrenches:
+    """Applies wrenches and pulls at every step, in ``xfrc_applied``, where viewers see them.
+
+    Everything here belongs to the physics thread, but `listing` and `pulls`.
+
+    Attributes:
+        acting: Whether anything acts, so that `apply` has something to do.
+        listing: The wrenches that act, by frame; a new object after each change.
+        pulls: The pulls that act, by frame; a new object after each change.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Act on the bodies of a model."""
+        self.acting = False
+        self.listing: dict[str, AppliedWrench] = {}
+        self.pulls: dict[str, Pull] = {}
+        self._model, self._data = model, data
+        self._loads: dict[str, _Load] = {}
+        self._springs: dict[str, Spring] = {}
+        self._acting: tuple[_Load | Spring, ...] = ()
+        self._rows: dict[int, np.ndarray] = {}  # body to its six numbers in xfrc_applied
+        self._next_end = np.inf
+
+    def put(self, place: BodyFrame, wrench: AppliedWrench) -> None:
+        """Let a wrench act, in place of the one that acts at the same frame; zeros end that one.
+
+        If the model has changed since `place` was found, it is looked for by the body's name; a
+        wrench on a body that is gone does nothing.
+        """
+        self._loads.pop(place.frame, None)
+        if any(wrench.force) or any(wrench.torque):
+            self._load(place, wrench)
+        self._changed()
+
+    def pull(self, place: BodyFrame, pull: Pull) -> None:
+        """Pull at a frame, in place of the pull at the same frame, and beside its wrench.
+
+        The frame is looked for as by `put`.
+        """
+        if place.frame in self._springs:
+            self._springs[place.frame].aim(pull)
+            self._list_pulls()
+            return
+        place = self._found(place)
+        if place.body >= 0:
+            self._springs[place.frame] = Spring(self._model, self._data, place, pull)
+            self._changed()
+
+    def let_go(self, frame: str) -> None:
+        """End the pull at a frame, if there is one."""
+        if self._springs.pop(frame, None) is not None:
+            self._changed()
+
+    def clear(self) -> None:
+        """End all wrenches and pulls."""
+        if self.acting:
+            self._loads.clear()
+            self._springs.clear()
+            self._changed()
+
+    def memory(self) -> WrenchState:
+        """Return all wrenches that act, for `recall`; a pull is no state, but somebody's hand."""
+        return tuple((load.place, load.wrench) for load in self._loads.values())
+
+    def recall(self, memory: WrenchState) -> None:
+        """Let the wrenches of a `memory` act, and nothing else, on the bodies that there are."""
+        self._loads, self._springs = {}, {}
+        for place, wrench in memory:
+            self._load(place, wrench)
+        self._changed()
+
+    def apply(self, time: float) -> None:
+        """Write what acts in the step that begins at simulated `time` [s]."""
+        if time > self._next_end:
+            self._loads = {frame: load for frame, load in self._loads.items() if time <= load.end}
+            self._changed()
+        # The step that went before left the poses of its beginning.
+        mujoco.mj_kinematics(self._model, self._data)
+        for row in self._rows.values():
+            row[:] = 0.0
+        for acting in self._acting:
+            acting.add()
+
+    def succeed(self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False) -> None:
+        """Go on in another model, on the bodies that have the same names there; pulls end.
+
+        Args:
+            model: The model.
+            data: Its state.
+            fresh: Whether the bodies are others, whatever their names.
+        """
+        memory = () if fresh else self.memory()
+        self._model, self._data, self._rows = model, data, {}
+        self.recall(memory)
+
+    def _load(self, place: BodyFrame, wrench: AppliedWrench) -> None:
+        place = self._found(place)
+        if place.body >= 0:
+            self._loads[place.frame] = _Load(self._model, self._data, place, wrench)
+
+    def _found(self, place: BodyFrame) -> BodyFrame:
+        """Return a place as it is in the present model; its body is -1 if that is gone."""
+        body = place.body if place.body < self._model.nbody else -1
+        if place.owner:
+            body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, place.owner)
+        return replace(place, body=body)
+
+    def _changed(self) -> None:
+        for row in self._rows.values():
+            row[:] = 0.0
+        self._acting = (*self._loads.values(), *self._springs.values())
+        bodies = {acting.place.body for acting in self._acting}
+        self._rows = {body: self._data.xfrc_applied[body] for body in bodies}
+        self.listing = {frame: load.wrench for frame, load in self._loads.items()}
+        self._list_pulls()
+        self.acting = bool(self._acting)
+        self._next_end = min((load.end for load in self._loads.values()), default=np.inf)
+
+    def _list_pulls(self) -> None:
+        self.pulls = {frame: spring.pull for frame, spring in self._springs.items()}
+
+
+class _Load:
+    """One wrench, carried over to where the engine wants it: the centre of mass, in world axes."""
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, wrench: AppliedWrench
+    ) -> None:
+        self.place, self.wrench = place, wrench
+        self.end = wrench.until - _ROUNDING_S
+        self._quat = data.xquat[place.body]
+        row = data.xfrc_applied[place.body]
+        self._force_row, self._torque_row = row[:3], row[3:]
+        self._lever = place.position - model.body_ipos[place.body]  # in the body's axes
+        self._force = np.array(wrench.force, dtype=float)
+        self._torque = np.array(wrench.torque, dtype=float)
+        if not wrench.in_world:
+            # In the body's axes all of it is constant.
+            mujoco.mju_rotVecQuat(self._force, self._force.copy(), place.quat_wxyz)
+            mujoco.mju_rotVecQuat(self._torque, self._torque.copy(), place.quat_wxyz)
+            self._torque += np.cross(self._lever, self._force)
+        self._turned, self._moment = np.zeros(3), np.zeros(3)
+
+    def add(self) -> None:
+        """Add it to the wrench on its body."""
+        turned, moment = self._turned, self._moment
+        if self.wrench.in_world:
+            mujoco.mju_rotVecQuat(turned, self._lever, self._quat)
+            mujoco.mju_cross(moment, turned, self._force)
+            self._force_row += self._force
+            self._torque_row += self._torque
+            self._torque_row += moment
+        else:
+            mujoco.mju_rotVecQuat(turned, self._force, self._quat)
+            mujoco.mju_rotVecQuat(moment, self._torque, self._quat)
+            self._force_row += turned
+            self._torque_row += moment

@@ -1,1 +1,0 @@
-"""The state of a running simulation, for other processes to read without asking."""

@@ -1,0 +1,1 @@
+"""Initial states, snapshots, keyframes, and the transfer of state between models."""

@@ -1,0 +1,119 @@
+"""A simulation of what happened before."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import mujoco
+
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.initial_state import InitialState
+from mujoco_ros.sim.state_log.fields import SENSED, STATE
+from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
+
+
+class LogPosition(NamedTuple):
+    """A row of a log: the number of its segment, and its number there."""
+
+    segment: int
+    row: int
+
+
+class Playback(Simulation):
+    """Goes through the rows of a log instead of computing what happens.
+
+    Whoever publishes a simulation publishes a playback in the same way. Where the model changes,
+    it waits for `succeed` with the model of the segment that it asked for.
+
+    Attributes:
+        log: What is played.
+        loops: Whether it begins anew at the end; otherwise it pauses.
+        on_segment: Called in the physics thread with the number of the segment that comes next.
+        on_end: Called in the physics thread when there is no row left.
+    """
+
+    def __init__(self, log: StateLog) -> None:
+        """Begin with the first row of `log`.
+
+        Raises:
+            ModelError: Another version of MuJoCo wrote its model.
+        """
+        self.log = log
+        self.loops = False
+        self.on_segment: Callable[[int], object] = lambda _number: None
+        self.on_end: Callable[[], object] = lambda: None
+        self._place = LogPosition(0, 0)
+        self._coming: LogPosition | None = None
+        super().__init__(log.segments[0].assembly)
+        self._follow_segment()
+
+    @property
+    def segment(self) -> LogSegment:
+        """The segment that is played."""
+        return self.log.segments[self._place.segment]
+
+    def step(self) -> bool:
+        """Show the next row; return whether there was one."""
+        if self._coming is not None:
+            return False
+        number, row = self._place
+        if row < len(self.segment):
+            self._place = LogPosition(number, row + 1)
+            self._show(row)
+            return True
+        if number + 1 < len(self.log.segments):
+            self._go(LogPosition(number + 1, 0))
+        elif self.loops and len(self.log):
+            self._go(LogPosition(0, 0))
+        else:
+            self.paused = True
+            self.on_end()
+        return False
+
+    def seek(self, time: float) -> None:
+        """Go to the last row that is not later than `time` [s], or the first."""
+        found = LogPosition(0, 0)
+        for number, segment in enumerate(self.log.segments):
+            if len(segment) and segment.time.min() <= time:
+                found = LogPosition(number, segment.index(time))
+        self._go(found)
+
+    def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
+        """Go to the first row; or where `succeed` goes."""
+        super().reset(time=time, state=state)
+        if self._coming is None:
+            self._go(LogPosition(0, 0))
+
+    def succeed(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
+        """Go on with the segment that was asked for, whose model `plant` has."""
+        super().succeed(plant, fresh=True, time=time)
+        if self._coming is not None:
+            self._place, self._coming = self._coming, None
+        self._follow_segment()
+
+    def _go(self, place: LogPosition) -> None:
+        """Have the row at `place` be the next."""
+        if place.segment == self._place.segment:
+            self._place, self._coming = place, None
+            return
+        self._coming = place
+        self.on_segment(place.segment)
+
+    def _follow_segment(self) -> None:
+        """Take a row for a step."""
+        self.set_timestep(self.segment.timestep * self.segment.every)
+
+    def _show(self, number: int) -> None:
+        """Set everything there is in a row, and the poses that follow from it."""
+        row, data, sample = self.segment.row(number), self.data, self.sample
+        for name in (*STATE, *SENSED):
+            getattr(data, name)[:] = row[name]
+        sample.qpos[:], sample.qvel[:], sample.act[:] = data.qpos, data.qvel, data.act
+        self.references.values[:] = row["references"]
+        mujoco.mj_kinematics(self.model, data)
+        before, time = self.time, row["time"].item()
+        self.set_time(time)
+        if time < before:  # it was reset, or somebody sought
+            changes = self.gain_changes
+            self.emit(SimulationReset(time=time, before=before, state=False, gain_changes=changes))

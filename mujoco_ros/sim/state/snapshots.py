@@ -1,0 +1,175 @@
+"""The whole state of a simulation, kept to return to it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.control_state import ControlState
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.layout import Joints
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.correspondence import Correspondence
+from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.state_transfer import carry_state, joint_pairs
+from mujoco_ros.sim.state.state_vector import STATE, state_vector
+
+_REASON = "another state was loaded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """Everything that the next steps depend on, but options and edits of the model, and sleep.
+
+    Which bodies sleep, where a model enables that, is no part of MuJoCo's state: they stay asleep
+    or awake as they are, and what follows is the same up to that only.
+
+    Attributes:
+        assembly: The scene.
+        joints: Its scalar joints.
+        state: MuJoCo's integration state.
+        time: Time of the next step [s].
+        origin: Time from which steps are counted [s].
+        timestep: Simulated time between steps [s].
+        references: What the joints are told.  # (3, n)
+        gains: The gains.
+        force_limits: Range of each actuator's output, and whether there is one.  # (nactuator, 3)
+        motions: What moves the references of each robot.
+        wrenches: What acts on bodies from outside.
+        noise: State of the noise's generator, if sensors have noise.
+    """
+
+    assembly: Assembly
+    joints: Joints
+    state: np.ndarray
+    time: float
+    origin: float
+    timestep: float
+    references: np.ndarray
+    gains: Gains
+    force_limits: np.ndarray
+    motions: dict[Part, ControlState]
+    wrenches: Wrenches
+    noise: Any
+
+    @property
+    def model(self) -> mujoco.MjModel:
+        """The model."""
+        return self.assembly.model
+
+
+def take_snapshot(simulation: Simulation) -> Snapshot:
+    """Return the present state; to be called between two steps, in the physics thread."""
+    model, data, plant = simulation.model, simulation.data, simulation.plant
+    return Snapshot(
+        assembly=simulation.assembly,
+        joints=simulation.joints,
+        state=state_vector(model, data),
+        time=float(data.time),
+        origin=simulation.origin,
+        timestep=float(model.opt.timestep),
+        references=simulation.references.values.copy(),
+        gains=Gains(kp=simulation.drives.kp.copy(), kd=simulation.drives.kd.copy()),
+        force_limits=_force_limits(model),
+        motions={
+            part: control.memory()
+            for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
+        },
+        wrenches=simulation.wrenches.memory(),
+        noise=None if plant.noise is None else plant.noise.memory(),
+    )
+
+
+def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) -> None:
+    """Return to a snapshot; to be called between two steps, in the physics thread.
+
+    Goals end. With the same commands, the same follows, to the last bit, as long as the model has
+    not changed since. If it has, what is in both returns and the rest stays where it is.
+
+    Args:
+        simulation: Where to.
+        snapshot: What to.
+        rewind: Whether the time returns as well, and motions under way with it; otherwise they end,
+            and the references stand.
+
+    Raises:
+        ModelError: Nothing of the snapshot is there any more.
+    """
+    present = simulation.assembly
+    if not snapshot.assembly.shares(present):
+        raise UserInputError("it was saved in another world, of which nothing is left")
+    before = float(simulation.data.time)
+    for control in simulation.controls:
+        control.reset(_REASON)
+    simulation.wrenches.clear()
+    if snapshot.model is simulation.model:
+        _set_all(simulation, snapshot)
+    else:
+        _set_shared(simulation, snapshot)
+    simulation.wrenches.recall(snapshot.wrenches)
+    for part, control in zip(present.robots, simulation.controls, strict=True):
+        if part in snapshot.motions:
+            control.recall(snapshot.motions[part])
+    if rewind:
+        alike = snapshot.timestep == simulation.model.opt.timestep
+        simulation.settle_in(snapshot.time, origin=snapshot.origin if alike else None)
+    else:
+        simulation.let_go()
+        simulation.settle_in(before)
+    simulation.emit(
+        SimulationReset(
+            time=float(simulation.data.time),
+            before=before,
+            gain_changes=simulation.gain_changes,
+            gains=present_gains(simulation),
+        )
+    )
+
+
+def present_gains(simulation: Simulation) -> dict[object, Gains]:
+    """Return a copy of the gains that are in force, by robot; in the physics thread."""
+    drives = simulation.drives
+    robots = zip(simulation.assembly.robots, simulation.layout.columns, strict=True)
+    return {
+        part: Gains(kp=drives.kp[columns].copy(), kd=drives.kd[columns].copy())
+        for part, columns in robots
+    }
+
+
+def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
+    model, plant = simulation.model, simulation.plant
+    mujoco.mj_setState(model, simulation.data, snapshot.state, STATE)
+    simulation.references.values[:] = snapshot.references
+    simulation.drives.set_gains(snapshot.gains.kp, snapshot.gains.kd)
+    model.actuator_forcerange[:] = snapshot.force_limits[:, :2]
+    model.actuator_forcelimited[:] = snapshot.force_limits[:, 2]
+    if plant.noise is not None:
+        plant.noise.recall(snapshot.noise)
+    plant.evaluate()
+
+
+def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
+    """Set what the snapshot's model and the present one have in common."""
+    model, plant = simulation.model, simulation.plant
+    same = Correspondence(snapshot.assembly, simulation.assembly)
+    saved = mujoco.MjData(snapshot.model)
+    mujoco.mj_setState(snapshot.model, saved, snapshot.state, STATE)
+    carry_state(saved, simulation.data, same)
+    old, new = joint_pairs(snapshot, plant, same)
+    simulation.references.values[:, new] = snapshot.references[:, old]
+    kp, kd = simulation.drives.kp.copy(), simulation.drives.kd.copy()
+    kp[new], kd[new] = snapshot.gains.kp[old], snapshot.gains.kd[old]
+    simulation.drives.set_gains(kp, kd)
+    old, new = same.pairs["actuator"]
+    model.actuator_forcerange[new] = snapshot.force_limits[old, :2]
+    model.actuator_forcelimited[new] = snapshot.force_limits[old, 2]
+    plant.evaluate()
+
+
+def _force_limits(model: mujoco.MjModel) -> np.ndarray:
+    return np.column_stack([model.actuator_forcerange, model.actuator_forcelimited])

@@ -1,0 +1,1 @@
+"""The physics thread: pacing, run control, lockstep, statistics."""

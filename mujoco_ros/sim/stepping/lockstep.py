@@ -1,0 +1,264 @@
+"""Lockstep: at its ticks, the clock waits for those who command."""
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.simulation import Simulation
+
+_LOG = logging.getLogger(__name__)
+_LOOK_S = 0.05
+"""Wall time between two looks at who has come, while there is nothing else to do."""
+
+Policy = Literal["wait", "proceed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceConfig:
+    """Who has to answer every tick.
+
+    Attributes:
+        topic: Topic of its commands.
+        robot: Name of the robot that it commands.
+        rate: Ticks per simulated second [Hz], rounded to whole steps between two.
+    """
+
+    topic: str
+    robot: str
+    rate: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LockstepConfig:
+    """How the clock waits.
+
+    Attributes:
+        sources: For whom; nobody is no lockstep.
+        timeout_s: Wall time after which the silence of a source is told.
+        policy: Whether to go on waiting then, or to do the tick without it.
+    """
+
+    sources: tuple[SourceConfig, ...] = ()
+    timeout_s: float = 1.0
+    policy: Policy = "wait"
+
+
+@dataclass(slots=True)
+class SourceStatus:
+    """What became of the ticks of one source.
+
+    Attributes:
+        ticks: Ticks there were.
+        missed: Ticks that were done without its command.
+        late: Commands that came after their tick had been done without them.
+        surplus: Commands for a tick that had one already, or that was over.
+        silent: Whether its last tick ran into the timeout.
+    """
+
+    ticks: int = 0
+    missed: int = 0
+    late: int = 0
+    surplus: int = 0
+    silent: bool = False
+
+
+@dataclass(slots=True)
+class _Source:
+    """A source, and where it stands; ticks are counted in steps since time zero."""
+
+    config: SourceConfig
+    every: int = 1
+    tick: int | None = None  # the last there was
+    time: float = 0.0  # of that tick [s]
+    answered: bool = True
+    awaited: bool = False
+    early: tuple[int, Callable[[float], None]] | None = None  # for a tick to come
+    status: SourceStatus = field(default_factory=SourceStatus)
+
+
+class Lockstep:
+    """Holds the clock at each tick until every source of the tick has answered.
+
+    A tick is a sample whose time is a multiple of the source's period. The sample is published,
+    the clock stands, and the command that answers it acts from the very next step on, however
+    long it took. A stamped command answers the first tick at or after its stamp, one without a
+    stamp the last there was. One command answers a tick; others for it are dropped and counted.
+
+    All of it belongs to the physics thread.
+
+    Attributes:
+        repeat: Publishes the tick's sample to those who have come since; called while it waits.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Wait for nobody yet; `forget` is called when `simulation` is reset."""
+        simulation.on_reset.append(self.forget)
+        self.repeat: Callable[[], object] = lambda: None
+        self._simulation = simulation
+        self._config = LockstepConfig()
+        self._sources: dict[str, _Source] = {}
+        self._timestep = float(simulation.model.opt.timestep)
+        self._robots: frozenset[str] = frozenset()
+        self._awaiting = False
+        self._waited = 0.0
+        self._asked: float | None = None
+
+    @property
+    def robots(self) -> frozenset[str]:
+        """Return the robots whose sources are waited for."""
+        return self._robots
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Return the topics on which a command is waited for."""
+        return tuple(topic for topic, source in self._sources.items() if source.awaited)
+
+    @property
+    def status(self) -> dict[str, SourceStatus]:
+        """Return what became of the ticks, by topic."""
+        return {topic: source.status for topic, source in self._sources.items()}
+
+    def configure(self, config: LockstepConfig) -> None:
+        """Wait as `config` says from now on; sources that stay keep their counts."""
+        known, self._config = self._sources, config
+        self._sources = {
+            source.topic: known[source.topic]
+            if source.topic in known and known[source.topic].config == source
+            else _Source(source)
+            for source in config.sources
+        }
+        self._robots = frozenset(source.robot for source in config.sources)
+        self._measure()
+        self._awaiting = bool(self.awaited)
+
+    def forget(self) -> None:
+        """Wait for nobody until the next tick: after a reset, what was published is void."""
+        for source in self._sources.values():
+            source.tick, source.early = None, None
+            source.answered, source.awaited = True, False
+        self._awaiting = False
+
+    def begin(self) -> frozenset[str]:
+        """Note a new sample, before it is published; return the robots for which it is a tick."""
+        if not self._sources:
+            return self._robots
+        simulation = self._simulation
+        if simulation.model.opt.timestep != self._timestep:
+            self._measure()
+        step = simulation.step_number
+        ticking = [source for source in self._sources.values() if step % source.every == 0]
+        if not ticking:
+            return frozenset()
+        for source in ticking:
+            self._tick(source, step)
+        self._awaiting = bool(self.awaited)
+        self._waited, self._asked = 0.0, None
+        return frozenset(source.config.robot for source in ticking)
+
+    def take(self, topic: str, stamp: int, command: Callable[[float], None]) -> str:
+        """Take a command that came by `topic`, and run it when it is to act.
+
+        Args:
+            topic: Where it came from.
+            stamp: Its stamp [ns of simulated time]; 0 is none.
+            command: Called with the simulated time of the step from which on it acts [s].
+
+        Returns:
+            Why it is dropped; empty if it is not.
+        """
+        source = self._sources.get(topic)
+        if source is None:
+            command(float(self._simulation.data.time))
+            return ""
+        problem = self._judge(source, stamp, command)
+        source.status.surplus += bool(problem)
+        return problem
+
+    def wait(self, now: float) -> float:
+        """Return how long to wait for commands before asking again [s]; 0 when a step may be."""
+        if not self._awaiting:
+            return 0.0
+        if self._asked is not None:
+            self._waited += min(now - self._asked, 2 * _LOOK_S)  # nobody asks during a pause
+        self._asked = now
+        left = self._config.timeout_s - self._waited
+        if left <= 0.0:
+            self._complain()
+            if self._config.policy == "proceed":
+                self._proceed()
+                return 0.0
+            left = _LOOK_S
+        self.repeat()  # they would wait for the tick, and the clock for them
+        return min(left, _LOOK_S)
+
+    def _measure(self) -> None:
+        self._timestep = float(self._simulation.model.opt.timestep)
+        for source in self._sources.values():
+            source.every = max(1, round(1.0 / (source.config.rate * self._timestep)))
+
+    def _tick(self, source: _Source, step: int) -> None:
+        """Begin a tick; a command that came early answers it."""
+        source.tick, source.time = step, self._simulation.time
+        source.answered, source.awaited = False, True
+        source.status.ticks += 1
+        early, source.early = source.early, None
+        if early is not None and early[0] == step:
+            try:
+                self._answer(source, early[1])
+            except Exception:
+                _LOG.exception("lockstep: a command on '%s' failed", source.config.topic)
+
+    def _judge(self, source: _Source, stamp: int, command: Callable[[float], None]) -> str:
+        """Let a command answer its tick; return why it cannot, empty if it does."""
+        what = f"stamped {stamp * NANOSECOND:.6f} s" if stamp else "without a stamp"
+        last = source.tick
+        if last is None:
+            return f"dropped a command {what}: there was no tick to answer yet"
+        tick = last + self._ahead(source, stamp) if stamp else last
+        at = f"the tick of {source.time:.6f} s"
+        if tick < last:
+            return f"dropped a command {what}: {at} is there; stamp commands as their joint_states"
+        if tick > last + source.every:
+            return f"dropped a command {what}, ahead of {at}; stamp commands as their joint_states"
+        if tick > last and source.early is None:
+            source.early = (tick, command)
+        elif tick == last and not source.answered:
+            self._answer(source, command)
+        else:
+            return f"dropped a command {what}: its tick has one already; send one for each"
+        return ""
+
+    def _ahead(self, source: _Source, stamp: int) -> int:
+        """Return how many steps after its last tick the first one at or after a stamp is."""
+        ahead = (stamp - 1) * NANOSECOND - source.time  # stamps are rounded
+        return math.ceil(ahead / (source.every * self._timestep)) * source.every
+
+    def _answer(self, source: _Source, command: Callable[[float], None]) -> None:
+        source.status.late += not source.awaited
+        source.answered, source.awaited = True, False
+        self._awaiting = bool(self.awaited)
+        if source.status.silent:
+            source.status.silent = False
+            _LOG.info("lockstep: '%s' answers again", source.config.topic)
+        command(float(self._simulation.data.time))
+
+    def _complain(self) -> None:
+        """Tell, once for each silence, who does not answer."""
+        policy, timeout = self._config.policy, self._config.timeout_s
+        then = "the clock stands" if policy == "wait" else "going on without it"
+        for source in self._sources.values():
+            if source.awaited and not source.status.silent:
+                source.status.silent = True
+                _LOG.warning(
+                    "lockstep: no command on '%s' within %g s for the tick of %.6f s; %s",
+                    *(source.config.topic, timeout, source.time, then),
+                )
+
+    def _proceed(self) -> None:
+        for source in self._sources.values():
+            source.status.missed += source.awaited
+            source.awaited = False
+        self._awaiting = False

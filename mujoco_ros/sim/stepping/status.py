@@ -1,0 +1,128 @@
+"""How a simulation fares: figures about its time, its engine and its commanders."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+
+from mujoco_ros.control.command_rates import CommandTally
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.sim.simulation import Simulation
+
+_WARNINGS = {
+    kind.name.removeprefix("mjWARN_"): int(kind)
+    for kind in mujoco.mjtWarning.__members__.values()
+    if kind != mujoco.mjtWarning.mjNWARNING
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EngineStatus:
+    """How the engine copes.
+
+    Attributes:
+        divergences: How often positions, velocities or accelerations were no numbers.
+        contacts: Contacts in the last step.
+        constraints: Scalar constraints in the last step.
+        iterations: Iterations of the constraint solver in the last step, the most of all islands.
+        iteration_limit: How many it may make.
+        energy: Potential and kinetic energy [J], if the model has the engine compute them.
+        warnings: Engine warnings since the last reset: name to count.
+    """
+
+    divergences: int
+    contacts: int
+    constraints: int
+    iterations: int
+    iteration_limit: int
+    energy: tuple[float, float] | None
+    warnings: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlStatus:
+    """Who commands what, and what the actuators can do of it.
+
+    Attributes:
+        saturated: Steps in which a joint's torque was at its limit, since the start; joints of a
+            robot with a namespace are ``<namespace>/<joint>``.
+        holders: Of each robot, who commands which joints.
+        heard: Of each robot, who commanded how often, and when last.
+    """
+
+    saturated: Mapping[str, int]
+    holders: Mapping[str, Mapping[CommandSource, tuple[str, ...]]]
+    heard: Mapping[str, tuple[CommandTally, ...]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Status:
+    """How the simulation kept time since the last status was taken; durations in wall seconds.
+
+    Attributes:
+        sim_time: Simulated time of the last sample [s].
+        factor: Real-time factor asked for; 0 is as fast as possible.
+        achieved_factor: Simulated over wall time since the last status.
+        elapsed: Wall time since the last status.
+        steps: Steps since the last status.
+        late_steps: Steps that began a whole period or more late, since the start.
+        lag: How late the last step began.
+        dropped: Wall time given up, since the start.
+        timestep: Simulated time between two steps [s].
+        period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
+        step_cost: Time one step took with all that is published, percentiles 50, 99, 99.9.
+        engine: How the engine copes.
+        control: Who commands what.
+    """
+
+    sim_time: float
+    paused: bool
+    factor: float
+    achieved_factor: float
+    elapsed: float
+    steps: int
+    late_steps: int
+    lag: float
+    dropped: float
+    timestep: float
+    period: tuple[float, ...]
+    step_cost: tuple[float, ...]
+    engine: EngineStatus
+    control: ControlStatus
+
+
+def engine_status(simulation: Simulation) -> EngineStatus:
+    """Return how the engine copes; call this in the physics thread."""
+    model, data = simulation.model, simulation.data
+    numbers = data.warning.number.tolist()
+    has_energy = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    islands = max(1, min(int(data.nisland), len(data.solver_niter)))
+    return EngineStatus(
+        divergences=simulation.divergences,
+        contacts=int(data.ncon),
+        constraints=int(data.nefc),
+        iterations=int(data.solver_niter[:islands].max()),
+        iteration_limit=int(model.opt.iterations),
+        energy=(float(data.energy[0]), float(data.energy[1])) if has_energy else None,
+        warnings={name: numbers[kind] for name, kind in _WARNINGS.items() if numbers[kind]},
+    )
+
+
+def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
+    """Return who commands what, with rates over the simulated time `elapsed` [s].
+
+    Call this in the physics thread.
+    """
+    robots = list(zip(simulation.layout.robots, simulation.controls, strict=True))
+    # MuJoCo's names may have a prefix where ROS has none.
+    names = {
+        robot.prefix + name: f"{robot.namespace}/{name}" if robot.namespace else name
+        for robot, _ in robots
+        for name in robot.joints.names
+    }
+    now = float(simulation.data.time)
+    return ControlStatus(
+        saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
+        holders={robot.name: control.holders() for robot, control in robots},
+        heard={robot.name: control.heard.report(now, elapsed) for robot, control in robots},
+    )

@@ -1,0 +1,1 @@
+"""The panel of a robot: joints, references and gains."""

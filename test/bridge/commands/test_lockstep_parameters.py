@@ -1,0 +1,436 @@
+"""A simulator whose clock waits for those who command, over a middleware."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from remote import PAUSED, PLAYING, Remote
+from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import Resource, Result
+from simulators import Starter, steps_of
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
+from mujoco_ros.model.errors import UserInputError
+
+ARM = [0.0, -1.75, 1.35, -1.17, -1.57, -1.57]  # beside the gripper, which takes positions too
+
+
+BOX = """<mujoco><worldbody><body name="box" pos="1 1 1">
+<freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+ANSWERING = """
+import rclpy
+from sensor_msgs.msg import JointState
+
+rclpy.init()
+node = rclpy.create_node("answering")
+commands = node.create_publisher(JointState, "joint_commands", 10)
+
+def answer(state):
+    state.velocity = state.effort = []
+    commands.publish(state)
+
+node.create_subscription(JointState, "joint_states", answer, 10)
+rclpy.spin(node)
+"""
+
+
+class Controller:
+    """Answers the joint states it hears, as long as it is told to.
+
+    Attributes:
+        answering: Whether it answers.
+        stamped: Whether its answers have a stamp.
+    """
+
+    def __init__(self, remote: Remote) -> None:
+        self.listener = remote.listener
+        self.answering, self.stamped = True, True
+        self.position = 1.35
+        self.answered: list[int] = []
+        node = self.listener.node
+        self.publisher = node.create_publisher(JointState, "joint_commands", 10)
+        self._subscription = node.create_subscription(JointState, "joint_states", self._hear, 10)
+        assert self.listener.spin_until(lambda: self.publisher.get_subscription_count() > 0)
+
+    def _hear(self, state: JointState) -> None:
+        if self.answering:
+            (step,) = steps_of([state])
+            self.answered.append(step)
+            self.answer(state)
+
+    def answer(self, state: JointState, **fields: Any) -> None:
+        message = JointState(**({"name": ["elbow_joint"], "position": [self.position]} | fields))
+        if self.stamped:
+            message.header.stamp = state.header.stamp
+        self.publisher.publish(message)
+
+    def close(self) -> None:
+        self.listener.node.destroy_subscription(self._subscription)
+        self.listener.node.destroy_publisher(self.publisher)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    starter = Starter(tmp_path_factory.mktemp("lockstep"))
+    remote = Remote(starter)
+    yield remote
+    remote.close()
+    starter.close()
+
+
+@pytest.fixture
+def remote(shared: Remote) -> Iterator[Remote]:
+    """The arm in lockstep at 200 Hz, standing at its first tick."""
+    shared.put(PLAYING)
+    lock(shared)
+    shared.call("ResetSimulation")
+    shared.quiet()
+    yield shared
+    shared.put(PAUSED)  # tests with simulators of their own have the processor to themselves
+    shared.listener.set_parameters({"mode": "realtime"})
+
+
+@pytest.fixture
+def controller(remote: Remote) -> Iterator[Controller]:
+    controller = Controller(remote)
+    yield controller
+    controller.close()
+
+
+def lock(remote: Remote, **changes: Any) -> None:
+    values = {
+        "mode": "lockstep",
+        "lockstep_sources": "joint_commands@200",
+        "lockstep_timeout": 60.0,
+        "lockstep_policy": "wait",
+    }
+    (result,) = remote.listener.set_parameters(values | changes, atomic=True)
+    assert result.successful, result.reason
+
+
+def stands(remote: Remote) -> bool:
+    """Return whether the clock stands, once everything is heard that was on its way."""
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline:
+        count = len(remote.clock)
+        remote.listener.spin_for(0.3)
+        if len(remote.clock) == count:
+            return True
+    return False
+
+
+def row(remote: Remote) -> DiagnosticStatus:
+    """Return what /diagnostics says of the lockstep from now on."""
+    heard = remote.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert remote.listener.spin_until(lambda: len(heard) > 1)
+    (found,) = [s for s in heard.messages[-1].status if s.name.endswith(": lockstep")]
+    return found
+
+
+def values_of(status: DiagnosticStatus) -> dict[str, str]:
+    return {value.key: value.value for value in status.values}
+
+
+def test_the_clock_stands_until_the_command_comes_and_ticks_are_all_answered(
+    remote: Remote, controller: Controller
+) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.answered) >= 200)
+    controller.answering = False
+    assert stands(remote)
+    first, last = controller.answered[0], controller.answered[-1]
+    assert controller.answered == list(range(first, last + 1, 5)), "each tick once, in order"
+    clock = steps_of(remote.clock.messages)
+    assert clock == sorted(set(clock)), "no stamp comes twice"
+    assert clock[-1] - last == 5
+
+
+def test_joint_states_come_at_ticks_alone_and_the_rest_at_its_rates_as_well(
+    remote: Remote, controller: Controller
+) -> None:
+    wrenches = remote.listener.record(WrenchStamped, "wrench/wrist_ft")
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 200 and len(wrenches) > 99)
+    assert all(step % 5 == 0 for step in steps_of(remote.joint_states.messages))
+    steps = set(steps_of(wrenches.messages))
+    assert any(step % 5 for step in steps)
+    assert any(step % 2 for step in steps), "at an odd step only because it is a tick"
+
+
+def test_a_controller_that_comes_amid_a_wait_hears_of_the_tick(remote: Remote) -> None:
+    for _ in range(4):
+        controller = Controller(remote)
+        answered = controller.answered
+        assert remote.listener.spin_until(lambda answered=answered: len(answered) > 20)
+        controller.close()
+        assert stands(remote)
+
+
+def test_commands_without_a_stamp_answer_too(remote: Remote, controller: Controller) -> None:
+    controller.stamped = False
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 200)
+    assert controller.answered == sorted(set(controller.answered))
+
+
+def test_so_do_those_that_are_refused_or_say_nothing(remote: Remote) -> None:
+    controller = Controller(remote)
+    controller.answering = False
+    publish = controller.publisher.publish
+    nothing = JointState(name=["elbow_joint"], position=[float("nan")])
+    wrong = JointState(name=["no_such_joint"], position=[0.0])
+    for message in (nothing, wrong, JointState()):
+        remote.quiet()
+        publish(message)
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
+        assert stands(remote)
+    controller.close()
+
+
+def test_trajectories_answer_as_well(remote: Remote) -> None:
+    topic = "joint_trajectory_controller/joint_trajectory"
+    lock(remote, lockstep_sources=f"{topic}@200")
+    publisher = remote.listener.node.create_publisher(JointTrajectory, topic, 10)
+    assert remote.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert stands(remote)
+    rest = JointTrajectoryPoint(positions=[0.0])
+    rest.time_from_start.sec = 1
+    hold = JointTrajectory(joint_names=["elbow_joint"])
+    good = JointTrajectory(joint_names=["elbow_joint"], points=[rest])
+    wrong = JointTrajectory(joint_names=["no_such_joint"], points=[rest])
+    for message in (hold, good, wrong):
+        if len(remote.joint_states):
+            message.header.stamp = remote.joint_states.latest.header.stamp
+        remote.quiet()
+        publisher.publish(message)
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
+        assert stands(remote)
+    remote.listener.node.destroy_publisher(publisher)
+
+
+def test_the_clock_waits_for_each_of_several_sources(
+    remote: Remote, controller: Controller
+) -> None:
+    lock(remote, lockstep_sources="joint_commands@200, position_controller/commands@100")
+    assert stands(remote)
+    (awaited,) = (values_of(row(remote))["waiting for"],)
+    assert awaited == "position_controller/commands"
+    forward = remote.listener.node.create_publisher(
+        Float64MultiArray, "position_controller/commands", 10
+    )
+    assert remote.listener.spin_until(lambda: forward.get_subscription_count() > 0)
+    for _ in range(3):
+        remote.quiet()
+        forward.publish(Float64MultiArray(data=[*ARM, 0.03]))
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 2)
+        assert stands(remote)
+        assert len(remote.joint_states) == 2, "a tick of one, then a tick of both"
+    remote.listener.node.destroy_publisher(forward)
+
+
+def test_a_source_that_falls_silent_is_told_of_and_waited_for(
+    remote: Remote, controller: Controller
+) -> None:
+    lock(remote, lockstep_timeout=0.2)
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    controller.answering = False
+    assert stands(remote)
+    remote.simulator.wait_for_log("no command on 'joint_commands' within 0.2 s")
+    status = row(remote)
+    assert status.level == DiagnosticStatus.WARN
+    assert status.message == "no command on joint_commands"
+    assert stands(remote)
+    controller.answering = True
+    controller.answer(remote.joint_states.messages[-1])
+    count = len(controller.answered)
+    assert remote.listener.spin_until(lambda: len(controller.answered) > count + 20)
+    remote.simulator.wait_for_log("'joint_commands' answers again")
+    assert row(remote).level == DiagnosticStatus.OK
+
+
+def test_or_done_without_if_so_asked_and_counted(remote: Remote) -> None:
+    begin = time.monotonic()
+    lock(remote, lockstep_timeout=0.05, lockstep_policy="proceed")
+    assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 10)
+    ticks = steps_of(remote.joint_states.messages)[-1] // 5
+    # It began at 0, where the clock stood already.
+    assert time.monotonic() - begin > 0.05 * (ticks - 1)
+    values = values_of(row(remote))
+    assert int(values["joint_commands: ticks done without it"]) >= 10
+
+
+def test_pause_step_and_reset_work(remote: Remote, controller: Controller) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    remote.put(PAUSED)
+    remote.quiet()
+    controller.answered.clear()
+    assert remote.step(12).result == Result.RESULT_OK
+    assert remote.listener.spin_until(lambda: len(controller.answered) in (2, 3))
+    assert stands(remote)
+    remote.put(PLAYING)
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    controller.answering = False
+    assert stands(remote)
+    remote.quiet()
+    controller.answered.clear()
+    controller.answering = True
+    assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    assert controller.answered[0] == 0, "at the first tick after the reset"
+
+
+def test_steps_that_are_asked_for_wait_as_well(remote: Remote, controller: Controller) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    controller.answering = False
+    assert stands(remote)
+    remote.put(PAUSED)
+    steps = remote.request("StepSimulation", steps=3)
+    remote.listener.spin_for(0.3)
+    assert not steps.done()
+    controller.answer(remote.joint_states.messages[-1])
+    assert remote.listener.result(steps).result.result == Result.RESULT_OK
+
+
+def test_a_wrong_stamp_is_dropped_with_the_reason(remote: Remote, controller: Controller) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    controller.answering = False
+    assert stands(remote)
+    state = remote.joint_states.messages[-1]
+    state.header.stamp.sec += 1000
+    controller.answer(state)
+    remote.simulator.wait_for_log("joint_commands: dropped a command stamped")
+    assert stands(remote)
+
+
+def test_leaving_lockstep_sets_the_clock_free(remote: Remote) -> None:
+    assert stands(remote)
+    remote.listener.set_parameters({"mode": "realtime"})
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
+    assert any(step % 5 for step in steps_of(remote.joint_states.messages))
+
+
+def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Controller) -> None:
+    def call(name: str) -> Trigger.Response:
+        client = remote.listener.node.create_client(Trigger, f"/mujoco/{name}")
+        assert remote.listener.spin_until(client.service_is_ready)
+        response = remote.listener.result(client.call_async(Trigger.Request()))
+        remote.listener.node.destroy_client(client)
+        return response
+
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
+    controller.answering = False
+    assert stands(remote)
+    assert call("save_keyframe").success
+    controller.answering = True
+    controller.answer(remote.joint_states.messages[-1])
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 60)
+    assert call("load_keyframe").success
+    count = len(controller.answered)
+    assert remote.listener.spin_until(lambda: len(controller.answered) > count + 20)
+
+
+@pytest.mark.parametrize(
+    ("sources", "complaint"),
+    [
+        ("", "mode 'lockstep' needs lockstep_sources"),
+        ("joint_commands", "'joint_commands' is not <topic>@<rate>"),
+        ("joint_commands@0", "'joint_commands@0' is not"),
+        ("joint_commands@nan", "'joint_commands@nan' is not"),
+        ("@200", "'@200' is not"),
+        ("joint_commands@100, joint_commands@50", "names 'joint_commands' twice"),
+        ("joint_command@100", "'joint_command' not found (did you mean 'joint_commands'?)"),
+    ],
+)
+def test_wrong_sources_are_refused_and_change_nothing(
+    remote: Remote, sources: str, complaint: str
+) -> None:
+    (result,) = remote.listener.set_parameters({"lockstep_sources": sources})
+    assert not result.successful
+    assert complaint in result.reason
+    assert remote.listener.get_parameter("lockstep_sources") == "joint_commands@200"
+
+
+def test_sources_are_separated_by_commas_or_spaces() -> None:
+    wanted = {"joint_commands": 200.0, "left/joint_commands": 50.5}
+    assert parse_sources("joint_commands@200,left/joint_commands@50.5") == wanted
+    assert parse_sources(" /joint_commands@2e2  left/joint_commands@50.5 ") == wanted
+    assert parse_sources("") == {}
+    with pytest.raises(UserInputError, match="lockstep_sources"):
+        parse_sources("a@-1")
+
+
+def test_a_controller_that_is_killed_can_be_followed_by_another(remote: Remote) -> None:
+    lock(remote, lockstep_timeout=0.2)
+    process = subprocess.Popen([sys.executable, "-c", ANSWERING], env=remote.simulator.environment)
+    try:
+        assert remote.listener.spin_until(lambda: len(remote.joint_states) > 50)
+    finally:
+        process.kill()
+        process.wait()
+    assert stands(remote)
+    remote.simulator.wait_for_log("no command on 'joint_commands' within 0.2 s")
+    controller = Controller(remote)
+    assert remote.listener.spin_until(lambda: len(controller.answered) > 50)
+    controller.close()
+
+
+def test_spawning_does_not_disturb_it_and_nobody_waits_for_a_robot_that_is_gone(
+    start: Starter,
+) -> None:
+    remote = Remote(start)
+    lock(remote)
+    remote.call("ResetSimulation")
+    controller = Controller(remote)
+    for number in range(3):
+        before = len(controller.answered)
+        assert remote.listener.spin_until(lambda n=before: len(controller.answered) > n + 20)
+        resource = Resource(resource_string=BOX)
+        spawned = remote.call("SpawnEntity", name=f"box{number}", entity_resource=resource)
+        assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
+    ticks = controller.answered[controller.answered.index(0) :]
+    assert ticks == list(range(0, ticks[-1] + 1, 5))
+    controller.answering = False
+    assert stands(remote)
+    assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
+    remote.forget()
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 20)
+    controller.close()
+    remote.close()
+
+
+def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
+    simulator = start.simulator(
+        scene="arm", mode="lockstep", lockstep_sources="joint_commands@200", lockstep_timeout=0.1
+    )
+    simulator.wait_for_log("the clock stands")
+    begin = time.monotonic()
+    assert simulator.stop() == 0
+    assert time.monotonic() - begin < 5.0
+
+
+def test_a_source_that_is_not_there_is_refused_at_the_start(start: Starter) -> None:
+    simulator = start.simulator(scene="arm", mode="lockstep", lockstep_sources="legs@200")
+    assert simulator.process.wait(60.0) == 1
+    assert "lockstep_sources: topic of commands 'legs' not found; there are: " in simulator.log
+
+
+def test_with_its_robot_gone_a_lockstep_is_told_of_and_hinders_nothing_else(
+    start: Starter,
+) -> None:
+    remote = Remote(start)
+    lock(remote)
+    assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
+    found = row(remote)
+    assert found.level == DiagnosticStatus.WARN
+    assert found.message == "the clock does not wait for joint_commands: the robot is not there"
+    (result,) = remote.listener.set_parameters({"real_time_factor": 0.5})
+    assert result.successful, result.reason
+    remote.forget()
+    assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    remote.close()

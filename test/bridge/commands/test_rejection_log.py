@@ -1,0 +1,76 @@
+"""What goes wrong with commands is counted every time, and logged without flooding."""
+
+import pytest
+
+from mujoco_ros.bridge.commands import rejection_log as module
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+
+
+class Clock:
+    now = 100.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock.now)
+    return clock
+
+
+@pytest.fixture
+def log() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def refusals(log: list[str], clock: Clock) -> RejectionLog:
+    return RejectionLog(log.append)
+
+
+def test_a_problem_is_logged_with_its_topic_and_counted_by_its_kind(
+    refusals: RejectionLog, log: list[str]
+) -> None:
+    refusals.report("arm/joint_commands", "refused", "joint 'x' not found")
+    refusals.report("arm/joint_commands", "positions clamped", "2 positions", count=2)
+    assert log == [
+        "arm/joint_commands: joint 'x' not found",
+        "arm/joint_commands: 2 positions",
+    ]
+    assert refusals.counts == {
+        "refused on arm/joint_commands": 1,
+        "positions clamped on arm/joint_commands": 2,
+    }
+
+
+def test_the_same_message_is_logged_again_only_after_a_while_with_what_came_between(
+    refusals: RejectionLog, log: list[str], clock: Clock
+) -> None:
+    for _ in range(1000):
+        refusals.report("a", "refused", "wrong")
+        clock.now += 0.004
+    assert log == ["a: wrong"]
+    clock.now += 5.0
+    refusals.report("a", "refused", "wrong")
+    refusals.report("a", "refused", "wrong too")
+    assert log[1:] == ["a: wrong (999 more before this)", "a: wrong too"]
+    assert refusals.counts == {"refused on a": 1002}
+
+
+def test_different_problems_are_all_logged_at_once(refusals: RejectionLog, log: list[str]) -> None:
+    for message in ("joint 'x' not found", "joint 'y' not found"):
+        for topic in ("a", "b"):
+            refusals.report(topic, "refused", message)
+    assert len(log) == 4
+
+
+def test_a_flood_of_different_messages_is_cut_short(
+    refusals: RejectionLog, log: list[str], clock: Clock
+) -> None:
+    for i in range(500):
+        refusals.report("a", "refused", f"wrong {i}")
+    refusals.report("b", "refused", "something else")
+    assert len(log) == 21
+    clock.now += 5.001
+    refusals.report("a", "refused", "wrong again")
+    assert log[-1] == "a: wrong again (480 more before this)"
+    assert refusals.counts["refused on a"] == 501

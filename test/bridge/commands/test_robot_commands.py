@@ -1,0 +1,293 @@
+"""Robots side by side, clients that die, resets, and the same motion at every pace."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benches import Bench
+from commanders import ARM, Commander, duration, point, seconds, trajectory
+from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
+from sensor_msgs.msg import JointState
+from simulators import ROOT, Listener, Recording, Simulator, Starter, steps_of
+
+from mujoco_ros.bridge.commands.conversions import to_trajectory
+from mujoco_ros.control.events import Outcome
+from mujoco_ros.control.trajectory.trajectory import tolerances
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+_STILL = [0.0] * 6
+_LEFT, _RIGHT = "left_arm", "right_arm"
+
+
+@pytest.fixture(scope="module")
+def zoo_bench() -> Iterator[Bench]:
+    """The zoo, stepped by tests."""
+    zoo = Bench("zoo")
+    yield zoo
+    zoo.close()
+
+
+@pytest.fixture
+def zoo_of_two_arms(zoo_bench: Bench) -> tuple[Bench, dict[str, Commander], dict[str, np.ndarray]]:
+    """The zoo in its initial state, who commands its arms, and the references of their joints."""
+    zoo_bench.start_anew()
+    robots = [robot.name for robot in zoo_bench.simulation.layout.robots]
+    controls = dict(zip(robots, zoo_bench.simulation.controls, strict=True))
+    arms = (_LEFT, _RIGHT)
+    return (
+        zoo_bench,
+        {arm: Commander(zoo_bench.listener, arm) for arm in arms},
+        {arm: controls[arm].references.q for arm in arms},
+    )
+
+
+def test_two_robots_follow_goals_of_their_own_at_once(zoo_of_two_arms: Any) -> None:
+    bench, commanders, references = zoo_of_two_arms
+    home = {arm: references[arm][:6].copy() for arm in commanders}
+    left = commanders[_LEFT].follow(point(0.4, home[_LEFT] + 0.1, _STILL))
+    right = commanders[_RIGHT].follow(point(0.2, home[_RIGHT] - 0.1, _STILL))
+    bench.run(0.1)
+    commanders[_RIGHT].publish_trajectory(trajectory())  # hold
+    bench.deliver(commanders[_RIGHT].publish_joints, ["left_finger_joint"], position=[0.01])
+    assert bench.finish(left).result.error_code == 0
+    answer = right.result().result
+    assert answer.error_string == "preempted by an empty trajectory, which means hold"
+    np.testing.assert_array_equal(references[_LEFT][:6], home[_LEFT] + 0.1)
+    assert (references[_RIGHT][:6] < home[_RIGHT] - 0.03).all()
+    assert (references[_RIGHT][:6] > home[_RIGHT] - 0.07).all()
+    assert references[_LEFT][6] == 0.03
+    assert references[_RIGHT][6] == 0.01
+    assert all(tuple(feedback.joint_names) == ARM for feedback in left.feedback)
+
+
+def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
+    bench, commanders, references = zoo_of_two_arms
+    bench.deliver(commanders[_LEFT].publish_joints, ["elbow"], position=[0.0])
+    assert not commanders[_RIGHT].follow(point(0.1, [0.0]), joints=["elbow"]).accepted
+    assert not commanders[_RIGHT].grip(float("nan")).accepted
+    by_name, by_goal, by_grip = bench.warnings
+    assert by_name.startswith("left_arm/joint_commands: joint 'elbow' not found")
+    assert by_goal.startswith(
+        "right_arm/joint_trajectory_controller/follow_joint_trajectory: goal refused: joint 'elbow'"
+    )
+    assert by_grip.startswith("right_arm/gripper_controller/gripper_cmd: goal refused: position")
+    bench.warnings.clear()
+    for arm, commander in commanders.items():
+        bench.deliver(commander.publish_joints, ARM[:1], position=references[arm][:1])
+        bench.deliver(commander.publish_forward, "position", references[arm][:6])
+    bench.step(2)
+    bench.pass_on()
+    assert sorted(bench.warnings) == [
+        f"{arm}/joint_commands: position_controller took over {ARM[0]}" for arm in (_LEFT, _RIGHT)
+    ]
+    assert (
+        bench.refusals.counts["joints lost to position_controller on right_arm/joint_commands"] == 1
+    )
+
+
+def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Bench) -> None:
+    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
+    bench.step(430)
+    bench.pass_on()
+    assert bench.listener.spin_until(lambda: len(sent.feedback) > 0)
+    bench.listener.spin_for(0.1)
+    (feedback,) = sent.feedback
+    assert seconds(feedback.header.stamp) == 0.4
+    assert bench.finish(sent).result.error_code == 0
+
+
+def test_an_error_while_clients_are_told_is_reported_and_no_other_is_lost(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_gain_changes: int) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
+    bench.run(0.1)
+    monkeypatch.setattr(bench.controllers, "_on_reset", fail)
+    bench.diverge()
+    bench.pass_on()
+    assert sent.result().result.error_string == "the simulation was reset"
+    assert bench.warnings == ["control: ZeroDivisionError('a mistake')"]
+    assert bench.refusals.counts == {"failed on control": 1}
+
+
+def test_a_reset_is_told_once_and_nothing_from_before_the_start_is(bench: Bench) -> None:
+    fresh = Bench("arm")
+    try:
+        fresh.deliver(fresh.commander.publish_joints, ARM[:1], position=[0.1])
+        fresh.deliver(fresh.commander.publish_forward, "position", [0.1] * 6)
+        fresh.run(0.01)
+        fresh.pass_on()
+        assert len(fresh.warnings) == 1
+        assert fresh.resets == 0
+        fresh.diverge()
+        fresh.pass_on()
+        assert fresh.resets == 1
+    finally:
+        fresh.close()
+
+
+_MOVES = ((0.15, 0.5), (0.4, -0.3), (0.5, 0.2), (0.8, 0.0))
+
+
+def _replayed(message: Any, steps: set[int]) -> dict[int, bytes]:
+    """Return what joint_states must say at some steps of a simulation that follows a trajectory."""
+    simulation = Simulation(load_scene("arm"))
+    (control,), (robot,) = simulation.controls, simulation.layout.robots
+    checked = to_trajectory(message, control.joints, control.trajectory.settings, "clamp")
+    assert checked is not None
+    allowed = tolerances(control.joints, control.trajectory.settings, checked.joints)
+    control.follow(checked, allowed, None, 0.0)
+    qpos, dof, sample = robot.joints.qpos, robot.joints.dof, simulation.sample
+    found = {}
+    for step in range(max(steps) + 1):
+        assert simulation.step()
+        if step in steps:
+            parts = (sample.qpos[qpos], sample.qvel[dof], sample.qfrc_actuator[dof])
+            found[step] = b"".join(part.tobytes() for part in parts)
+    return found
+
+
+def _states(recording: Recording) -> dict[int, bytes]:
+    """Return the numbers of joint_states by step."""
+    messages = recording.messages
+    return {
+        step: b"".join(part.tobytes() for part in (m.position, m.velocity, m.effort))
+        for m, step in zip(messages, steps_of(messages), strict=True)
+    }
+
+
+def _last_step(recording: Recording) -> int:
+    return steps_of(Recording(recording.kind, recording.raw[-1:]).messages)[0]
+
+
+def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
+    start: Starter,
+) -> None:
+    begin, length = 0.5, _MOVES[-1][0]
+    home = Simulation(load_scene("arm")).references.q[:6]
+    points = [(time, home + offset, _STILL) for time, offset in _MOVES]
+    # Slowly at first, so that all have their goal before it begins.
+    rates = {"publish_rate__joint_states": 1000.0, "publish_rate__controller_state": 0.0}
+    factors = (1.0, 5.0, 0.0)
+    simulators = [start.simulator(scene="arm", real_time_factor=0.02, **rates) for _ in factors]
+    paths = []
+    for factor, simulator in zip(factors, simulators, strict=True):
+        listener = start.listener(simulator)
+        recording = listener.record(JointState, "/joint_states", reliable=True)
+        goal = Commander(listener).follow(*(point(*p) for p in points), start=begin)
+        assert goal.accepted
+        assert listener.spin_until(lambda: len(recording) > 0)  # noqa: B023
+        assert max(steps_of(recording.messages)) < 1000 * begin
+        assert listener.set_parameters({"real_time_factor": factor})[0].successful
+        assert goal.result().result.error_code == 0
+        # On a busy machine the result overtakes the states, which the listener takes one by one.
+        assert listener.spin_until(lambda: _last_step(recording) > 1000 * (begin + length))  # noqa: B023
+        listener.forget_subscriptions()
+        simulator.stop()
+        paths.append(_states(recording))
+    message = trajectory(*(point(*p) for p in points), start=begin)
+    expected = _replayed(message, set().union(*paths))
+    for factor, path in zip(factors, paths, strict=True):
+        wrong = [step for step, state in path.items() if state != expected[step]]
+        assert not wrong, f"at factor {factor} at steps {wrong[:5]}"
+        moving = [step for step in path if 0 <= step - 1000 * begin <= 1000 * length]
+        # A listener does not keep up with a simulation as fast as possible; what it has counts.
+        assert len(moving) > {1.0: 500, 5.0: 50, 0.0: 3}[factor], f"at factor {factor}"
+
+
+@pytest.fixture(scope="module")
+def arm(start_shared: Starter) -> tuple[Simulator, Listener]:
+    """The shipped arm, running at twice real time."""
+    simulator = start_shared.simulator(scene="arm", real_time_factor=2.0)
+    return simulator, start_shared.listener(simulator)
+
+
+def _reference(listener: Listener) -> np.ndarray:
+    """Return the latest position references of the arm."""
+    topic = "/joint_trajectory_controller/controller_state"
+    states = listener.record(JointTrajectoryControllerState, topic, reliable=True)
+    assert listener.spin_until(lambda: len(states) > 0)
+    listener.forget_subscriptions()
+    return np.array(states.messages[-1].reference.positions)
+
+
+def _dying_client(simulator: Simulator, seconds: float) -> "subprocess.Popen[str]":
+    support = Path(__file__).parent / "support"
+    environment = simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"}
+    return subprocess.Popen(
+        [sys.executable, support / "dying_client.py", f"{seconds}"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
+    arm: tuple[Simulator, Listener],
+) -> None:
+    simulator, listener = arm
+    before = _reference(listener)
+    client = _dying_client(simulator, 3.0)
+    assert client.stdout is not None
+    assert client.stdout.readline() == "moving\n"
+    client.kill()
+    client.wait()
+    assert (_reference(listener) < before + 0.099).any()
+    assert listener.spin_until(lambda: bool((_reference(listener) == before + 0.1).all()), 20.0)
+    # The simulator is as ready as before for the next one.
+    sent = Commander(listener).follow(point(0.2, before, _STILL))
+    assert sent.result().result.error_code == 0
+    assert not [line for line in simulator.complaints() if "gone away" not in line]
+
+
+def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
+    arm: tuple[Simulator, Listener],
+) -> None:
+    _, listener = arm
+    commander, home = Commander(listener), _reference(listener)
+    preempted = commander.follow(point(20.0, home + 1.0, _STILL))
+    assert listener.spin_until(lambda: len(preempted.feedback) > 3)
+    canceled = commander.follow(point(20.0, home - 1.0, _STILL))
+    answer = preempted.result().result
+    assert answer.error_code == Outcome.INVALID_GOAL
+    assert answer.error_string == "preempted by a new trajectory"
+    canceled.cancel()
+    assert canceled.result().result.error_string == "canceled: holding position"
+    violated = commander.follow(
+        point(0.2, home + 1.0, _STILL), path_tolerance=[JointTolerance(name=ARM[0], position=0.001)]
+    )
+    assert violated.result().result.error_code == Outcome.PATH_TOLERANCE_VIOLATED
+    missed = commander.follow(
+        point(0.5, home, _STILL),
+        goal_tolerance=[JointTolerance(name=name, position=1e-6) for name in ARM],
+        goal_time_tolerance=duration(0.2),
+    )
+    assert missed.result().result.error_code == Outcome.GOAL_TOLERANCE_VIOLATED
+    taken = commander.follow(point(20.0, home + 1.0, _STILL))
+    commander.publish_joints(ARM[1:2], position=home[1:2])
+    answer = taken.result().result
+    assert answer.error_string == "joint_commands took over joint 'shoulder_lift_joint'"
+    back = commander.follow(point(0.5, home, _STILL))
+    assert back.result().result.error_string == "goal reached"
+    np.testing.assert_array_equal(_reference(listener), home)
+
+
+def test_a_simulator_with_a_goal_at_work_ends_cleanly(arm: tuple[Simulator, Listener]) -> None:
+    simulator, listener = arm
+    sent = Commander(listener).follow(point(60.0, _reference(listener), _STILL))
+    assert listener.spin_until(lambda: len(sent.feedback) > 1)
+    before = time.monotonic()
+    assert simulator.stop(signal.SIGINT) == 0
+    assert time.monotonic() - before < 2.0
+    assert sent.result().result.error_string == "the simulator ended"
+    assert "Traceback" not in simulator.log
+    assert not simulator.has_processes()

@@ -1,0 +1,759 @@
+"""Trajectories over the middleware: what becomes of them, and what their senders are told."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from benches import Bench
+from commanders import ARM, Sent, duration, follow, point, seconds, trajectory
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from simulators import Recording
+
+from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
+from mujoco_ros.control.events import Outcome
+
+_STEP = 0.001
+_STATUS = "/joint_trajectory_controller/follow_joint_trajectory/_action/status"
+_STILL = [0.0] * 6
+
+
+@pytest.fixture
+def home(bench: Bench) -> np.ndarray:
+    """Where the arm's references are at the start.  # (6,)"""
+    return bench.references[0, :6]
+
+
+def _position(bench: Bench) -> np.ndarray:
+    return bench.references[0, :6]
+
+
+def _velocity(bench: Bench) -> np.ndarray:
+    return bench.references[1, :6]
+
+
+def _ended(sent: Sent, bench: Bench | None = None) -> tuple[int, str]:
+    """Wait for the end of a goal, let time pass on a `bench`; return its error code and message."""
+    answer = sent.result() if bench is None else bench.finish(sent)
+    aborted = GoalStatus.STATUS_ABORTED
+    assert (answer.status == aborted) == (answer.result.error_code != 0)
+    return answer.result.error_code, answer.result.error_string
+
+
+def _polynomial(
+    degree: int, conditions: list[tuple[int, float, float]]
+) -> np.polynomial.Polynomial:
+    """Return the polynomial that has, for each (derivative, time, value), that value there."""
+    rows, values = [], []
+    for derivative, time, value in conditions:
+        basis = [np.polynomial.Polynomial.basis(k).deriv(derivative) for k in range(degree + 1)]
+        rows.append([power(time) for power in basis])
+        values.append(value)
+    return np.polynomial.Polynomial(np.linalg.solve(rows, values))
+
+
+def test_a_goal_is_accepted_followed_and_reached(bench: Bench, home: np.ndarray) -> None:
+    statuses = bench.listener.record(
+        GoalStatusArray,
+        _STATUS,
+        qos=QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+    )
+    sent = bench.commander.follow(point(0.5, home + 0.2, _STILL), point(1.0, home - 0.1, _STILL))
+    assert sent.accepted
+    begin = bench.time
+    bench.run(0.999)
+    assert not sent.ended
+    assert _ended(sent, bench) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(bench), home - 0.1)
+    np.testing.assert_array_equal(_velocity(bench), 0.0)
+    reached = np.array(bench.joint_states()[-1].position[:6])
+    np.testing.assert_allclose(reached, home - 0.1, atol=5e-3)
+    assert begin + 1.0 < bench.time < begin + 1.2
+    assert sent.handle is not None
+    key = bytes(sent.handle.goal_id.uuid)
+
+    def heard() -> list[int]:
+        return [
+            status.status
+            for message in statuses.messages
+            for status in message.status_list
+            if bytes(status.goal_info.goal_id.uuid) == key
+        ]
+
+    assert bench.listener.spin_until(lambda: GoalStatus.STATUS_SUCCEEDED in heard())
+    bench.listener.forget_subscriptions()
+    assert list(dict.fromkeys(heard())) == [
+        GoalStatus.STATUS_ACCEPTED,
+        GoalStatus.STATUS_EXECUTING,
+        GoalStatus.STATUS_SUCCEEDED,
+    ]
+    assert bench.warnings == []
+
+
+@pytest.fixture
+def told(bench: Bench) -> Iterator[Recording]:
+    """All feedback; rclpy's client keeps ten, and forgets them when it sees the goal end."""
+    first = bench.listener.recordings
+    (served,) = bench.controllers._served.values()
+    (publisher,) = [s.goals._feedbacks for s in served.servers if isinstance(s, TrajectoryServer)]
+    before = publisher.get_subscription_count()
+    message = FollowJointTrajectory.Impl.FeedbackMessage
+    told = bench.listener.record(message, publisher.topic_name, reliable=True)
+    assert bench.listener.spin_until(lambda: publisher.get_subscription_count() > before)
+    yield told
+    bench.listener.forget_subscriptions(first)
+
+
+def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
+    bench: Bench, home: np.ndarray, told: Recording
+) -> None:
+    bench.run(0.123)
+    bench.sent["joint_states"].clear()
+    begin = bench.time
+    sent = bench.commander.follow(point(0.4, home + 0.3, _STILL), point(0.8, home, _STILL))
+    bench.run(0.81)
+    sent.result()
+    assert bench.listener.spin_until(lambda: len(told) >= 17)
+    feedbacks = [message.feedback for message in told.messages]
+    times = [seconds(feedback.header.stamp) for feedback in feedbacks]
+    np.testing.assert_allclose(times, begin + 0.05 * np.arange(17), atol=1e-9)
+    states = {seconds(state.header.stamp): state for state in bench.joint_states()}
+    there = _polynomial(3, [(0, 0, 0), (1, 0, 0), (0, 0.4, 0.3), (1, 0.4, 0)])
+    back = _polynomial(3, [(0, 0, 0.3), (1, 0, 0), (0, 0.4, 0), (1, 0.4, 0)])
+    for feedback, time in zip(feedbacks, times, strict=True):
+        assert tuple(feedback.joint_names) == ARM
+        since = time - begin
+        for part in (feedback.desired, feedback.actual, feedback.error):
+            assert seconds(part.time_from_start) == pytest.approx(since, abs=1e-9)
+        curve, at = (there, since) if since < 0.4 else (back, since - 0.4)
+        for derivative, row in enumerate(("positions", "velocities", "accelerations")):
+            wanted = curve.deriv(derivative)(at) if derivative else home + curve(at)
+            got = getattr(feedback.desired, row)
+            if not (derivative == 2 and since > 0.79):  # at its end it stands still
+                np.testing.assert_allclose(got, np.broadcast_to(wanted, 6), atol=1e-9)
+        state = states[time]
+        assert feedback.actual.positions == state.position[:6]
+        assert feedback.actual.velocities == state.velocity[:6]
+        for row in ("positions", "velocities"):
+            error = np.subtract(getattr(feedback.desired, row), getattr(feedback.actual, row))
+            np.testing.assert_allclose(getattr(feedback.error, row), error, atol=1e-15)
+    if hasattr(feedbacks[0], "index"):  # since Kilted
+        # Of the waypoint it heads for, that of the last one at the end.
+        indices = [feedback.index for feedback in feedbacks]
+        assert indices[:8] == [0] * 8
+        assert indices[9:16] == [1] * 7
+
+
+def test_the_rate_of_feedback_is_a_setting(bench: Bench, home: np.ndarray, told: Recording) -> None:
+    bench.configure(action_monitor_rate=100.0)
+    sent = bench.commander.follow(point(0.2, home, _STILL))
+    bench.run(0.21)
+    sent.result()
+    assert bench.listener.spin_until(lambda: len(told) >= 21)
+    times = [seconds(message.feedback.header.stamp) for message in told.messages]
+    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("degree", "fields"), [(1, 1), (3, 2), (5, 3)], ids=["linear", "cubic", "quintic"]
+)
+def test_what_the_points_carry_decides_the_spline(
+    bench: Bench, home: np.ndarray, degree: int, fields: int
+) -> None:
+    end = (0.3, 0.5, -2.0)
+    values = [home + end[0], *(np.full(6, number) for number in end[1:fields])]
+    last = [home, *([0.0] * 6 for _ in range(1, fields))]
+    bench.deliver(
+        bench.commander.publish_trajectory,
+        trajectory(point(0.5, *values), point(1.0, *last)),
+    )
+    begin = bench.time
+    bench.run(0.5)
+    known = [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 0.0, 0.0)][:fields]
+    curve = _polynomial(degree, known + [(i, 0.5, end[i]) for i in range(fields)])
+    for state in bench.states():
+        since = seconds(state.header.stamp) - begin
+        reference = state.reference
+        assert seconds(reference.time_from_start) == pytest.approx(since, abs=1e-9)
+        for derivative, row in enumerate(("positions", "velocities", "accelerations")):
+            wanted = curve.deriv(derivative)(since) if derivative else home + curve(since)
+            np.testing.assert_allclose(
+                getattr(reference, row), np.broadcast_to(wanted, 6), atol=1e-9
+            )
+
+
+def test_controller_state_agrees_with_joint_states_and_with_itself(
+    bench: Bench, home: np.ndarray
+) -> None:
+    bench.deliver(
+        bench.commander.publish_trajectory,
+        trajectory(point(0.2, home + 0.1, _STILL, _STILL, [1, 2, 3, 4, 5, 6])),
+    )
+    bench.run(0.3)
+    states, joint_states = bench.states(), bench.joint_states()
+    assert len(states) == len(joint_states) == 300
+    for state, joints in zip(states, joint_states, strict=True):
+        assert state.header.stamp == joints.header.stamp
+        assert tuple(state.joint_names) == ARM
+        assert state.speed_scaling_factor == 1.0
+        reference, feedback, error, output = (
+            state.reference,
+            state.feedback,
+            state.error,
+            state.output,
+        )
+        assert feedback.positions == joints.position[:6]
+        assert feedback.velocities == joints.velocity[:6]
+        assert feedback.effort == joints.effort[:6]
+        for row in ("positions", "velocities"):
+            np.testing.assert_array_equal(
+                getattr(error, row), np.subtract(getattr(reference, row), getattr(feedback, row))
+            )
+        for row in ("positions", "velocities", "effort"):
+            assert getattr(output, row) == getattr(reference, row)
+        for part in (feedback, error, output):
+            assert part.time_from_start == reference.time_from_start
+    efforts = np.array([state.reference.effort for state in states])
+    np.testing.assert_allclose(efforts[100], np.array([1, 2, 3, 4, 5, 6]) / 2, atol=1e-9)
+    np.testing.assert_array_equal(efforts[-1], [1, 2, 3, 4, 5, 6])
+    elapsed = [seconds(state.reference.time_from_start) for state in states]
+    np.testing.assert_allclose(elapsed[:200], np.arange(200) * _STEP, atol=1e-9)
+    assert elapsed[-1] == 0.0  # nothing is followed any more
+
+
+def test_a_subset_of_the_joints_moves_and_the_others_stay(bench: Bench, home: np.ndarray) -> None:
+    joints = (ARM[4], ARM[1])
+    sent = bench.commander.follow(point(0.2, [-1.0, -1.5], [0, 0]), joints=joints)
+    bench.run(0.21)
+    assert _ended(sent, bench) == (0, "goal reached")
+    expected = home.copy()
+    expected[[4, 1]] = -1.0, -1.5
+    np.testing.assert_array_equal(_position(bench), expected)
+
+
+def test_a_subset_is_refused_where_the_settings_say_so(bench: Bench, home: np.ndarray) -> None:
+    bench.configure(allow_partial_joints_goal=False)
+    assert not bench.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
+    (warning,) = bench.warnings
+    assert "goal refused: the trajectory lacks the joints shoulder_lift_joint, elbow" in warning
+    assert "allow_partial_joints_goal" in warning
+    assert bench.commander.follow(point(0.2, home)).accepted
+
+
+def test_a_trajectory_with_a_stamp_waits_for_it(bench: Bench, home: np.ndarray) -> None:
+    start = bench.time + 0.25
+    sent = bench.commander.follow(point(0.1, home + 0.1, _STILL), start=start)
+    bench.run(0.25)
+    np.testing.assert_array_equal(_position(bench), home)
+    assert not sent.ended
+    assert sent.feedback == []
+    bench.run(0.002)
+    assert (_position(bench) > home).all()
+    bench.run(0.1)
+    assert _ended(sent, bench) == (0, "goal reached")
+    states = bench.states()
+    moved = [state.reference.positions != states[0].reference.positions for state in states]
+    first = states[moved.index(True)]
+    assert seconds(first.header.stamp) == pytest.approx(start + _STEP)  # at the stamp it stood
+
+
+def test_what_of_a_trajectory_lies_in_the_past_is_left_out(bench: Bench, home: np.ndarray) -> None:
+    bench.run(1.0)
+    bench.sent["joint_trajectory_controller/controller_state"].clear()
+    start = bench.time - 0.5
+    sent = bench.commander.follow(
+        point(0.4, home + 1.0, _STILL),
+        point(0.7, home + 0.3, _STILL),
+        point(0.9, home, _STILL),
+        start=start,
+    )
+    bench.run(0.41)
+    assert _ended(sent, bench) == (0, "goal reached")
+    references = np.array([state.reference.positions for state in bench.states()])
+    assert (references < home + 0.3 + 1e-9).all()  # not by the waypoint that is over
+    np.testing.assert_allclose(references[200], home + 0.3, atol=1e-9)
+    np.testing.assert_allclose(references[400], home, atol=1e-9)
+    assert seconds(bench.states()[100].reference.time_from_start) == pytest.approx(0.6)
+
+
+def test_a_trajectory_that_is_over_is_refused(bench: Bench, home: np.ndarray) -> None:
+    bench.run(1.0)
+    sent = bench.commander.follow(point(0.4, home + 1.0), start=bench.time - 0.5)
+    assert not sent.accepted
+    late = "the trajectory ends in the past: at 0.900 s, and it is 0.999 s"
+    assert bench.warnings == [
+        f"joint_trajectory_controller/follow_joint_trajectory: goal refused: {late}"
+    ]
+    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.4, home + 1.0), start=0.5))
+    assert bench.warnings[1:] == [f"joint_trajectory_controller/joint_trajectory: {late}"]
+    bench.run(0.1)
+    np.testing.assert_array_equal(_position(bench), home)
+
+
+def test_a_goal_that_is_over_when_its_turn_comes_is_aborted_as_too_old(
+    bench: Bench, home: np.ndarray
+) -> None:
+    sent = bench.commander.follow(point(0.1, home + 1.0), start=0.5)
+    assert sent.accepted
+    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.1, home + 1.0), start=0.5))
+    bench.simulation.data.time = 0.7
+    bench.step()
+    bench.pass_on()
+    late = "the trajectory ends in the past: at 0.600 s, and it is 0.700 s"
+    assert _ended(sent) == (Outcome.OLD_HEADER_TIMESTAMP, late)
+    assert bench.warnings == [f"joint_trajectory_controller: {late}"]
+    np.testing.assert_array_equal(_position(bench), home)
+
+
+def test_an_empty_trajectory_means_hold(bench: Bench, home: np.ndarray) -> None:
+    moving = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.5)
+    hold = bench.commander.follow(joints=())
+    assert hold.accepted
+    bench.step()
+    bench.pass_on()
+    assert _ended(hold) == (0, "holding position")
+    code, message = _ended(moving)
+    assert code == Outcome.INVALID_GOAL
+    assert message == "preempted by an empty trajectory, which means hold"
+    held = _position(bench)
+    assert (held > home + 0.4).all()
+    np.testing.assert_array_equal(_velocity(bench), 0.0)
+    bench.run(0.2)
+    np.testing.assert_array_equal(_position(bench), held)
+
+
+def test_an_empty_trajectory_on_the_topic_means_hold_as_well(
+    bench: Bench, home: np.ndarray
+) -> None:
+    moving = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.5)
+    bench.deliver(bench.commander.publish_trajectory, trajectory())
+    bench.step()
+    bench.pass_on()
+    assert _ended(moving)[1] == "preempted by an empty trajectory, which means hold"
+    np.testing.assert_array_equal(_velocity(bench), 0.0)
+
+
+def test_a_canceled_goal_leaves_the_arm_where_its_references_are(
+    bench: Bench, home: np.ndarray
+) -> None:
+    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.5)
+    before = _position(bench)
+    assert len(sent.cancel().goals_canceling) == 1
+    bench.step()
+    bench.pass_on()
+    answer = sent.result()
+    assert answer.status == GoalStatus.STATUS_CANCELED
+    assert answer.result.error_string == "canceled: holding position"
+    np.testing.assert_array_equal(_position(bench), before)
+    np.testing.assert_array_equal(_velocity(bench), 0.0)
+    bench.run(0.1)
+    np.testing.assert_array_equal(_position(bench), before)
+
+
+def test_a_newer_goal_ends_the_older_one_and_goes_on_without_a_jump(
+    bench: Bench, home: np.ndarray
+) -> None:
+    first = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.5)
+    second = bench.commander.follow(point(0.5, home, _STILL))
+    bench.run(0.51)
+    assert _ended(first) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
+    assert _ended(second, bench) == (0, "goal reached")
+    positions = np.array([state.reference.positions for state in bench.states()])
+    velocities = np.array([state.reference.velocities for state in bench.states()])
+    assert np.abs(np.diff(velocities, axis=0)).max() < 0.05
+    np.testing.assert_allclose(
+        np.diff(positions, axis=0), (velocities[1:] + velocities[:-1]) / 2 * _STEP, atol=1e-5
+    )
+    np.testing.assert_array_equal(positions[-1], home)
+
+
+def test_a_trajectory_on_the_topic_ends_the_goal(bench: Bench, home: np.ndarray) -> None:
+    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.5)
+    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, home, _STILL)))
+    bench.run(0.31)
+    assert _ended(sent) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
+    np.testing.assert_array_equal(_position(bench), home)
+
+
+@pytest.mark.parametrize(
+    ("source", "publish"),
+    [
+        ("joint_commands", lambda b, _: b.commander.publish_joints(ARM[:1], position=[0.1])),
+        ("joint_commands", lambda b, _: b.commander.publish_joints(ARM[:1], effort=[0.0])),
+        ("position_controller", lambda b, q: b.commander.publish_forward("position", q)),
+        ("velocity_controller", lambda b, _: b.commander.publish_forward("velocity", _STILL)),
+        ("effort_controller", lambda b, _: b.commander.publish_forward("effort", _STILL)),
+    ],
+)
+def test_a_stream_that_takes_a_joint_ends_the_goal_whose_client_is_told_by_whom(
+    bench: Bench, home: np.ndarray, source: str, publish: Callable[[Bench, np.ndarray], None]
+) -> None:
+    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
+    bench.run(0.2)
+    bench.deliver(publish, bench, home)
+    bench.step(2)
+    bench.pass_on()
+    assert _ended(sent) == (
+        Outcome.INVALID_GOAL,
+        f"{source} took over joint 'shoulder_pan_joint'",
+    )
+    assert len(bench.warnings) == 1
+    assert bench.warnings[0].startswith(f"joint_trajectory_controller: {source} took over should")
+    assert source in bench.control.holders()
+
+
+def test_a_stream_of_other_joints_leaves_the_goal_alone(bench: Bench, home: np.ndarray) -> None:
+    sent = bench.commander.follow(point(0.2, home[:3] + 0.2, [0, 0, 0]), joints=ARM[:3])
+    bench.run(0.1)
+    bench.deliver(bench.commander.publish_joints, ARM[3:], position=home[3:] + 0.1)
+    bench.run(0.11)
+    assert _ended(sent, bench) == (0, "goal reached")
+    np.testing.assert_allclose(_position(bench), home + np.repeat([0.2, 0.1], 3), atol=1e-12)
+    assert bench.warnings == []
+
+
+def test_a_goal_takes_joints_from_a_stream_which_is_told(bench: Bench, home: np.ndarray) -> None:
+    bench.deliver(bench.commander.publish_joints, ARM, position=home + 0.1)
+    bench.run(0.01)
+    sent = bench.commander.follow(point(0.1, home[:2], [0, 0]), joints=ARM[:2])
+    bench.run(0.11)
+    assert _ended(sent, bench) == (0, "goal reached")
+    assert bench.warnings == [
+        "joint_commands: joint_trajectory_controller took over "
+        "shoulder_pan_joint, shoulder_lift_joint"
+    ]
+    assert {source: len(joints) for source, joints in bench.control.holders().items()} == {
+        "nobody": 2,
+        "joint_trajectory_controller": 2,
+        "joint_commands": 4,
+    }
+
+
+def test_a_path_tolerance_that_is_violated_aborts_the_goal_and_stops_where_the_arm_is(
+    bench: Bench, home: np.ndarray
+) -> None:
+    bench.run(0.5)
+    sent = bench.commander.follow(
+        point(0.5, home + 1.0, _STILL),
+        path_tolerance=[JointTolerance(name=ARM[0], position=0.001)],
+    )
+    bench.run(0.5)
+    code, message = _ended(sent)
+    assert code == Outcome.PATH_TOLERANCE_VIOLATED
+    start = "path tolerance violated: position of joint 'shoulder_pan_joint' is off by "
+    assert message.startswith(start)
+    assert message.endswith(", allowed is 0.001")
+    states = bench.states()[500:]
+    # Where it measured itself to be when that happened, it stays.
+    held = states[-1].reference.positions
+    when = next(i for i, state in enumerate(states) if state.reference.positions == held)
+    assert states[when].feedback.positions == held
+    curve = _polynomial(3, [(0, 0, 0), (1, 0, 0), (0, 0.5, 1.0), (1, 0.5, 0)])
+    wanted = home[0] + curve(when * _STEP)
+    off = float(message.removeprefix(start).partition(",")[0])
+    assert off == pytest.approx(wanted - held[0], rel=1e-3)
+    assert max(abs(state.error.positions[0]) for state in states[:when]) <= 0.001
+    np.testing.assert_array_equal(_velocity(bench), 0.0)
+
+
+def test_path_tolerances_of_the_settings_apply_to_the_topic_too(
+    bench: Bench, home: np.ndarray
+) -> None:
+    tolerances = np.zeros(8)
+    tolerances[2] = 0.002
+    bench.configure(trajectory=tolerances)
+    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, home + 1.0, _STILL)))
+    bench.run(0.4)
+    (warning,) = bench.warnings
+    assert warning.startswith(
+        "joint_trajectory_controller: path tolerance violated: position of joint 'elbow_joint' is "
+        "off by 0.002"
+    )
+    assert warning.endswith("; holding the position")
+    assert (_position(bench) < home + 1.0).all()
+
+
+def test_a_goal_that_is_not_reached_in_its_time_is_aborted_with_the_joint(
+    bench: Bench, home: np.ndarray
+) -> None:
+    # Without gravity compensation the arm sags by a few mrad, most of all the elbow.
+    sent = bench.commander.follow(
+        point(0.2, home, _STILL),
+        goal_tolerance=[
+            JointTolerance(name=name, position=0.001) for name in ("wrist_1_joint", "elbow_joint")
+        ],
+        goal_time_tolerance=duration(0.3),
+    )
+    bench.run(0.499)
+    assert not sent.ended
+    bench.run(0.005)
+    code, message = _ended(sent)
+    assert code == Outcome.GOAL_TOLERANCE_VIOLATED
+    assert message.startswith(
+        "goal not reached within the goal_time_tolerance of 0.3 s: position of joint "
+        "'elbow_joint' is off by 0.00"
+    )
+
+
+def test_a_goal_without_a_time_tolerance_waits_until_it_is_reached(
+    bench: Bench, home: np.ndarray
+) -> None:
+    tolerance = [JointTolerance(name=ARM[2], position=0.0008)]
+    sent = bench.commander.follow(point(0.1, home, _STILL), goal_tolerance=tolerance)
+    bench.run(2.0)
+    assert not sent.ended
+    bench.simulation.drives.set_gains(
+        20 * bench.simulation.configured_gains.kp, 4 * bench.simulation.configured_gains.kd
+    )
+    bench.run(0.5)
+    assert _ended(sent, bench) == (0, "goal reached")
+
+
+def test_a_goal_must_come_to_rest_unless_it_says_otherwise(bench: Bench, home: np.ndarray) -> None:
+    bench.configure(stopped_velocity_tolerance=0.02)
+    fast = point(0.1, home + 0.2, _STILL)
+    sent = bench.commander.follow(fast, goal_time_tolerance=duration(0.001))
+    careless = [JointTolerance(name=name, velocity=-1.0, position=-1.0) for name in ARM]
+    bench.run(0.11)
+    code, message = _ended(sent)
+    assert code == Outcome.GOAL_TOLERANCE_VIOLATED
+    assert ": velocity of joint '" in message
+    sent = bench.commander.follow(
+        point(0.1, home, _STILL), goal_tolerance=careless, goal_time_tolerance=duration(0.001)
+    )
+    bench.run(0.11)
+    code, message = _ended(sent, bench)
+    assert code == 0
+    assert re.fullmatch(
+        r"trajectory completed; position of joint '\w+' is off by \S+, and no goal tolerance "
+        "is set",
+        message,
+    ), "who sets no tolerance is told what that means"
+
+
+def test_a_goal_for_a_paused_simulation_waits(bench: Bench, home: np.ndarray) -> None:
+    bench.run(0.1)
+    bench.simulation.paused = True
+    time = bench.time
+    sent = bench.commander.follow(point(0.2, home + 0.1, _STILL))
+    assert sent.accepted
+    bench.step(100)
+    bench.listener.spin_for(0.2)
+    assert not sent.ended
+    assert sent.status in (GoalStatus.STATUS_UNKNOWN, GoalStatus.STATUS_ACCEPTED)
+    assert bench.time == time
+    bench.simulation.paused = False
+    bench.run(0.21)
+    assert _ended(sent, bench) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(bench), home + 0.1)
+
+
+def test_goals_from_before_a_reset_are_aborted(bench: Bench, home: np.ndarray) -> None:
+    bench.run(0.1)
+    sent = bench.commander.follow(point(0.5, home + 0.1, _STILL))
+    bench.run(0.2)
+    bench.diverge()
+    bench.pass_on()
+    assert _ended(sent) == (Outcome.INVALID_GOAL, "the simulation was reset")
+    np.testing.assert_array_equal(_position(bench), home)
+    bench.run(0.5)
+    np.testing.assert_array_equal(_position(bench), home)
+    assert bench.resets == 1
+
+
+def test_a_goal_that_waits_for_its_start_is_aborted_by_a_reset(
+    bench: Bench, home: np.ndarray
+) -> None:
+    sent = bench.commander.follow(point(0.2, home + 0.1, _STILL), start=bench.time + 1.0)
+    bench.run(0.2)
+    bench.diverge()
+    bench.pass_on()
+    assert _ended(sent) == (Outcome.INVALID_GOAL, "the simulation was reset")
+    bench.run(1.5)
+    np.testing.assert_array_equal(_position(bench), home)
+
+
+def test_a_goal_for_a_simulation_that_paused_on_divergence_waits_for_what_comes(
+    bench: Bench, home: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench.simulation, "on_divergence", "pause")
+    before = bench.commander.follow(point(0.5, home + 0.1, _STILL))
+    bench.run(0.1)
+    bench.diverge()
+    assert bench.simulation.paused
+    during = bench.commander.follow(point(0.5, home + 0.2, _STILL))
+    bench.step(10)
+    bench.pass_on()
+    assert _ended(before) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
+    assert not during.ended
+    bench.simulation.reset()
+    bench.pass_on()
+    assert _ended(during) == (Outcome.INVALID_GOAL, "the simulation was reset")
+
+
+def test_positions_beyond_the_limits_are_clamped_and_that_is_said(
+    bench: Bench, home: np.ndarray
+) -> None:
+    beyond = home.copy()
+    beyond[2] = 4.0
+    sent = bench.commander.follow(point(0.5, beyond, _STILL))
+    bench.run(0.51)
+    assert _ended(sent, bench)[0] == 0
+    assert _position(bench)[2] == pytest.approx(np.pi)
+    assert bench.warnings == [
+        "joint_trajectory_controller/follow_joint_trajectory: "
+        "position 4 of joint 'elbow_joint' was clamped to its limits [-3.14159, 3.14159]"
+    ]
+    bench.configure(out_of_limits="refuse")
+    assert not bench.commander.follow(point(0.5, beyond, _STILL)).accepted
+    assert bench.warnings[1] == (
+        "joint_trajectory_controller/follow_joint_trajectory: goal refused: position 4 of joint "
+        "'elbow_joint' is outside its limits [-3.14159, 3.14159]"
+    )
+
+
+def _points(home: np.ndarray) -> list[Any]:
+    return [point(0.5, home + 0.5, _STILL), point(1.0, home, _STILL)]
+
+
+def _changed(**changes: Any) -> Callable[[Any, np.ndarray], None]:
+    """Return a function that sets fields of the trajectory's second point."""
+
+    def change(message: Any, _home: np.ndarray) -> None:
+        for name, value in changes.items():
+            setattr(message.points[1], name, value)
+
+    return change
+
+
+def _named(*names: str) -> Callable[[Any, np.ndarray], None]:
+    def change(message: Any, _home: np.ndarray) -> None:
+        message.joint_names = list(names)
+
+    return change
+
+
+def _swapped(message: Any, _home: np.ndarray) -> None:
+    message.points.reverse()
+
+
+def _at_once(message: Any, _home: np.ndarray) -> None:
+    message.points[1].time_from_start = message.points[0].time_from_start
+
+
+def _negative(message: Any, _home: np.ndarray) -> None:
+    message.points[0].time_from_start = duration(-0.5)
+
+
+_NAN, _INF = float("nan"), float("inf")
+_WRONG: dict[str, tuple[Callable[[Any, np.ndarray], None], str]] = {
+    "NaN": (
+        _changed(positions=[0, 0, _NAN, 0, 0, 0]),
+        "positions of joint 'elbow_joint' is nan; it must be a finite number",
+    ),
+    "infinite": (
+        _changed(velocities=[0, 0, 0, -_INF, 0, 0]),
+        "velocities of joint 'wrist_1_joint' is -inf; it must be a finite number",
+    ),
+    "huge": (
+        _changed(positions=[0, 0, 0, 0, 0, 1e300]),
+        "positions of joint 'wrist_3_joint' is 1e+300; it must be within ±1e+09",
+    ),
+    "effort NaN": (
+        _changed(effort=[_NAN, 0, 0, 0, 0, 0]),
+        "effort of joint 'shoulder_pan_joint' is nan",
+    ),
+    "unknown": (_named(*ARM[:5], "wrist_4_joint"), "joint 'wrist_4_joint' not found (did you mean"),
+    "twice": (_named(*ARM[:5], ARM[0]), "joint 'shoulder_pan_joint' is named twice"),
+    "of the gripper": (
+        _named(*ARM[:5], "left_finger_joint"),
+        "joint 'left_finger_joint' belongs to the gripper controller",
+    ),
+    "passive": (_named(*ARM[:5], "right_finger_joint"), "joint 'right_finger_joint' is passive"),
+    "too few names": (_named(*ARM[:5]), "point 0 has 6 positions for 5 joints"),
+    "no names": (_named(), "point 0 has 6 positions for 0 joints"),
+    "too long": (_changed(positions=[0.0] * 7), "point 1 has 7 positions for 6 joints"),
+    "too short": (_changed(accelerations=[0.0] * 5), "point 1 has 5 accelerations for 6 joints"),
+    "no positions": (_changed(positions=[]), "point 1 has no positions"),
+    "no velocities": (
+        _changed(velocities=[], accelerations=_STILL),
+        "point 1 has accelerations, but no velocities",
+    ),
+    "unordered": (_swapped, "point 0 is at 1 s and point 1 at 0.5 s"),
+    "equal times": (_at_once, "point 0 is at 0.5 s and point 1 at 0.5 s"),
+    "negative time": (_negative, "time_from_start of point 0 is negative: -0.5 s"),
+    "moving end": (
+        _changed(velocities=[0, 0, 0, 0, 0.3, 0]),
+        "joint 'wrist_2_joint' has velocity 0.3 at the last point; it must be 0 unless",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _WRONG)
+def test_a_wrong_trajectory_is_refused_with_its_culprit_and_changes_nothing(
+    bench: Bench, home: np.ndarray, case: str
+) -> None:
+    change, complaint = _WRONG[case]
+    running = bench.commander.follow(point(0.3, home + 0.1, _STILL))
+    bench.run(0.1)
+    goal = follow(*_points(home))
+    change(goal.trajectory, home)
+    assert not bench.commander.send(goal).accepted
+    message = trajectory(*_points(home))
+    change(message, home)
+    bench.deliver(bench.commander.publish_trajectory, message)
+    by_action, by_topic = bench.warnings
+    start = "joint_trajectory_controller/"
+    assert by_action.startswith(f"{start}follow_joint_trajectory: goal refused: ")
+    assert by_topic.startswith(f"{start}joint_trajectory: ")
+    assert complaint in by_action
+    assert complaint in by_topic
+    bench.run(0.201)
+    assert _ended(running, bench) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(bench), home + 0.1)
+
+
+def test_a_wrong_tolerance_is_refused_with_its_culprit(bench: Bench, home: np.ndarray) -> None:
+    tolerance = [JointTolerance(name="elbow_joint", position=-0.1)]
+    sent = bench.commander.follow(point(0.3, home), path_tolerance=tolerance)
+    assert not sent.accepted
+    assert bench.warnings[0].endswith(
+        "goal refused: path_tolerance of joint 'elbow_joint': position is -0.1; it must be "
+        "positive, 0 (default) or -1 (none)"
+    )
+
+
+def test_a_storm_of_goals_ends_every_one_of_them(bench: Bench, home: np.ndarray) -> None:
+    sent = []
+    for i in range(40):
+        sent.append(bench.commander.follow(point(0.1, home + 0.001 * i, _STILL)))
+        bench.step(i % 3)
+    bench.finish(sent[-1])
+    codes = [_ended(goal)[0] for goal in sent]
+    assert codes == [*[int(Outcome.INVALID_GOAL)] * 39, 0]
+    np.testing.assert_array_equal(_position(bench), home + 0.039)
+
+
+def test_references_move_no_faster_than_the_splines_at_any_replacement(
+    bench: Bench, home: np.ndarray
+) -> None:
+    random = np.random.default_rng(5)
+    for _ in range(15):
+        target = home + random.uniform(-0.2, 0.2, 6)
+        bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, target, _STILL)))
+        bench.run(float(random.uniform(0.05, 0.25)))
+    positions = np.array([state.reference.positions for state in bench.states()])
+    velocities = [np.array(state.reference.velocities) for state in bench.states()]
+    for before, after in pairwise(velocities):
+        assert np.abs(after - before).max() < 0.2
+    assert np.abs(np.diff(positions, axis=0)).max() < 0.01

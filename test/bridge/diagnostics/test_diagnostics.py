@@ -1,0 +1,360 @@
+"""What /diagnostics says of time and of the engine, and when."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from benches import Bench
+from commanders import ARM, Commander
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import DeleteEntity, SpawnEntity
+from simulators import DATA, ROOT, Recording, Starter, stamps_of
+from zoo import ROBOTS, Zoo
+
+from benchmark.caller import Caller
+from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
+from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+
+_LIMITS = {spec.name: spec.default for spec in PARAMETERS}
+_RUNAWAY = DATA / "runaway.xml"
+_TIME = {
+    "simulated time [s]",
+    "real-time factor asked",
+    "real-time factor achieved",
+    "lag [ms]",
+    "time dropped in total [s]",
+    "deadline misses in total",
+    "steps",
+    *(
+        f"step {of} p{percent} [us]"
+        for of in ("period", "cost")
+        for percent in ("50", "99", "99.9")
+    ),
+}
+_ENGINE = {
+    "divergences",
+    "contacts",
+    "constraints",
+    "solver iterations",
+    "solver iterations at most",
+}
+
+
+def _values(status: Any) -> dict[str, str]:
+    return {value.key: value.value for value in status.values}
+
+
+def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
+    message = zoo.recordings["/diagnostics"].messages[-1]
+    names = [status.name for status in message.status]
+    assert names[:5] == [
+        "mujoco: real time",
+        "mujoco: engine",
+        "mujoco: control",
+        "mujoco: middleware",
+        "mujoco: commands",
+    ]
+    pace, engine, control, middleware, commands = message.status[:5]
+    assert {status.hardware_id for status in message.status} == {"MuJoCo"}
+    assert set(_values(pace)) == _TIME
+    assert float(_values(pace)["real-time factor asked"]) == 0.1
+    assert 0.05 < float(_values(pace)["real-time factor achieved"]) < 0.2
+    assert 0 < float(_values(pace)["step cost p50 [us]"]) < 1e5
+    assert set(_values(engine)) == _ENGINE
+    assert (engine.level, engine.message) == (DiagnosticStatus.OK, "healthy")
+    assert _values(engine)["divergences"] == "0"
+    assert (middleware.level, middleware.message) == (DiagnosticStatus.OK, "takes every message")
+    assert int(_values(engine)["contacts"]) > 8  # two feet, four feet, two boxes
+    assert int(_values(engine)["solver iterations"]) > 0
+    assert (commands.level, commands.message) == (DiagnosticStatus.OK, "none yet")
+    assert (control.level, control.message) == (DiagnosticStatus.OK, "as commanded")
+    assert set(_values(control)) == {f"{robot}: held by nobody" for robot in ROBOTS}
+    joints = zoo.recordings["/left_arm/joint_states"].messages[0].name
+    assert _values(control)["left_arm: held by nobody"] == ", ".join(joints)
+
+
+def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
+    for message in zoo.recordings["/diagnostics"].messages:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        assert abs(stamp - float(_values(message.status[0])["simulated time [s]"])) < 1e-3
+
+
+def test_a_report_comes_about_once_a_second(zoo: Zoo, start: Starter) -> None:
+    listener = start.listener(zoo.simulator)
+    arrivals: list[float] = []
+    listener.node.create_subscription(
+        DiagnosticArray, "/diagnostics", lambda _: arrivals.append(time.monotonic()), 10
+    )
+    # Some of them in a row, as others may come late on a busy machine.
+    assert listener.spin_until(
+        lambda: len(arrivals) >= 3 and 0.7 < np.mean(np.diff(arrivals[-3:])) < 1.5
+    )
+
+
+def _control(recording: Recording) -> Any:
+    """Return the latest status of control."""
+    return recording.messages[-1].status[2]
+
+
+def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
+    start: Starter,
+) -> None:
+    simulator = start.simulator(scene="arm")
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    commander = Commander(listener)
+    assert listener.spin_until(lambda: len(diagnostics) > 0)
+    assert set(_values(_control(diagnostics))) == {"held by nobody"}
+
+    commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
+    saturated = "steps at the torque limit: wrist_1_joint"
+    assert listener.spin_until(lambda: saturated in _values(_control(diagnostics)))
+    control = _control(diagnostics)
+    assert (control.level, control.message) == (
+        DiagnosticStatus.WARN,
+        "at the torque limit: wrist_1_joint",
+    )
+    assert int(_values(control)[saturated]) > 100
+    assert _values(control)["held by joint_commands"] == "wrist_1_joint, wrist_2_joint"
+    assert "wrist_1_joint" not in _values(control)["held by nobody"]
+
+    commander.publish_joints(["tail"], effort=[1000.0])
+    lost = "joints lost to position_controller on joint_commands"
+
+    def interrupted() -> bool:
+        """Take the joints from a stream that goes on: nothing is lost by one that has ended."""
+        commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
+        listener.spin_for(0.05)
+        commander.publish_forward("position", [7.0, -8.0, 0.0, 0.0, 0.0, 0.0])
+        return listener.spin_until(lambda: lost in _values(_control(diagnostics)), 2.5)
+
+    assert any(interrupted() for _ in range(10))
+    values = _values(_control(diagnostics))
+    assert values[lost] == "1"
+    assert values["refused on joint_commands"] == "1"
+    assert int(values["positions clamped on position_controller/commands"]) >= 2
+    assert values["held by position_controller"] == ", ".join(ARM)
+    # The level is about the last second; the counts are of all time.
+    commander.publish_forward("position", [0.0, -1.75, 1.35, -1.17, -1.57, -1.57])
+    assert listener.spin_until(lambda: _control(diagnostics).level == DiagnosticStatus.OK)
+    assert _values(_control(diagnostics))[lost] == "1"
+
+
+@pytest.fixture
+def diagnostics(bench: Bench) -> Iterator[Diagnostics]:
+    """The reports on a simulation that no thread steps."""
+    physics = PhysicsThread(bench.simulation, Pacer(0.001), lambda: None)
+    diagnostics = Diagnostics(bench.node, bench.simulation, physics, dict, {}, _LIMITS)
+    yield diagnostics
+    bench.node.destroy_timer(diagnostics._timer)
+    bench.node.destroy_publisher(diagnostics._publisher)
+
+
+@pytest.fixture
+def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list[DiagnosticArray]:
+    """What they say."""
+    published: list[DiagnosticArray] = []
+    monkeypatch.setattr(diagnostics._publisher, "publish", published.append)
+    return published
+
+
+def test_a_report_that_the_middleware_does_not_take_is_let_go(
+    bench: Bench, diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[DiagnosticArray] = []
+
+    def refuse(message: DiagnosticArray) -> None:
+        refused.append(message)
+        raise rclpy_implementation.RCLError("cannot publish data")
+
+    monkeypatch.setattr(diagnostics._publisher, "publish", refuse)
+    bench.diverge()
+    diagnostics.finish()
+    assert len(refused) == 1
+
+
+def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
+    bench: Bench, diagnostics: Diagnostics, published: list[DiagnosticArray]
+) -> None:
+    def fail() -> DiagnosticReport:
+        raise LookupError("no such thing")
+
+    diagnostics.add("broken", fail)
+    diagnostics.add("mine", lambda: DiagnosticReport("all right", {"answer": "42"}))
+    with pytest.raises(ValueError, match="has a row 'mine' already"):
+        diagnostics.add("mine", fail)
+    with pytest.raises(ValueError, match="has a row 'engine' already"):
+        diagnostics.add("engine", fail)
+    bench.diverge()
+    diagnostics.finish()
+    broken, mine = published[0].status[-2:]
+    assert (broken.level, broken.message) == (
+        DiagnosticStatus.ERROR,
+        "no figures: LookupError('no such thing')",
+    )
+    assert (mine.level, mine.message) == (DiagnosticStatus.OK, "all right")
+    assert _values(mine) == {"answer": "42"}
+
+
+def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
+    bench: Bench,
+    diagnostics: Diagnostics,
+    published: list[DiagnosticArray],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(diagnostics._errors, "_log", told.append)
+    times = [time.monotonic()]
+    for _ in range(40):
+        diagnostics._look()
+        times.append(time.monotonic())
+    assert np.median(np.diff(times)) < 0.0025
+    assert told == ["physics thread: it has not answered for 0.5 s"]
+    assert not published
+    bench.step()
+    diagnostics._look()
+    assert len(published) == 1
+
+
+def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
+    bench: Bench,
+    diagnostics: Diagnostics,
+    published: list[DiagnosticArray],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warned: list[str] = []
+    failed: list[str] = []
+    monkeypatch.setattr(diagnostics._warnings, "_log", warned.append)
+    monkeypatch.setattr(diagnostics._errors, "_log", failed.append)
+    # One of a process listens to the engine: threads of earlier tests may compile meanwhile.
+    mujoco.set_mju_user_warning(bench.simulation.engine_messages.append)
+    for _ in range(5):
+        bench.diverge()
+        diagnostics._look()  # asks
+        bench.step()
+        diagnostics._look()  # hears
+    assert len(published) == 5
+    assert len(failed) == 1
+    assert [re.sub(r"Q(VEL|ACC) .*Time = \d.*", r"Q\1", said) for said in warned] == [
+        "MuJoCo: Nan, Inf or huge value in QVEL",
+        "MuJoCo: Nan, Inf or huge value in QACC",
+    ]
+    assert re.fullmatch(
+        r"engine: the simulation diverged; on_divergence: reset \(before .* s\)", failed[0]
+    )
+    assert [status.message for status in (m.status[1] for m in published)] == ["diverged"] * 5
+
+
+def _errors(recording: Any) -> list[Any]:
+    return [m for m in recording.messages if m.status[1].level == DiagnosticStatus.ERROR]
+
+
+def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulation_goes_on(
+    start: Starter,
+) -> None:
+    # It diverges after every 0.215 s of simulated time: once in 2.15 s.
+    simulator = start.simulator(scene=_RUNAWAY, real_time_factor=0.1)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    states = listener.record(JointState, "/joint_states", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    assert listener.spin_until(lambda: len(_errors(diagnostics)) >= 2)
+    for message in _errors(diagnostics):
+        engine = message.status[1]
+        assert engine.message == "diverged"
+        simulated = float(_values(message.status[0])["simulated time [s]"])
+        divergence = int(_values(engine)["divergences"])
+        # Within some looks of 0.1 s after it happened, at a tenth of real time.
+        assert 0 <= simulated - 0.215 * divergence < 0.1
+    assert any(m.status[1].level == DiagnosticStatus.OK for m in diagnostics.messages)
+    simulator.wait_for_log("MuJoCo: Nan, Inf or huge value in QACC at DOF 0")
+    simulator.wait_for_log("the simulation diverged")
+    numbers = [[*m.position, *m.velocity, *m.effort] for m in states.messages]
+    assert np.isfinite(numbers).all()
+    stamps = stamps_of(clock.messages)
+    assert stamps == sorted(set(stamps))
+
+
+def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> None:
+    simulator = start.simulator(scene=_RUNAWAY, on_divergence="pause")
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.spin_until(
+        lambda: any(m.status[0].message == "paused" for m in diagnostics.messages)
+    )
+    diagnostics.raw.clear()
+    assert listener.spin_until(lambda: len(diagnostics) >= 2)
+    first, second = diagnostics.messages[:2]
+    assert first.status[0].message == second.status[0].message == "paused"
+    assert first.header.stamp == second.header.stamp
+    assert _values(second.status[0])["steps"] == "0"
+    assert listener.get_parameter("on_divergence") == "pause"
+    assert simulator.stop() == 0
+
+
+def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: Starter) -> None:
+    simulator = start.simulator(scene=_RUNAWAY, on_divergence="shutdown")
+    assert simulator.process.wait(60) == 1
+    assert "Traceback" not in simulator.log
+    assert simulator.log.splitlines()[-1] == (
+        "mujoco_ros: error: the simulation diverged at 0.2140 s"
+    )
+
+
+def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) -> None:
+    simulator = start.simulator(scene="zoo", real_time_factor=1000.0)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.spin_until(lambda: len(diagnostics) >= 2)
+    pace = diagnostics.messages[-1].status[0]
+    assert pace.level == DiagnosticStatus.ERROR  # more than half of it
+    assert "too slow" in pace.message
+    values = _values(pace)
+    assert float(values["time dropped in total [s]"]) > 0.5
+    assert int(values["deadline misses in total"]) > 100
+    assert 0 < float(values["real-time factor achieved"]) < 1000
+
+
+def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
+    simulator = start.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
+    listener = start.listener(simulator)
+    diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert listener.get_parameter("diagnostics.dropped_time.warn") == -1.0
+    (result,) = listener.set_parameters({"diagnostics.lag.error": 20.0})
+    assert not result.successful
+    assert "it is a number from -1 to 10" in result.reason
+    (result,) = listener.set_parameters({"diagnostics.lag.error": 0.0})
+    assert result.successful
+    assert listener.spin_until(
+        lambda: any(m.status[0].level == DiagnosticStatus.ERROR for m in diagnostics.messages)
+    )
+    assert any(m.status[0].message.startswith("lags ") for m in diagnostics.messages)
+
+
+def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
+    simulator = start.simulator(scene="arm")
+    robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
+    with closing(Caller(simulator.domain)) as caller:
+        caller.until(lambda: "held by nobody" in caller.report.get("control", {}))
+        spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
+        spawn.entity_resource.uri = robot
+        assert caller.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
+        caller.until(lambda: "dog: held by nobody" in caller.report["control"])
+        assert "FL_hip_joint" in caller.report["control"]["dog: held by nobody"]
+        assert caller.report["world"]["changes"] == "1"
+        assert float(caller.report["world"]["longest hold of the physics [ms]"]) < 150
+        delete = DeleteEntity.Request(entity="dog")
+        assert caller.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
+        caller.until(lambda: "held by nobody" in caller.report["control"])

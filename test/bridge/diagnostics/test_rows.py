@@ -1,0 +1,204 @@
+"""What each row makes of a simulation's figures."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
+from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
+from mujoco_ros.bridge.model_switch import HoldTimes
+from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
+from mujoco_ros.control.command_rates import CommandTally
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.sim.stepping.status import ControlStatus, EngineStatus, Status
+
+DEFAULTS = {spec.name: spec.default for spec in PARAMETERS}
+_ENGINE = EngineStatus(
+    divergences=0,
+    contacts=8,
+    constraints=32,
+    iterations=3,
+    iteration_limit=100,
+    energy=None,
+    warnings={},
+)
+_CONTROL = ControlStatus(
+    saturated={}, holders={"arm": {CommandSource.NOBODY: ("a", "b")}}, heard={}
+)
+_STATUS = Status(
+    sim_time=10.0,
+    paused=False,
+    factor=1.0,
+    achieved_factor=1.0,
+    elapsed=1.0,
+    steps=1000,
+    late_steps=0,
+    lag=1e-4,
+    dropped=0.0,
+    timestep=1e-3,
+    period=(1e-3, 1.1e-3, 2e-3),
+    step_cost=(1e-4, 2e-4, 3e-4),
+    engine=_ENGINE,
+    control=_CONTROL,
+)
+BEFORE = DiagnosticSnapshot(_STATUS, {}, {})
+
+
+def report(row: str, *, refusals: Any = None, lost: Any = None, **changes: Any) -> DiagnosticReport:
+    """Return what a row says after `changes`; those of the engine and of control by their name."""
+    status = _STATUS
+    for part in ("engine", "control"):
+        of_part = changes.pop(part, None)
+        if of_part:
+            changes[part] = replace(getattr(status, part), **of_part)
+    return ROWS[row](
+        DiagnosticSnapshot(replace(status, **changes), refusals or {}, lost or {}), BEFORE
+    )
+
+
+def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
+    """Return level and text by the default limits, but for those given as ``name_level``."""
+    changed = {f"diagnostics.{'.'.join(n.rsplit('_', 1))}": v for n, v in limits.items()}
+    return said.judged(DEFAULTS | changed)
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ("real time", "keeps time"),
+        ("engine", "healthy"),
+        ("control", "as commanded"),
+        ("middleware", "takes every message"),
+        ("commands", "none yet"),
+    ],
+)
+def test_when_all_is_well_every_row_says_so(row: str, text: str) -> None:
+    assert judged(report(row)) == (OK, text)
+
+
+def test_every_row_is_tested_here() -> None:
+    assert list(ROWS) == ["real time", "engine", "control", "middleware", "commands"]
+
+
+def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
+    little, much = report("real time", dropped=0.0123), report("real time", dropped=0.6)
+    assert judged(little) == (WARN, "too slow: 12.3 ms dropped since the last report")
+    assert judged(much) == (ERROR, "too slow: 600.0 ms dropped since the last report")
+    assert judged(little, dropped_time_warn=0.02) == (OK, "keeps time")
+
+
+def test_lag_late_steps_and_costly_steps_have_limits_of_their_own() -> None:
+    assert judged(report("real time", lag=0.02)) == (OK, "keeps time")
+    assert judged(report("real time", lag=0.02), lag_warn=0.01) == (WARN, "lags 20.0 ms behind")
+    assert judged(report("real time", late_steps=600)) == (WARN, "600 of 1000 steps began late")
+    costly = report("real time", step_cost=(5e-4, 1.5e-3, 2e-3))
+    assert judged(costly) == (WARN, "1 % of the steps take over 1.5 periods")
+    assert judged(replace(costly), step_cost_warn=2.0) == (OK, "keeps time")
+    fast = report("real time", step_cost=(1e-4, 6e-4, 7e-4), factor=2.0)
+    assert judged(fast) == (WARN, "1 % of the steps take over 1.2 periods")
+
+
+def test_a_run_that_is_paused_or_as_fast_as_possible_is_not_judged_by_time() -> None:
+    late = {"lag": 1.0, "dropped": 1.0, "late_steps": 1000}
+    assert judged(report("real time", paused=True, **late)) == (OK, "paused")
+    assert judged(report("real time", factor=0.0, **late)) == (OK, "as fast as possible")
+
+
+def test_a_divergence_is_an_error_once_and_for_as_long_as_it_stands() -> None:
+    assert judged(report("engine", engine={"divergences": 1})) == (ERROR, "diverged")
+    after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {}, {})
+    assert judged(ROWS["engine"](after, after)) == (OK, "healthy")
+    stands = after._replace(status=replace(after.status, paused=True))
+    assert judged(ROWS["engine"](stands, stands)) == (ERROR, "diverged")
+
+
+def test_engine_warnings_are_a_warning_until_the_next_reset() -> None:
+    said = report("engine", engine={"warnings": {"BADCTRL": 3}})
+    assert judged(said) == (WARN, "warnings: BADCTRL")
+    assert said.values["warning BADCTRL"] == "3"
+    assert judged(said, engine_warnings_error=2.0) == (ERROR, "warnings: BADCTRL")
+
+
+def test_a_solver_that_uses_up_its_iterations_is_a_warning() -> None:
+    said = report("engine", engine={"iterations": 100})
+    assert judged(said) == (WARN, "the solver stopped after 100 iterations")
+    assert said.values["solver iterations"] == said.values["solver iterations at most"] == "100"
+
+
+def test_the_energy_is_told_if_there_is_one() -> None:
+    said = report("engine", engine={"energy": (12.5, 0.25)})
+    assert said.values["potential energy [J]"] == "12.5"
+    assert said.values["kinetic energy [J]"] == "0.25"
+    assert not [name for name in report("engine").values if "energy" in name]
+
+
+def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
+    said = report("control", control={"saturated": {"a": 100}})
+    assert judged(said) == (WARN, "at the torque limit: a")
+    assert judged(said, saturation_warn=0.2) == (OK, "as commanded")
+    now = DiagnosticSnapshot(
+        replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {}, {}
+    )
+    later = ROWS["control"](now, now)
+    assert judged(later) == (OK, "as commanded")
+    assert later.values["steps at the torque limit: a"] == "100"
+
+
+def test_refused_commands_are_a_warning_once() -> None:
+    said = report("control", refusals={"refused on joint_commands": 2})
+    assert judged(said) == (WARN, "2 commands refused, changed or lost")
+    assert said.values["refused on joint_commands"] == "2"
+    again = BEFORE._replace(refusals={"refused on joint_commands": 2})
+    assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
+
+
+def test_lost_messages_are_a_warning_once_and_robots_that_go_are_none() -> None:
+    said = report("middleware", lost={"/clock": 4})
+    assert judged(said) == (WARN, "did not take 4 messages")
+    assert said.values == {"messages lost on /clock": "4"}
+    lossy = BEFORE._replace(lost={"/clock": 4})
+    assert judged(ROWS["middleware"](lossy, lossy)) == (OK, "takes every message")
+    assert judged(ROWS["middleware"](BEFORE, lossy)) == (OK, "takes every message")
+
+
+def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any]:
+    heard = {robot: (CommandTally(CommandSource.JOINT_COMMANDS, 200.0, 0.5),) for robot in holders}
+    return {"holders": holders, "heard": heard}
+
+
+def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
+    one = _commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)})
+    said = report("commands", control=one)
+    assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
+    assert judged(said) == (OK, "as they come")
+    two = _commanded(
+        left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.NOBODY: ("a",)}
+    )
+    assert "left: joint_commands rate [Hz]" in report("commands", control=two).values
+
+
+def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
+    held = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
+    free = report("commands", control=_commanded(arm={CommandSource.NOBODY: ("a",)}))
+    complaint = "no command on joint_commands for 0.500 s"
+    assert judged(held, command_age_warn=0.2) == (WARN, complaint)
+    assert judged(held, command_age_error=0.4) == (ERROR, complaint)
+    assert judged(free, command_age_warn=0.2) == (OK, "as they come")
+
+
+def test_changes_of_the_world_are_counted_and_a_long_hold_is_a_warning_once() -> None:
+    holds = HoldTimes()
+    row = world(lambda: holds)
+    assert judged(row()) == (OK, "as it was")
+    holds = HoldTimes(count=1, last=0.002, longest=0.002)
+    assert judged(row()) == (OK, "changed")
+    holds = HoldTimes(count=3, last=0.2, longest=0.2)
+    said = row()
+    assert judged(said) == (WARN, "a change held the physics up for 200.0 ms")
+    assert said.values == {
+        "changes": "3",
+        "last hold of the physics [ms]": "200.000",
+        "longest hold of the physics [ms]": "200.000",
+    }
+    assert judged(row()) == (OK, "as it was")

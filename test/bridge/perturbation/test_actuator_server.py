@@ -1,0 +1,127 @@
+"""actuator_controller/commands: tendons, sites and the like, which no joint reference drives."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from acted import Acted
+from std_msgs.msg import Float64MultiArray
+
+from mujoco_ros.model.scene.assembly import rebuild
+from mujoco_ros.model.scene.parts import part_from_text
+
+Act = Callable[..., Acted]
+_NAN = float("nan")
+_HAND = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 0"/>
+  <worldbody>
+    <body name="palm">
+      <geom size="0.01"/>
+      <body name="finger"><joint name="flex" axis="0 1 0" damping="1"/><geom size="0.1"/></body>
+      <body name="thumb"><joint name="bend" axis="0 1 0" damping="1"/><geom size="0.1"/></body>
+      <body name="wrist"><joint name="turn" axis="0 0 1"/><geom size="0.1"/></body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="both"><joint joint="flex" coef="1"/><joint joint="bend" coef="1"/></fixed>
+    <fixed name="one"><joint joint="bend" coef="1"/></fixed>
+  </tendon>
+  <actuator>
+    <motor name="wrist_motor" joint="turn"/>
+    <motor name="pull" tendon="both"/>
+    <position name="hold" tendon="one" kp="10"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Path:
+    path = tmp_path / "hand.xml"
+    path.write_text(_HAND)
+    return path
+
+
+def _command(acted: Acted, *values: float, namespace: str = "") -> None:
+    topic = f"{namespace}actuator_controller/commands"
+    acted.wires.callbacks[topic](Float64MultiArray(data=list(values)))
+    acted.simulation.commands.drain()
+
+
+def _order(acted: Acted, namespace: str = "") -> Sequence[str]:
+    (message,) = acted.wires.published[f"{namespace}actuator_controller/actuators"]
+    return list(message.name)
+
+
+def test_it_is_there_for_actuators_without_a_joint_of_their_own_only(act: Act, hand: Path) -> None:
+    assert _order(act(hand)) == ["pull", "hold"]
+    assert not [topic for topic in act().topics if "actuator_controller" in topic]
+
+
+def test_a_tendon_is_pulled(act: Act, hand: Path) -> None:
+    acted = act(hand)
+    _command(acted, 2.0, 0.0)
+    acted.step(50)
+    data = acted.simulation.data
+    assert data.joint("flex").qfrc_actuator[0] == pytest.approx(2.0)
+    assert data.joint("flex").qvel[0] > 0.0
+
+
+def test_the_controls_of_joints_are_left_to_their_references(act: Act, hand: Path) -> None:
+    acted = act(hand)
+    acted.simulation.references.tau[2] = 3.0
+    _command(acted, 2.0, 0.5)
+    acted.step()
+    assert acted.simulation.data.actuator("wrist_motor").ctrl[0] == pytest.approx(3.0)
+
+
+def test_nan_leaves_a_control_as_it_is(act: Act, hand: Path) -> None:
+    acted = act(hand)
+    _command(acted, 2.0, 0.5)
+    _command(acted, _NAN, 0.25)
+    data = acted.simulation.data
+    assert (data.actuator("pull").ctrl[0], data.actuator("hold").ctrl[0]) == (2.0, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ((1.0,), "1 values, but there are 2 actuators: pull, hold"),
+        ((1.0, 2.0, 3.0), "3 values, but there are 2 actuators: pull, hold"),
+        ((1.0, 1e10), "1e+10 for actuator 'hold' is beyond 1e+09"),
+        ((float("-inf"), 1.0), "-inf for actuator 'pull' is beyond 1e+09"),
+    ],
+)
+def test_wrong_commands_are_refused_and_change_nothing(
+    act: Act, hand: Path, values: tuple[float, ...], why: str
+) -> None:
+    acted = act(hand)
+    before = acted.simulation.data.ctrl.copy()
+    _command(acted, *values)
+    assert why in acted.said[0]
+    assert acted.simulation.data.ctrl == pytest.approx(before)
+
+
+def test_a_reset_restores_controls(act: Act, hand: Path) -> None:
+    acted = act(hand)
+    before = acted.simulation.data.ctrl.copy()
+    _command(acted, 2.0, 0.5)
+    acted.reset()
+    assert acted.simulation.data.ctrl == pytest.approx(before)
+
+
+def test_robots_that_come_and_go_have_their_own(act: Act, hand: Path) -> None:
+    acted = act(hand)
+    _command(acted, 2.0, 0.5)
+    other = part_from_text(_HAND, name="other")
+    acted.change(lambda assembly: rebuild(assembly, add=[other]))
+    assert _order(acted, "other/") == ["pull", "hold"]
+    _command(acted, 3.0, 0.75, namespace="other/")
+    data = acted.simulation.data
+    assert data.actuator("pull").ctrl[0] == 2.0
+    assert data.actuator("other/pull").ctrl[0] == 3.0
+    acted.change(lambda assembly: rebuild(assembly, remove=["hand"]))
+    assert "actuator_controller/commands" not in acted.topics
+    _command(acted, 4.0, 0.75, namespace="other/")
+    assert acted.simulation.data.actuator("other/pull").ctrl[0] == 4.0

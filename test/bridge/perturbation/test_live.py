@@ -1,0 +1,151 @@
+"""Acting on a simulator that runs, over the middleware."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.qos import QoSProfile
+from simulators import Listener, Simulator, Starter
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+from mujoco_ros.bridge.perturbation.pull_server import PULL
+
+_SCENE = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 0" integrator="implicitfast"/>
+  <worldbody>
+    <body name="arm"><joint name="hinge" damping="1"/><geom size="0.1" mass="1"/></body>
+    <body name="puck" pos="0 3 0"><freejoint/><geom name="skin" size="0.1" mass="2"/></body>
+    <body name="hand" mocap="true" pos="0 -3 0"/>
+  </worldbody>
+  <equality><weld name="anchor" body1="arm" active="false"/></equality>
+</mujoco>
+"""
+
+
+class Live:
+    """A simulator, and what is known of where its bodies are."""
+
+    def __init__(self, simulator: Simulator, listener: Listener) -> None:
+        self.simulator, self.listener = simulator, listener
+        self._tf = listener.record(TFMessage, "/tf", reliable=True)
+        self._diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+
+    def position(self, frame: str) -> tuple[float, float, float] | None:
+        if not self._tf.raw:
+            return None
+        for transform in self._tf.messages[-1].transforms:
+            if transform.child_frame_id == frame:
+                at = transform.transform.translation
+                return at.x, at.y, at.z
+        return None
+
+    def acting(self) -> str:
+        """Return what the newest diagnostics say about what acts from outside."""
+        if not self._diagnostics.raw:
+            return ""
+        status = self._diagnostics.messages[-1].status
+        return next((s.message for s in status if s.name.endswith("acting")), "")
+
+    def publisher(self, kind: Any, topic: str) -> Any:
+        # Deep enough that nothing of a burst is lost before it is sent.
+        publisher = self.listener.node.create_publisher(kind, topic, QoSProfile(depth=2000))
+        assert self.listener.spin_until(lambda: publisher.get_subscription_count() == 1)
+        return publisher
+
+    def wait(self, condition: Any) -> None:
+        assert self.listener.spin_until(condition), self.simulator.log
+
+
+@pytest.fixture(scope="module")
+def live(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    path: Path = tmp_path_factory.mktemp("acting") / "table.xml"
+    path.write_text(_SCENE)
+    simulator = start_shared.simulator(scene=path)
+    simulator.wait_until_running()
+    yield Live(simulator, start_shared.listener(simulator))
+    assert simulator.stop() == 0
+
+
+def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
+    push = WrenchStamped()
+    push.header.frame_id = "puck"
+    push.wrench.force.x = 4.0
+    pusher = live.publisher(WrenchStamped, "external_wrench")
+    live.wait(lambda: live.position("puck") is not None)
+    pusher.publish(push)
+    live.wait(lambda: live.position("puck")[0] > 0.5)  # type: ignore[index]
+    live.wait(lambda: live.acting() == "wrenches act at puck")
+    push.wrench.force.x = 0.0
+    pusher.publish(push)
+    live.wait(lambda: live.acting() == "nothing acts from outside")
+
+
+def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: Live) -> None:
+    goal = (1.0, 4.0, 0.5)
+    pull = InteractiveMarkerFeedback(marker_name="puck")
+    pull.pose.position.x, pull.pose.position.y, pull.pose.position.z = goal
+    puller = live.publisher(InteractiveMarkerFeedback, PULL)
+
+    def arrives_while_it_is_pulled() -> bool:
+        puller.publish(pull)
+        is_there = live.position("puck") == pytest.approx(goal, abs=0.01)
+        return is_there and live.acting() == "pulls act at puck"
+
+    live.wait(arrives_while_it_is_pulled)
+    live.wait(lambda: live.acting() == "nothing acts from outside")
+
+
+def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) -> None:
+    mover = live.publisher(PoseStamped, "mocap/hand/pose")
+    pose = PoseStamped()
+    pose.header.frame_id = "world"
+    for i in range(1000):
+        pose.pose.position.x = 0.001 * (i + 1)
+        mover.publish(pose)
+    live.wait(lambda: live.position("hand") == pytest.approx((1.0, 0.0, 0.0), abs=1e-12))
+    assert "[WARN]" not in live.simulator.log
+
+
+def test_parameters_act_and_are_told(live: Live) -> None:
+    values = {
+        "equality.anchor": True,
+        "physics.gravity": [0.0, 0.0, -1.0],
+        "physics.timestep": 0.002,
+        "physics.integrator": "RK4",
+        "geom.skin.rgba": [1.0, 0.0, 0.0, 1.0],
+        "geom.skin.size": [0.25],
+    }
+    (result,) = live.listener.set_parameters(values, atomic=True)
+    assert result.successful, result.reason
+    for name, value in values.items():
+        assert live.listener.get_parameter(name) == value
+    height = live.position("puck")[2]  # type: ignore[index]
+    live.wait(lambda: live.position("puck")[2] < height - 0.1)  # type: ignore[index]
+
+
+def test_what_is_refused_says_why(live: Live) -> None:
+    refused = live.listener.set_parameters(
+        {
+            "physics.gravity": [0.0],
+            "physics.solver": "best",
+            "geom.skn.rgba": [1.0, 1.0, 1.0, 1.0],
+            "equality.anchor": 3,
+        }
+    )
+    for result, why in zip(
+        refused,
+        (
+            "it is a list of 3 numbers",
+            "it is one of PGS, CG, Newton",
+            "did you mean 'geom.skin.rgba'?",
+            "it is true or false",
+        ),
+        strict=True,
+    ):
+        assert not result.successful
+        assert why in result.reason

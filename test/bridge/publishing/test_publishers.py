@@ -1,0 +1,344 @@
+"""What is published when, and for whom."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from benches import planned
+from control_msgs.msg import JointTrajectoryControllerState
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher
+from mujoco_ros.bridge.publishing.topics import RATES, SENSOR
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+_PROBE = str(DATA / "probe.xml")
+
+
+class Watched:
+    """Publishers of a simulation, driven step by step, and all they hand to the middleware."""
+
+    def __init__(self, node: Node, scene: str) -> None:
+        self.node = node
+        self.sent: list[tuple[str, type, bytes]] = []
+        self.simulation = Simulation(load_scene(scene))
+        self.publishers = Publishers(Endpoints(node), self.simulation, planned, "child_on_parent")
+        self.publishers.set_rates(RATES)
+        for outlet in (self.publishers._clock, *self.publishers._outlets):
+            self._watch(outlet)
+
+    def _watch(self, outlet: TemplatePublisher) -> None:
+        publish, topic = outlet.publish, outlet.topic
+
+        def watched(data: bytes) -> None:
+            self.sent.append((topic.name, type(topic.message), data))
+            publish(data)
+
+        outlet.publish = watched
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            if self.simulation.step():
+                self.publishers.publish()
+
+    def steps(self, topic: str) -> list[int]:
+        """Return the steps at which messages were sent on a topic."""
+        kinds = [(kind, data) for name, kind, data in self.sent if name == topic]
+        return steps_of([deserialize_message(data, kind) for kind, data in kinds])
+
+    def topics(self) -> set[str]:
+        return {name for name, _, _ in self.sent}
+
+
+@pytest.fixture
+def watched(ros_node: Node) -> Watched:
+    return Watched(ros_node, _PROBE)
+
+
+def test_nothing_is_sent_while_nobody_subscribes(watched: Watched) -> None:
+    watched.run(50)
+    assert watched.sent == []
+
+
+def test_a_topic_is_sent_from_when_someone_subscribes_until_nobody_does(
+    watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    def run_and_list() -> set[str]:
+        watched.sent.clear()
+        watched.run(10)
+        return watched.topics()
+
+    for _ in range(2):
+        first = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        second = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+        other = ros_node.create_subscription(Imu, "imu/tip", lambda _: None, SENSOR)
+        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, PATIENCE_S)
+        ros_node.destroy_subscription(first)
+        ros_node.destroy_subscription(other)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        ros_node.destroy_subscription(second)
+        assert spin_until(lambda: run_and_list() == set(), PATIENCE_S)
+
+
+@pytest.fixture
+def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
+    """Publishers of which everything is subscribed to."""
+    kinds = {"/clock": Clock, "/tf": TFMessage, "joint_states": JointState}
+    kinds |= {"imu/tip": Imu, "imu/carriage": Imu, "wrench/pole_ft": WrenchStamped}
+    for topic, kind in kinds.items():
+        ros_node.create_subscription(kind, topic, lambda _: None, SENSOR)
+
+    def everything_sent() -> bool:
+        watched.run(1)
+        return watched.topics() == set(kinds)
+
+    assert spin_until(everything_sent, PATIENCE_S)
+    watched.sent.clear()
+    return watched
+
+
+def test_every_message_has_a_clock_message_of_its_stamp_before_it_and_no_two_are_equal(
+    heard: Watched,
+) -> None:
+    heard.run(200)
+    clock = heard.steps("/clock")
+    assert len(clock) == 100
+    assert all(before < after for before, after in pairwise(clock))
+    now = None
+    for topic, kind, data in heard.sent:
+        (step,) = steps_of([deserialize_message(data, kind)])
+        if topic == "/clock":
+            now = step
+        assert now is None or step == now
+
+
+def test_rates_count_simulated_steps(heard: Watched) -> None:
+    heard.publishers.set_rates(
+        {"joint_states": 1000.0, "imu": 200.0, "wrench": 0.0, "tf": 30.0, **_OFF}
+    )
+    heard.run(1000)
+    first = heard.steps("joint_states")[0]
+    assert heard.steps("joint_states") == list(range(first, first + 1000))
+    last = first + 999
+    assert heard.steps("imu/tip") == [s for s in range(first, last + 1) if s % 5 == 0]
+    assert heard.steps("imu/carriage") == heard.steps("imu/tip")
+    # 1000/30 steps, rounded
+    assert heard.steps("/tf") == [s for s in range(first, last + 1) if s % 33 == 0]
+    assert heard.steps("wrench/pole_ft") == []
+    assert heard.steps("/clock") == heard.steps("joint_states")
+
+
+@pytest.mark.parametrize("hours", [1, 24, 1000])
+def test_stamps_are_whole_steps_after_hours_as_well(heard: Watched, hours: int) -> None:
+    heard.simulation.reset(time=hours * 3600.0)
+    heard.run(1)
+    heard.sent.clear()
+    heard.run(1000)
+    first = heard.steps("joint_states")[0]
+    assert first - hours * 3_600_000 in (1, 2)
+    assert heard.steps("joint_states") == list(range(first, first + 1000, 2))
+
+
+def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> None:
+    heard.publishers.set_rates(
+        {"joint_states": 100_000.0, "imu": 0.0, "wrench": 0.0, "tf": 0.0, **_OFF}
+    )
+    heard.run(20)
+    assert len(heard.steps("joint_states")) == 20
+
+
+def test_with_every_rate_off_not_even_the_clock_is_sent(heard: Watched) -> None:
+    heard.publishers.set_rates(dict.fromkeys(RATES, 0.0))
+    heard.run(50)
+    assert heard.sent == []
+
+
+def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence(
+    ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    watched = Watched(ros_node, str(DATA / "runaway.xml"))
+    ros_node.create_subscription(Clock, "/clock", lambda _: None, 10)
+    ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
+
+    def sent() -> bool:
+        watched.run(1)
+        return watched.topics() == {"/clock", "joint_states"}
+
+    assert spin_until(sent, PATIENCE_S)
+    for rate in (1000.0, 500.0, 333.0, 1000.0):
+        watched.publishers.set_rates(dict.fromkeys(RATES, rate))
+        watched.run(150)
+    assert watched.simulation.divergences >= 2
+    clock = watched.steps("/clock")
+    assert len(clock) > 400
+    assert all(before < after for before, after in pairwise(clock))
+    states = [deserialize_message(d, k) for n, k, d in watched.sent if n == "joint_states"]
+    assert all(np.isfinite([*s.position, *s.velocity, *s.effort]).all() for s in states)
+
+
+_OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0, "controller_state": 0.0}
+
+
+def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
+    """Return the robots whose trajectory controller's state is published."""
+    simulation = Simulation(load_scene(scene))
+    names = Publishers(
+        Endpoints(node), simulation, planned, "child_on_parent", controllers=controllers
+    ).names
+    end = "joint_trajectory_controller/controller_state"
+    return [name.removesuffix(end) for name in names if name.endswith(end)]
+
+
+def test_the_state_of_each_controller_is_published_where_there_are_controllers(
+    ros_node: Node,
+) -> None:
+    robots = ["humanoid/", "quadruped/", "left_arm/", "right_arm/"]
+    assert _controllers(ros_node, "zoo", controllers=True) == robots
+    assert _controllers(ros_node, "arm", controllers=True) == [""]
+    assert _controllers(ros_node, "zoo", controllers=False) == []
+
+
+def test_the_state_of_a_controller_comes_at_its_own_rate(
+    watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    topic = "joint_trajectory_controller/controller_state"
+    ros_node.create_subscription(JointTrajectoryControllerState, topic, lambda _: None, 10)
+
+    def sent() -> bool:
+        watched.run(10)
+        return watched.topics() == {topic}
+
+    assert spin_until(sent, PATIENCE_S)
+    for rate, every in ((None, 10), (1000.0, 1), (0.0, None)):
+        if rate is not None:
+            watched.publishers.set_rates(RATES | {"controller_state": rate})
+        watched.sent.clear()
+        watched.run(100)
+        assert set(np.diff(watched.steps(topic))) == ({every} if every else set())
+
+
+def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
+    watched = Watched(ros_node, "humanoid")
+    depths = {p.topic_name: p.qos_profile.depth for p in watched.node.publishers}
+    assert depths["/joint_states"] == depths["/odom"] == depths["/clock"] == 10
+    assert depths["/imu/pelvis_imu"] == depths["/wrench/left_ankle_ft"] == 5
+    assert depths["/joint_trajectory_controller/controller_state"] == 10
+    assert depths["/tf"] == 100
+
+
+def test_the_odometry_of_a_single_robot_has_frames_without_a_prefix(ros_node: Node) -> None:
+    watched = Watched(ros_node, "humanoid")
+    (odom,) = (o.topic for o in watched.publishers._outlets if o.topic.name == "odom")
+    assert (odom.message.header.frame_id, odom.message.child_frame_id) == ("world", "pelvis")
+
+
+def test_a_model_with_several_floating_bases_has_a_topic_for_each(
+    ros_node: Node, tmp_path: Path
+) -> None:
+    base = (
+        '<body name="{0}"><freejoint/><geom size=".1"/>'
+        '<body><joint name="{0}_tail"/><geom size=".1" pos="{1} 0 0"/></body></body>'
+    )
+    bodies = base.format("first", 1) + base.format("second", 2)
+    model = tmp_path / "pair.xml"
+    model.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    watched = Watched(ros_node, str(model))
+    assert set(watched.publishers.names) == {
+        "/clock",
+        "/tf",
+        "joint_states",
+        *(f"{topic}/{base}" for topic in ("odom", "base_accel") for base in ("first", "second")),
+    }
+
+
+def _spacing(recording: Any) -> int:
+    """Return the smallest number of steps between messages: none is sent more often than asked."""
+    return int(np.diff(steps_of(recording.messages)).min())
+
+
+def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starter) -> None:
+    simulator = start.simulator(
+        scene=_PROBE, real_time_factor=0.2, publish_rate__imu=1000.0, publish_rate__wrench=0.0
+    )
+    listener = start.listener(simulator)
+    joints = listener.record(JointState, "/joint_states", reliable=True)
+    imu = listener.record(Imu, "/imu/tip")
+    wrench = listener.record(WrenchStamped, "/wrench/pole_ft")
+    frames = listener.record(TFMessage, "/tf", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    everything = (joints, imu, wrench, frames, clock)
+    assert listener.spin_until(lambda: len(frames) >= 5 and len(imu) >= 40 and len(joints) >= 20)
+    assert [_spacing(r) for r in (joints, imu, frames, clock)] == [2, 1, 10, 1]
+    assert not len(wrench)
+
+    rates = {"joint_states": 100.0, "imu": 0.0, "wrench": 250.0, "tf": 50.0}
+    results = listener.set_parameters(
+        {f"publish_rate.{topic}": rate for topic, rate in rates.items()}, atomic=True
+    )
+    assert results[0].successful
+    # The last of the old rate is on its way still.
+    assert listener.spin_until(lambda: len(wrench) >= 10)
+    for recording in everything:
+        recording.raw.clear()
+    assert listener.spin_until(lambda: len(frames) >= 5 and len(wrench) >= 20 and len(joints) >= 10)
+    assert [_spacing(r) for r in (joints, wrench, frames)] == [10, 4, 20]
+    assert not len(imu)
+    complaints = simulator.complaints()
+    assert len(complaints) == 1, complaints
+    assert "robot 'probe' has no gains file" in complaints[0]
+
+
+def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
+    start: Starter, tmp_path: Path
+) -> None:
+    robots = [
+        {"name": "one", "model": _PROBE, "publish_rate": {"joint_states": 250, "imu": 0}},
+        {"name": "two", "model": _PROBE, "pose": {"xyz": [0.0, 3.0, 0.0]}},
+    ]
+    scene = tmp_path / "rates.yaml"
+    scene.write_text(yaml.safe_dump({"robots": robots}))
+    listener = start.listener(
+        start.simulator(scene=scene, real_time_factor=0.2, publish_rate__joint_states=100.0)
+    )
+    own = listener.record(JointState, "/one/joint_states", reliable=True)
+    other = listener.record(JointState, "/two/joint_states", reliable=True)
+    off = listener.record(Imu, "/one/imu/tip")
+    on = listener.record(Imu, "/two/imu/tip")
+    assert listener.spin_until(lambda: len(own) >= 20 and len(other) >= 8 and len(on) >= 20)
+    assert [_spacing(recording) for recording in (own, other, on)] == [4, 10, 2]
+    assert not len(off)
+    assert len(set(stamps_of(own.messages))) == len(own)
+
+
+def test_messages_keep_their_distance_when_the_timestep_changes_between_two_steps(
+    watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    ros_node.create_subscription(JointState, "joint_states", lambda _: None, SENSOR)
+    (outlet,) = [o for o in watched.publishers._outlets if o.topic.name == "joint_states"]
+    assert spin_until(lambda: outlet.listeners)
+    simulation, publishers = watched.simulation, watched.publishers
+    timestep = simulation.model.opt.timestep
+    publishers.set_rates({**RATES, "joint_states": 0.1 / timestep})
+    watched.run(33)
+    simulation.set_timestep(2 * timestep)
+    publishers.set_rates({**RATES, "joint_states": 0.1 / timestep})
+    watched.sent.clear()
+    watched.run(50)
+    sent = [deserialize_message(d, k) for name, k, d in watched.sent if name == "joint_states"]
+    times = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in sent]
+    assert np.diff(times) == pytest.approx([10 * timestep] * (len(times) - 1))
+    assert len(times) == 10

@@ -1,0 +1,170 @@
+"""Endpoints come and go, and their peers are looked at."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from simulators import Listener
+from std_msgs.msg import String
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+
+_RELIABLE = QoSProfile(depth=10)
+_BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class _Log:
+    """Takes down what a node warns of."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.warning = self.said.append
+
+
+class Opened:
+    """Endpoints of a node, and a listener elsewhere in their domain."""
+
+    def __init__(self, listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.listener = listener
+        self.node = Node("opener", context=listener.node.context)
+        listener.add(self.node)
+        self.log = _Log()
+        monkeypatch.setattr(self.node, "get_logger", lambda: self.log)
+        self.endpoints = Endpoints(self.node)
+
+    def until(self, condition: Callable[[], bool]) -> bool:
+        return self.listener.spin_until(condition)
+
+    def settled(self) -> None:
+        """Look at every endpoint more than once."""
+        self.listener.spin_for(0.5)
+
+
+@pytest.fixture
+def stranger(listener: Listener) -> Iterator[Listener]:
+    """A listener in another process, as it were: one alone has but one type for a topic."""
+    stranger = Listener(listener.domain)
+    yield stranger
+    stranger.close()
+
+
+@pytest.fixture
+def opened(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+    opened = Opened(listener, monkeypatch)
+    yield opened
+    for subscription in list(listener.node.subscriptions):
+        listener.node.destroy_subscription(subscription)
+    for publisher in list(listener.node.publishers):
+        if publisher.topic_name.endswith("/topic"):
+            listener.node.destroy_publisher(publisher)
+    opened.node.destroy_node()
+
+
+def test_no_endpoint_has_handlers_of_events(opened: Opened) -> None:
+    """Whose event comes in while the endpoint is destroyed, they would end the process."""
+    publisher = opened.endpoints.publisher(String, "topic", _RELIABLE)
+    subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
+    assert publisher.event_handlers == subscription.event_handlers == []
+
+
+def test_who_publishes_is_told_how_many_listen(opened: Opened) -> None:
+    counts: list[int] = []
+    publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
+    silent = opened.endpoints.publisher(String, "other", _RELIABLE)
+    opened.settled()
+    assert counts == []
+    node = opened.listener.node
+    subscriptions = [node.create_subscription(String, "topic", lambda _: None, 10)]
+    assert opened.until(lambda: counts == [1])
+    subscriptions.append(node.create_subscription(String, "topic", lambda _: None, 10))
+    assert opened.until(lambda: counts == [1, 2])
+    for subscription in subscriptions:
+        node.destroy_subscription(subscription)
+    assert opened.until(lambda: counts[-1] == 0)
+    for endpoint in (publisher, silent):
+        opened.endpoints.close(endpoint)
+
+
+def test_what_is_closed_is_gone_and_stays_so(opened: Opened) -> None:
+    counts: list[int] = []
+    publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
+    subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
+    assert opened.until(lambda: counts == [1])
+    for _ in range(2):
+        opened.endpoints.close(subscription)
+        opened.endpoints.close(publisher)
+    assert opened.until(lambda: opened.listener.node.count_publishers("topic") == 0)
+    assert opened.until(lambda: opened.listener.node.count_subscribers("topic") == 0)
+    opened.settled()
+    assert counts == [1]
+
+
+@pytest.mark.parametrize(
+    ("offered", "asked", "reason"),
+    [
+        (_BEST_EFFORT, _RELIABLE, "Best effort publisher and reliable subscription"),
+        (_RELIABLE, _LATCHED, "Volatile publisher and transient local subscription"),
+    ],
+)
+def test_a_subscriber_that_asks_for_too_much_is_named_once(
+    opened: Opened, offered: QoSProfile, asked: QoSProfile, reason: str
+) -> None:
+    opened.endpoints.publisher(String, "topic", offered)
+    opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
+    opened.listener.node.create_subscription(String, "topic", lambda _: None, _BEST_EFFORT)
+    expected = f"node 'listener' asks for more of '/topic' than it can have: {reason}"
+    assert opened.until(lambda: opened.log.said == [expected])
+    opened.settled()
+    assert opened.log.said == [expected]
+    opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
+    assert opened.until(lambda: opened.log.said == [expected] * 2)
+
+
+def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> None:
+    opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
+    opened.listener.node.create_publisher(String, "topic", _BEST_EFFORT)
+    opened.listener.node.create_publisher(String, "topic", _RELIABLE)
+    expected = (
+        "what node 'listener' publishes on '/topic' is not received: "
+        "Best effort publisher and reliable subscription"
+    )
+    assert opened.until(lambda: opened.log.said == [expected])
+    opened.settled()
+    assert opened.log.said == [expected]
+
+
+def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
+    opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
+    opened.endpoints.publisher(String, "shown/topic", _RELIABLE)
+    stranger.node.create_publisher(JointState, "topic", _RELIABLE)
+    stranger.node.create_subscription(JointState, "shown/topic", lambda _: None, _RELIABLE)
+    expected = {
+        "node 'listener' publishes '/topic' as sensor_msgs/msg/JointState, but it must be "
+        "std_msgs/msg/String",
+        "node 'listener' wants '/shown/topic' as sensor_msgs/msg/JointState, but it is "
+        "std_msgs/msg/String",
+    }
+    assert opened.until(lambda: set(opened.log.said) == expected)
+
+
+def test_those_who_fit_are_not_named(opened: Opened) -> None:
+    counts: list[int] = []
+    opened.endpoints.publisher(String, "topic", _LATCHED, counts.append)
+    opened.endpoints.subscription(String, "topic", lambda _: None, _BEST_EFFORT)
+    for qos in (_RELIABLE, _BEST_EFFORT, _LATCHED):
+        opened.listener.node.create_subscription(String, "topic", lambda _: None, qos)
+        opened.listener.node.create_publisher(String, "topic", qos)
+    assert opened.until(lambda: bool(counts) and counts[-1] == 4)
+    opened.settled()
+    assert opened.log.said == []
+
+
+def test_what_is_to_be_called_later_is_called_then(opened: Opened) -> None:
+    called: list[str] = []
+    opened.endpoints.later(0.4, lambda: called.append("late"))
+    opened.endpoints.later(0.0, lambda: called.append("soon"))
+    assert opened.until(lambda: called == ["soon"])
+    assert opened.until(lambda: called == ["soon", "late"])

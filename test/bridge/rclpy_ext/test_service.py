@@ -1,0 +1,242 @@
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import GetSimulationState
+from simulators import Domain, Listener
+from std_srvs.srv import Trigger
+
+from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
+from mujoco_ros.cli.node_process import Executor
+from mujoco_ros.sim.command_queue import CommandQueue
+
+Handler = Callable[[Any, Responder], None]
+
+
+class Server:
+    """A node that serves one Trigger, spun by an executor in a thread of its own."""
+
+    def __init__(self, domain: int, executor: Callable[..., Any]) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = Node("server", context=self.context)
+        self.handler: Handler = lambda _request, answer: answer()
+        self.service = Service(self.node, Trigger, "ask", lambda *args: self.handler(*args))
+        self._executor = executor(context=self.context)
+        self._executor.add_node(self.node)
+        self._ending = False
+        self.thread = threading.Thread(target=self._spin)
+        self.thread.start()
+
+    def _spin(self) -> None:
+        while not self._ending:
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def close(self) -> None:
+        self._ending = True
+        self.thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture(params=[SingleThreadedExecutor, Executor], ids=["waits", "events"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    domain = Domain()
+    server = Server(domain.id, request.param)
+    yield server
+    server.close()
+    domain.close()
+
+
+@pytest.fixture
+def listener(server: Server) -> Iterator[Listener]:
+    listener = Listener(server.context.get_domain_id())
+    yield listener
+    listener.close()
+
+
+@pytest.fixture
+def call(listener: Listener) -> Callable[[], Any]:
+    client = listener.node.create_client(Trigger, "ask")
+    assert listener.spin_until(client.service_is_ready)
+    # That it is ready does not mean that it knows of the client: such an answer would be lost.
+    asked = (client.call_async(Trigger.Request()) for _ in range(60))
+    assert any(listener.spin_until(future.done, 1.0) for future in asked)
+    return lambda: client.call_async(Trigger.Request())
+
+
+def say(answer: Responder, message: str) -> None:
+    answer.response.success, answer.response.message = True, message
+    answer()
+
+
+def test_an_answer_may_be_given_at_once(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    server.handler = lambda _request, answer: say(answer, "at once")
+    assert listener.result(call()).message == "at once"
+
+
+def test_answers_may_be_given_later_by_another_thread_and_in_another_order(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    answers: list[Responder] = []
+    server.handler = lambda _request, answer: answers.append(answer)
+    first, second = call(), call()
+    assert listener.spin_until(lambda: len(answers) == 2)
+    threads = set()
+    send = server.service._send_now
+
+    def noted(*args: Any) -> None:
+        threads.add(threading.get_ident())
+        send(*args)
+
+    server.service._send_now = noted  # type: ignore[method-assign]
+    say(answers[1], "second")
+    assert listener.result(second).message == "second"
+    assert not first.done()
+    say(answers[0], "first")
+    assert listener.result(first).message == "first"
+    assert threads == {server.thread.ident}, "sending is for the executor's thread"
+
+
+def test_only_the_first_answer_counts(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    def twice(_request: Any, answer: Responder) -> None:
+        say(answer, "first")
+        answer(Trigger.Response(success=True, message="second"))
+        answer.fail("third")
+
+    server.handler = twice
+    assert listener.result(call()).message == "first"
+    assert listener.result(call()).message == "first", "nothing was sent twice"
+
+
+def test_a_handler_that_raises_is_answered_as_a_failure(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    def fail(_request: Any, answer: Responder) -> None:
+        answer.response.success = True
+        raise RuntimeError("out of luck")
+
+    server.handler = fail
+    response = listener.result(call())
+    assert not response.success
+    assert "out of luck" in response.message
+    server.handler = lambda _request, answer: say(answer, "still there")
+    assert listener.result(call()).message == "still there"
+
+
+@pytest.mark.parametrize("response", ["no response at all", Trigger.Request()])
+def test_a_response_that_cannot_be_sent_is_answered_as_a_failure(
+    server: Server, listener: Listener, call: Callable[[], Any], response: Any
+) -> None:
+    server.handler = lambda _request, answer: answer(response)
+    assert not listener.result(call()).success
+    server.handler = lambda _request, answer: say(answer, "still there")
+    assert listener.result(call()).message == "still there"
+
+
+def test_the_answer_of_a_service_that_is_gone_is_dropped(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    answers: list[Responder] = []
+    server.handler = lambda _request, answer: answers.append(answer)
+    call()
+    assert listener.spin_until(lambda: bool(answers))
+    server.service.destroy()
+    say(answers[0], "too late")
+    listener.spin_for(0.2)
+    assert server.thread.is_alive()
+
+
+def ask(commands: CommandQueue, tell: Callable[[str], object]) -> Handler:
+    return lambda _request, answer: answer.ask(commands, lambda: "42", tell)
+
+
+def test_a_question_to_the_physics_thread_is_answered_when_it_was_run(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    commands, told = CommandQueue(), []
+    server.handler = ask(commands, told.append)
+    future = call()
+    listener.spin_for(0.2)
+    assert not future.done()
+    commands.drain()
+    listener.result(future)
+    assert told == ["42"]
+
+
+def test_a_full_queue_is_answered_as_busy(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    server.handler = ask(CommandQueue(limit=0), print)
+    response = listener.result(call())
+    assert not response.success
+    assert response.message.startswith("busy: ")
+
+
+def test_a_question_that_fails_is_answered_with_the_reason(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    def complain(_result: str) -> None:
+        raise ValueError("wrong")
+
+    commands = CommandQueue()
+    server.handler = ask(commands, complain)
+    future = call()
+    assert listener.spin_until(lambda: bool(commands._waiting))
+    commands.drain()
+    assert listener.result(future).message == "wrong"
+
+
+def test_questions_that_nobody_will_run_are_answered_at_the_end(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    commands = CommandQueue()
+    server.handler = ask(commands, print)
+    future = call()
+    assert listener.spin_until(lambda: bool(commands._waiting))
+    commands.close()
+    assert listener.result(future).message == "the simulator is shutting down"
+
+
+def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> None:
+    node = Node("alone", context=listener.node.context)
+    service = Service(node, GetSimulationState, "state", lambda _request, answer: answer())
+    sent: list[Any] = []
+    service._send = lambda response, header: sent.append((response, header))
+    answer = Responder(service, GetSimulationState.Response())
+    answer.address("header")
+    answer.fail("no")
+    (response, header) = sent[0]
+    assert header == "header"
+    assert response.result.result == Result.RESULT_OPERATION_FAILED
+    assert response.result.error_message == "no"
+    node.destroy_node()
+
+
+def test_an_answer_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
+    node = Node("alone", context=listener.node.context)
+    service = Service(node, Trigger, "state", lambda _request, answer: answer())
+    sent: list[Any] = []
+    service._send = lambda response, header: sent.append((response, header))
+    for _ in range(200):
+        answer = Responder(service, Trigger.Response())
+        future: Future[None] = Future()
+        answer.when_done(future, lambda _: None)
+        thread = threading.Thread(target=future.set_result, args=(None,))
+        thread.start()
+        answer.address("header")
+        thread.join()
+    assert len(sent) == 200
+    node.destroy_node()

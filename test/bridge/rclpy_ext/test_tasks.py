@@ -1,0 +1,53 @@
+"""Calls in the executor's thread, and what they raise."""
+
+import inspect
+import logging
+import threading
+from functools import partial
+
+import pytest
+from rclpy.node import Node
+from simulators import Listener
+
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+
+
+def test_what_a_call_raises_is_logged_and_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(text: str) -> None:
+        raise LookupError(text)
+
+    with caplog.at_level(logging.ERROR):
+        guarded(fail)("no such thing")
+    assert "fail failed" in caplog.text
+    assert "LookupError: no such thing" in caplog.text
+
+
+def test_a_guarded_call_takes_what_the_call_takes() -> None:
+    heard: list[object] = []
+    guarded(lambda first, second: heard.append((first, second)))(1, 2)
+    guarded(partial(heard.append, 3))()
+    assert heard == [(1, 2), 3]
+    assert list(inspect.signature(guarded(lambda message: None)).parameters) == ["message"]
+
+
+def test_a_call_from_another_thread_is_made_by_the_executor(
+    listener: Listener, caplog: pytest.LogCaptureFixture
+) -> None:
+    node, threads = listener.node, []
+    asked = threading.Thread(
+        target=lambda: (
+            later(node, lambda: 1 / 0),
+            later(node, lambda name: threads.append((name, threading.get_ident())), "me"),
+        )
+    )
+    asked.start()
+    assert listener.spin_until(lambda: bool(threads))
+    asked.join()
+    assert threads == [("me", threading.get_ident())]
+    assert listener.spin_until(lambda: "ZeroDivisionError" in caplog.text)
+
+
+def test_without_an_executor_nothing_is_called(listener: Listener) -> None:
+    node = Node("alone", context=listener.node.context)
+    assert not later(node, pytest.fail)
+    node.destroy_node()

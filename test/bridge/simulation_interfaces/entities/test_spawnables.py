@@ -1,0 +1,67 @@
+"""GetSpawnables over the middleware."""
+
+from pathlib import Path
+
+import mujoco
+import pytest
+from remote import Remote
+from simulation_interfaces.msg import Bounds, Result
+from spawned import ARM, BALL, BOX, at, spawn
+
+from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import _bounds
+
+OLD = "<compiler settotalmass='1'/><worldbody>"
+
+
+def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: Remote):
+    response = yard.call("GetSpawnables")
+    assert response.result.result == Result.RESULT_OK
+    found = {it.entity_resource.uri: it for it in response.spawnables}
+    assert {ARM, BOX} <= set(found)
+    assert not any("/worlds/" in uri for uri in found)
+    box = found[BOX]
+    assert box.description.startswith("The cube of the grasping lab")
+    assert box.spawn_bounds.type == Bounds.TYPE_BOX
+    high, low = box.spawn_bounds.points
+    assert (low.z, high.z) == pytest.approx((0.0, 0.04), abs=1e-3)
+
+
+def test_every_spawnable_can_be_spawned(yard: Remote):
+    for it in yard.call("GetSpawnables").spawnables:
+        response = spawn(yard, uri=it.entity_resource.uri, initial_pose=at(5.0, 5.0), name="guest")
+        assert response.result.result == Result.RESULT_OK, response.result.error_message
+        # All of them at once would be a model that takes long to compile, again and again.
+        assert yard.call("DeleteEntity", entity="guest").result.result == Result.RESULT_OK
+
+
+def test_sources_are_searched_as_well(yard: Remote, tmp_path: Path):
+    (tmp_path / "ball.xml").write_text(f"<!-- A ball. -->{BALL}")
+    (tmp_path / "package.xml").write_text("<package/>")
+    (tmp_path / "broken.xml").write_text("<mujoco><bad/></mujoco>")
+    response = yard.call("GetSpawnables", sources=[str(tmp_path)])
+    found = {it.entity_resource.uri: it for it in response.spawnables}
+    ball = found[(tmp_path / "ball.xml").as_uri()]
+    assert ball.description == "A ball."
+    assert [round(point.x, 2) for point in ball.spawn_bounds.points] == [0.1, -0.1]
+    assert found[(tmp_path / "broken.xml").as_uri()].spawn_bounds.type == Bounds.TYPE_EMPTY
+    assert (tmp_path / "package.xml").as_uri() not in found
+
+
+def test_a_source_that_is_not_there_is_told_beside_what_is(yard: Remote):
+    response = yard.call("GetSpawnables", sources=["/nowhere"])
+    assert response.result.result == Result.RESULT_OPERATION_FAILED
+    assert "'/nowhere' does not exist" in response.result.error_message
+    assert len(response.spawnables) > 5
+
+
+def test_what_the_engine_remarks_on_a_model_is_not_printed(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder, capfd: pytest.CaptureFixture[str]
+):
+    (tmp_path / "old.xml").write_text(BALL.replace("<worldbody>", OLD, 1))
+    with pytest.warns(UserWarning, match="settotalmass"):
+        mujoco.MjSpec.from_file(str(tmp_path / "old.xml")).compile()
+    capfd.readouterr()
+    recwarn.clear()
+    assert _bounds(tmp_path / "old.xml").type == Bounds.TYPE_BOX
+    assert not recwarn.list
+    assert capfd.readouterr().err == ""

@@ -1,0 +1,162 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from remote import PAUSED, PLAYING, STOPPED, Remote
+from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.srv import SetSimulationState
+from simulators import Starter, steps_of
+from threads import Threads
+
+from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.simulation_interfaces.states import StateServices
+from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.sim.stepping.run_control import RunState
+
+OK = Result.RESULT_OK
+ALREADY = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
+INCORRECT = SetSimulationState.Response.INCORRECT_TRANSITION
+
+
+def test_a_simulation_plays_at_first(remote: Remote):
+    assert remote.state == PLAYING
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
+
+
+def test_a_paused_simulation_stands_still_and_goes_on_where_it_was(remote: Remote):
+    assert remote.set_state(PAUSED).result == OK
+    assert remote.state == PAUSED
+    remote.quiet()
+    remote.listener.spin_for(0.3)
+    assert len(remote.clock) == 0
+    assert remote.set_state(PLAYING).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 50)
+    assert len(remote.resets) == 0
+
+
+def test_a_pause_is_not_made_up_for(remote: Remote):
+    remote.put(PAUSED)
+    before = remote.time() if len(remote.clock) else 0.0
+    remote.listener.spin_for(1.0)
+    remote.clock.raw.clear()
+    begin = remote.listener.node.get_clock().now()
+    remote.put(PLAYING)
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
+    wall = (remote.listener.node.get_clock().now() - begin).nanoseconds * 1e-9
+    first = remote.clock.messages[0].clock
+    passed = remote.time() - (first.sec + 1e-9 * first.nanosec)
+    assert before == 0.0 or remote.time() > before
+    assert passed < wall + 0.06, "no more than the usual catching up"
+
+
+def test_a_stopped_simulation_is_back_at_the_start_and_stands(remote: Remote):
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
+    assert remote.set_state(STOPPED).result == OK
+    assert remote.state == STOPPED
+    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
+    remote.quiet()
+    remote.listener.spin_for(0.2)
+    assert len(remote.clock) == 0
+    assert remote.set_state(PLAYING).result == OK
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
+    assert steps_of(remote.clock.messages)[0] == 0
+    assert remote.state == PLAYING
+
+
+def test_a_stopped_simulation_may_be_paused_without_a_step(remote: Remote):
+    remote.put(STOPPED)
+    remote.quiet()
+    assert remote.set_state(PAUSED).result == OK
+    assert remote.state == PAUSED
+    remote.listener.spin_for(0.2)
+    assert len(remote.clock) == 0
+    assert len(remote.resets) == 0
+
+
+@pytest.mark.parametrize("state", [PLAYING, PAUSED, STOPPED])
+def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
+    remote.put(state)
+    result = remote.set_state(state)
+    assert result.result == ALREADY
+    assert result.error_message.endswith("already")
+    assert remote.state == state
+
+
+@pytest.mark.parametrize(
+    "state", [SimulationState.STATE_NO_WORLD, SimulationState.STATE_LOADING_WORLD, 77]
+)
+def test_a_state_that_is_nobodys_to_set_is_refused(remote: Remote, state: int):
+    result = remote.set_state(state)
+    assert result.result == INCORRECT
+    assert "STOPPED, PLAYING, PAUSED, QUITTING" in result.error_message
+    assert remote.state == PLAYING
+
+
+@pytest.mark.parametrize("present", [PLAYING, PAUSED, STOPPED])
+def test_quitting_answers_and_ends_the_process(start: Starter, present: int):
+    remote = Remote(start)
+    remote.put(present)
+    assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
+    assert remote.simulator.process.wait(30.0) == 0
+    assert remote.simulator.complaints() == []
+
+
+@pytest.mark.parametrize("present", [PAUSED, STOPPED])
+def test_an_interrupt_ends_a_simulation_that_stands(start: Starter, present: int):
+    remote = Remote(start)
+    remote.put(present)
+    assert remote.simulator.stop() == 0
+    assert remote.simulator.complaints() == []
+
+
+def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starter):
+    remote = Remote(start)
+    remote.put(PAUSED)
+    remote.quiet()
+    response = remote.request("StepSimulation", steps=10**12)
+    assert remote.listener.spin_until(lambda: len(remote.clock) > 0)
+    assert remote.simulator.stop() == 0
+    result = remote.listener.result(response).result
+    assert result.result == Result.RESULT_OPERATION_FAILED
+    assert "shutting down" in result.error_message
+
+
+def test_a_stop_that_is_refused_as_busy_does_nothing():
+    threads, handlers, undone = Threads(CommandQueue(1)), {}, []
+    interfaces = SimpleNamespace(
+        node=threads.node, serve=lambda name, handler, *_: handlers.update({name: handler})
+    )
+    run = SimpleNamespace(
+        state=RunState.PLAYING,
+        stepping=False,
+        pause=lambda: undone.append("pause"),
+        stop=lambda time: undone.append("stop"),
+    )
+
+    def delete_spawned(done):
+        undone.append("delete")
+        done(None)
+
+    resetting: Any = SimpleNamespace(time=0.0, delete_spawned=delete_spawned)
+    StateServices(interfaces, threads.commands, run, resetting, leave=lambda: None)  # type: ignore[arg-type]
+    request = SetSimulationState.Request(state=SimulationState(state=STOPPED))
+
+    def stop() -> Result:
+        sent = []
+        service: Any = SimpleNamespace(send=lambda response, _header: sent.append(response))
+        answer = Responder(service, SetSimulationState.Response())
+        answer.address("me")
+        handlers["SetSimulationState"](request, answer)
+        for _ in range(3):
+            threads.physics()
+            threads.executor()
+        (response,) = sent
+        return response.result
+
+    threads.commands.submit(lambda: None)
+    busy = stop()
+    assert busy.result == Result.RESULT_OPERATION_FAILED
+    assert busy.error_message.startswith("busy")
+    assert undone == []
+    assert stop().result == OK
+    assert undone == ["pause", "delete", "stop"]

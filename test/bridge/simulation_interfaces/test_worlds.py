@@ -1,0 +1,186 @@
+"""Worlds that come and go, over the middleware."""
+
+from pathlib import Path
+
+import pytest
+from remote import PAUSED, PLAYING, Remote
+from simulation_interfaces.msg import Resource, Result, SimulationState, TagsFilter
+from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld, UnloadWorld
+from simulators import Starter
+from spawned import ARM, BALL, BOX, at, spawn
+
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+OK = Result.RESULT_OK
+CODES = LoadWorld.Response
+NO_WORLD = SimulationState.STATE_NO_WORLD
+SCENE = "# Two boxes.\nrobots: [{{name: a, model: '{}'}}]\nobjects: [{{name: b, model: '{}'}}]\n"
+
+
+@pytest.fixture(scope="module")
+def shared_simulator(start_shared: Starter) -> Remote:
+    return Remote(start_shared)
+
+
+@pytest.fixture
+def simulator(shared_simulator: Remote) -> Remote:
+    """A simulator of the shipped arm, loaded anew."""
+    assert load(shared_simulator, "arm").result.result == OK
+    shared_simulator.put(PLAYING)
+    return shared_simulator
+
+
+def load(simulator: Remote, uri: str = "", text: str = ""):
+    return simulator.call("LoadWorld", world_resource=Resource(uri=uri, resource_string=text))
+
+
+def names(simulator: Remote) -> list[str]:
+    return list(simulator.call("GetEntities").entities)
+
+
+def test_the_scene_that_it_starts_with_is_the_current_world(simulator: Remote):
+    response = simulator.call("GetCurrentWorld")
+    assert response.result.result == OK
+    assert response.world.name == "arm"
+    assert response.world.world_resource.uri == "package://mujoco_ros/config/scenes/arm.yaml"
+    assert response.world.description.startswith("An arm with a parallel gripper")
+    assert list(response.world.tags) == ["scene", "arm"]
+
+
+def test_another_world_takes_the_place_of_the_present_one(simulator: Remote):
+    assert spawn(simulator, text=BALL, initial_pose=at(z=2.0)).result.result == OK
+    response = load(simulator, "package://mujoco_ros/config/scenes/quadruped.yaml")
+    assert response.result.result == OK
+    assert response.world.name == "quadruped"
+    assert names(simulator) == ["quadruped"]
+    assert simulator.call("GetCurrentWorld").world == response.world
+    assert simulator.state == PLAYING
+    # Nothing is left of what was spawned into the other world.
+    assert simulator.call("ResetSimulation").result.result == OK
+    assert names(simulator) == ["quadruped"]
+
+
+def test_a_robot_that_is_loaded_anew_stands_as_before(simulator: Remote):
+    told = Simulation(load_scene("arm")).references.q
+    simulator.put(PAUSED)
+    simulator.quiet()
+    simulator.step(500)
+    simulator.settle()
+    assert simulator.joint_states.messages[-1].position == pytest.approx(told, abs=0.02)
+
+
+def test_a_world_may_be_a_text_or_a_file(simulator: Remote, tmp_path: Path):
+    text = SCENE.format(ARM, BOX)
+    response = load(simulator, text=text)
+    assert response.result.result == OK, response.result.error_message
+    assert response.world.world_resource.resource_string == text
+    assert names(simulator) == ["a", "b"]
+    (tmp_path / "boxes.yaml").write_text(text)
+    response = load(simulator, (tmp_path / "boxes.yaml").as_uri())
+    assert response.world.name == "boxes"
+    assert response.world.description == "Two boxes."
+
+
+@pytest.mark.parametrize(
+    ("uri", "text", "code"),
+    [
+        ("", "", CODES.NO_RESOURCE),
+        ("nothing", "", CODES.NO_RESOURCE),
+        ("/nowhere/scene.yaml", "", CODES.NO_RESOURCE),
+        ("/etc/hostname", "", CODES.UNSUPPORTED_FORMAT),
+        ("", "<sdf/>", CODES.UNSUPPORTED_FORMAT),
+        ("", "<mujoco><bad/></mujoco>", CODES.RESOURCE_PARSE_ERROR),
+        ("", "robots: [", CODES.RESOURCE_PARSE_ERROR),
+        ("", "robots: [{name: a, model: /nowhere/a.xml}]", CODES.MISSING_ASSETS),
+        ("", f"robots: [{{name: a, model: '{ARM}', keyframe: x}}]", None),
+    ],
+)
+def test_a_broken_world_leaves_the_present_one_running(simulator: Remote, uri, text, code):
+    before = simulator.call("GetEntityState", entity="box").state.header.stamp
+    result = load(simulator, uri, text).result
+    assert result.result != OK
+    assert result.error_message
+    if code is not None:
+        assert result.result == code, result.error_message
+    assert simulator.call("GetCurrentWorld").world.name == "arm"
+    assert names(simulator) == ["arm", "table", "box"]
+    after = simulator.call("GetEntityState", entity="box").state.header.stamp
+    assert (after.sec, after.nanosec) >= (before.sec, before.nanosec)
+    assert simulator.state == PLAYING
+
+
+def test_a_scene_cannot_bring_native_code(simulator: Remote, tmp_path: Path):
+    (tmp_path / "evil.so").write_text("")
+    text = f"plugins: ['{tmp_path}']\n" + SCENE.format(ARM, BOX)
+    assert load(simulator, text=text).result.result == CODES.UNSUPPORTED_ELEMENTS
+
+
+def test_without_a_world_there_is_nothing_until_one_is_loaded(simulator: Remote):
+    assert simulator.call("UnloadWorld").result.result == OK
+    assert names(simulator) == []
+    assert simulator.state == NO_WORLD
+    assert simulator.call("GetCurrentWorld").result.result == 101  # NO_WORLD_LOADED
+    again = simulator.call("UnloadWorld").result
+    assert again.result == UnloadWorld.Response.NO_WORLD_LOADED
+    result = spawn(simulator, uri=BOX).result
+    assert result.result == Result.RESULT_INCORRECT_STATE
+    assert "no world is loaded" in result.error_message
+    assert load(simulator, "arm").result.result == OK
+    assert simulator.state == PLAYING
+    assert names(simulator) == ["arm", "table", "box"]
+
+
+def test_a_world_without_its_last_robot_runs_on(simulator: Remote):
+    assert simulator.call("DeleteEntity", entity="arm").result.result == OK
+    assert names(simulator) == ["table", "box"]
+    before = simulator.call("GetEntityState", entity="box").state.header.stamp
+    simulator.listener.spin_for(0.2)
+    after = simulator.call("GetEntityState", entity="box").state.header.stamp
+    assert (after.sec, after.nanosec) > (before.sec, before.nanosec)
+    for name in ("table", "box"):
+        assert simulator.call("DeleteEntity", entity=name).result.result == OK
+    assert names(simulator) == []
+    assert spawn(simulator, uri=ARM).entity_name == "arm"
+
+
+def test_the_worlds_there_are_can_be_listed_and_filtered(simulator: Remote, tmp_path: Path):
+    (tmp_path / "boxes.yaml").write_text(SCENE.format(ARM, BOX))
+
+    def listed(**fields) -> list[str]:
+        response = simulator.call("GetAvailableWorlds", **fields)
+        assert response.result.result == OK, response.result.error_message
+        return [world.name for world in response.worlds]
+
+    shipped = ["arm", "humanoid", "quadruped", "zoo", "empty", "ground"]
+    assert listed() == shipped
+    assert listed(filter=TagsFilter(tags=["quadruped"])) == ["quadruped", "zoo"]
+    assert listed(additional_sources=[str(tmp_path)]) == [*shipped, "boxes"]
+    bad = {"additional_sources": ["/nowhere", str(tmp_path)]}
+    assert listed(**bad, continue_on_error=True) == [*shipped, "boxes"]
+    result = simulator.call("GetAvailableWorlds", **bad).result
+    assert result.result == Result.RESULT_OPERATION_FAILED
+    assert "'/nowhere' does not exist" in result.error_message
+    assert GetAvailableWorlds.Response.DEFAULT_SOURCES_FAILED == 101
+
+
+def test_what_is_spawned_while_the_world_is_unloaded_is_refused(simulator: Remote):
+    simulator.client("SpawnEntity")
+    unloaded = simulator.request("UnloadWorld")
+    spawned = simulator.request("SpawnEntity", name="late", entity_resource=Resource(uri=BOX))
+    result = simulator.listener.result(spawned).result
+    assert simulator.listener.result(unloaded).result.result == OK
+    assert result.result == Result.RESULT_INCORRECT_STATE
+    assert "no world is loaded" in result.error_message
+    assert names(simulator) == []
+
+
+def test_steps_end_where_another_world_is_loaded(simulator: Remote):
+    simulator.put(PAUSED)
+    stepped = simulator.request("StepSimulation", steps=10**12)
+    simulator.listener.spin_for(0.2)
+    assert load(simulator, "arm").result.result == OK
+    result = simulator.listener.result(stepped).result
+    assert result.result == Result.RESULT_OPERATION_FAILED
+    assert result.error_message.startswith("another world was loaded after ")
+    assert simulator.state == PAUSED

@@ -1,0 +1,15 @@
+import pytest
+
+from mujoco_ros.bridge.distribution import ros_distribution
+
+
+def test_a_sourced_distribution_is_it(monkeypatch):
+    monkeypatch.setenv("ROS_DISTRO", "rolling")
+    assert ros_distribution() == "rolling"
+
+
+def test_the_installed_wheels_tell_the_distribution(monkeypatch):
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    if ros_distribution() == "unknown":
+        pytest.skip("rclpy is not installed as a wheel")
+    assert ros_distribution() in ("jazzy", "kilted")

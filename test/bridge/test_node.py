@@ -1,0 +1,148 @@
+"""The running program: what it logs, its names, and how it ends."""
+
+import signal
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from simulators import Simulator, Starter
+from zoo import PERIODIC, Zoo
+
+from mujoco_ros.bridge.node import MujocoNode
+from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError
+from mujoco_ros.control.events import SimulationReset
+
+_IN_TIME_S = 2.0
+
+
+def test_the_log_says_what_is_simulated_and_under_which_topics(zoo: Zoo) -> None:
+    log = zoo.simulator.log
+    assert "humanoid: 33 joints, 1 IMU" in log
+    assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
+    for topic in PERIODIC:
+        assert topic.removeprefix("/") in log
+    assert zoo.simulator.complaints() == []
+
+
+def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: Starter) -> None:
+    simulator = start.simulator(scene="quadruped", remaps=("__ns:=/left_half",))
+    listener = start.listener(simulator)
+    states = listener.record(JointState, "/left_half/joint_states", reliable=True)
+    clock = listener.record(Clock, "/clock", reliable=True)
+    assert listener.spin_until(lambda: len(states) > 0 and len(clock) > 0)
+
+
+def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sides(
+    zoo: Zoo, start: Starter
+) -> None:
+    listener = start.listener(zoo.simulator)
+    imu = listener.record(
+        Imu,
+        "/humanoid/imu/pelvis_imu",
+        qos=QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE),
+    )
+
+    def told() -> bool:
+        return "asks for more of '/humanoid/imu" in zoo.simulator.log
+
+    assert listener.spin_until(told)
+    (line,) = [line for line in zoo.simulator.log.splitlines() if "asks for more" in line]
+    assert line.endswith(
+        "node 'listener' asks for more of '/humanoid/imu/pelvis_imu' than it can have: "
+        "Best effort publisher and reliable subscription"
+    )
+    assert not len(imu)
+
+
+def _running(start: Starter, **parameters: Any) -> Simulator:
+    """Return a simulator whose messages are being received."""
+    simulator = start.simulator(**parameters)
+    listener = start.listener(simulator)
+    states = listener.record(JointState, "/joint_states", reliable=True)
+    imu = listener.record(Imu, "/imu/trunk_imu")
+    assert listener.spin_until(lambda: len(states) > 10 and len(imu) > 10)
+    return simulator
+
+
+def _assert_ends(simulator: Simulator, number: signal.Signals, times: int = 1) -> None:
+    complaints, before = simulator.complaints(), time.monotonic()
+    for _ in range(times):
+        simulator.process.send_signal(number)
+    assert simulator.process.wait(30) == 0
+    assert time.monotonic() - before < _IN_TIME_S
+    # As fast as possible, the middleware may refuse messages; that is said whatever the signal.
+    said = [line for line in simulator.complaints() if "get lost" not in line]
+    assert said == [line for line in complaints if "get lost" not in line]
+    assert not simulator.has_processes()
+
+
+@pytest.mark.parametrize(
+    ("number", "factor"), [(signal.SIGINT, 1.0), (signal.SIGINT, 0.0), (signal.SIGTERM, 0.0)]
+)
+def test_a_signal_ends_it_in_time_without_a_word(
+    start: Starter, number: signal.Signals, factor: float
+) -> None:
+    _assert_ends(_running(start, scene="quadruped", real_time_factor=factor), number)
+
+
+def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> None:
+    # From the terminal, and from `ros2 launch`, which got it as well.
+    simulator = start.simulator(scene="quadruped", anew=True)
+    simulator.wait_until_running()
+    _assert_ends(simulator, signal.SIGINT, times=2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
+    start: Starter, number: signal.Signals
+) -> None:
+    simulator = start.simulator(scene="quadruped")
+    simulator.wait_until_running()
+    _assert_ends(simulator, number)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_start_is_not_lost(start: Starter, number: signal.Signals) -> None:
+    simulator = start.simulator(scene="zoo", anew=True)
+    deadline = time.monotonic() + 30
+    while not _catches_sigterm(simulator.process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    _assert_ends(simulator, number)
+    assert "simulating" not in simulator.log
+
+
+def _catches_sigterm(pid: int) -> bool:
+    """Return whether the program has set its signal handlers; Python alone has none for SIGTERM."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    status = dict(line.split(":\t", 1) for line in lines)
+    return bool(int(status["SigCgt"], 16) & 1 << (signal.SIGTERM - 1))
+
+
+def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> None:
+    simulator = start.simulator(scene="quadrupet")
+    assert simulator.process.wait(60) == 1
+    assert simulator.log.count("\n") == 1
+    assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
+
+
+def test_a_reset_is_told_of_even_if_parameters_cannot_follow() -> None:
+    told: list[SimulationReset] = []
+
+    def refuse(*_args: object) -> None:
+        raise ParameterRejectedError("no")
+
+    node: Any = SimpleNamespace(
+        run_control=SimpleNamespace(resetting=SimpleNamespace(tell=told.append)),
+        _control=SimpleNamespace(show_gains=refuse),
+    )
+    event = SimulationReset(time=0.0, before=1.0, gain_changes=0)
+    with pytest.raises(ParameterRejectedError):
+        MujocoNode._was_reset(node, event)
+    assert told == [event]

@@ -1,0 +1,63 @@
+"""Requests that are answered, sent again, or given up."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from rclpy.task import Future
+
+from mujoco_ros.bridge.service_caller import PATIENCE_S, ServiceCaller
+
+
+class Deaf:
+    """A client of a service that is there, whose answers get lost until a test gives one."""
+
+    srv_name = "get"
+
+    def __init__(self) -> None:
+        self.sent: list[Future] = []
+        self.removed: list[Future] = []
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, _request) -> Future:
+        self.sent.append(Future())
+        return self.sent[-1]
+
+    def remove_pending_request(self, future: Future) -> None:
+        self.removed.append(future)
+
+
+@pytest.fixture
+def client() -> Deaf:
+    return Deaf()
+
+
+def asker(client: Deaf) -> ServiceCaller:
+    return ServiceCaller(SimpleNamespace(create_client=lambda *_, **__: client))
+
+
+def test_what_may_be_asked_twice_is_asked_again_and_the_first_answer_counts(client):
+    answers: list[str] = []
+    clerk, begin = asker(client), time.monotonic()
+    clerk.ask(None, "get", "?", answers.append, twice=True)
+    for later in (0.5, 1.5, 1.6, 3.0):
+        clerk.tick(begin + later)
+    assert len(client.sent) == 3
+    client.sent[1].set_result("!")
+    assert answers == ["!"]
+    assert client.removed == [client.sent[0], client.sent[2]]
+    clerk.tick(begin + 10.0)
+    assert len(client.sent) == 3
+
+
+def test_what_may_not_is_given_up_in_the_end(client):
+    reasons: list[str] = []
+    clerk, begin = asker(client), time.monotonic()
+    clerk.ask(None, "get", "?", reasons.append, reasons.append)
+    clerk.tick(begin + PATIENCE_S - 0.5)
+    assert (len(client.sent), reasons) == (1, [])
+    clerk.tick(begin + PATIENCE_S + 0.5)
+    assert reasons == ["get does not answer"]
+    assert client.removed == client.sent

@@ -1,0 +1,305 @@
+"""A robot driven through what its robot_description says, as a controller_manager drives it."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hardware_blocks import Block, read_blocks
+from simulators import Listener, Simulator, Starter
+from std_msgs.msg import String
+from topic_hardware import TopicHardware
+
+from mujoco_ros.bridge.publishing.topics import LATCHED
+
+STATES = "simulation/joint_states"
+ARM = (
+    "shoulder_pan_joint",
+    "shoulder_lift_joint",
+    "elbow_joint",
+    "wrist_1_joint",
+    "wrist_2_joint",
+    "wrist_3_joint",
+)
+FINGERS = ("left_finger_joint", "right_finger_joint")
+CYCLE = 4
+"""Physics steps between two cycles: a loop of 250 Hz in simulated time."""
+
+MOVE_S = 0.6
+
+Controller = Callable[[float], None]
+
+
+class Stack:
+    """All hardware components of a robot, and the loop that runs them in simulated time."""
+
+    def __init__(self, listener: Listener, blocks: list[Block]) -> None:
+        self._listener = listener
+        self.hardware = [TopicHardware(listener.node, block) for block in blocks]
+        assert listener.spin_until(lambda: all(h.is_connected for h in self._commanding))
+
+    def close(self) -> None:
+        for hardware in self.hardware:
+            hardware.close()
+
+    @property
+    def _commanding(self) -> list[TopicHardware]:
+        return [hardware for hardware in self.hardware if hardware.commands]
+
+    def state(self, joint: str, interface: str = "position") -> float:
+        (found,) = (h for h in self.hardware if joint in h.names)
+        return found.states[joint, interface]
+
+    def positions(self, joints: tuple[str, ...]) -> np.ndarray:
+        return np.array([self.state(joint) for joint in joints])
+
+    def command(self, joint: str, interface: str, value: float) -> None:
+        (found,) = (h for h in self.hardware if joint in h.names)
+        assert (joint, interface) in found.commands
+        found.commands[joint, interface] = value
+
+    def read(self) -> None:
+        """Take over the states that come next."""
+        before = [hardware.received for hardware in self.hardware]
+        assert self._listener.spin_until(
+            lambda: all(h.received > n for h, n in zip(self.hardware, before, strict=True))
+        )
+        for hardware in self.hardware:
+            hardware.read()
+
+    def run(self, seconds: float, controller: Controller = lambda _time: None) -> None:
+        """Read, update, write for a simulated time; the controller is told the time since now."""
+        first = last = self.hardware[0].step
+        while last - first < 1000 * seconds:
+            due = last + CYCLE
+            assert self._listener.spin_until(lambda due=due: self.hardware[0].step >= due)
+            last = self.hardware[0].step
+            for hardware in self.hardware:
+                hardware.read()
+            controller(0.001 * (last - first))
+            for hardware in self.hardware:
+                hardware.write()
+
+
+def quintic(share: float) -> tuple[float, float]:
+    """Return the way gone and its derivative after a share of the time, at rest at both ends."""
+    s = min(share, 1.0)
+    return s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
+
+
+class Mover:
+    """Moves the arm from a position by a way in `MOVE_S`, as a trajectory controller would."""
+
+    def __init__(self, stack: Stack, begin: np.ndarray, way: np.ndarray, *, velocity: bool) -> None:
+        self._stack, self._begin, self._way, self._velocity = stack, begin, way, velocity
+        self.errors: list[np.ndarray] = []
+
+    def __call__(self, time: float) -> None:
+        gone, speed = quintic(time / MOVE_S)
+        desired = self._begin + gone * self._way
+        if 0.3 < time / MOVE_S < 0.7:
+            self.errors.append(np.abs(desired - self._stack.positions(ARM)))
+        for joint, position, rate in zip(ARM, desired, speed / MOVE_S * self._way, strict=True):
+            self._stack.command(joint, "position", position)
+            if self._velocity:
+                self._stack.command(joint, "velocity", rate)
+
+
+def description(listener: Listener, topic: str = "/robot_description") -> list[Block]:
+    texts = listener.record(String, topic, qos=LATCHED)
+    assert listener.spin_until(lambda: len(texts) > 0)
+    return read_blocks(texts.messages[-1].data)
+
+
+@pytest.fixture(scope="module")
+def arm(start_shared: Starter) -> Simulator:
+    # Slow, so that a busy machine is in time nevertheless.
+    return start_shared.simulator(
+        scene="arm",
+        ros2_control="true",
+        real_time_factor=0.15,
+        remaps=(f"joint_states:={STATES}",),
+    )
+
+
+@pytest.fixture(scope="module")
+def listener(start_shared: Starter, arm: Simulator) -> Listener:
+    return start_shared.listener(arm)
+
+
+@pytest.fixture(scope="module")
+def blocks(listener: Listener) -> list[Block]:
+    return description(listener)
+
+
+@pytest.fixture
+def stack(listener: Listener, blocks: list[Block]) -> Iterator[Stack]:
+    stack = Stack(listener, blocks)
+    yield stack
+    stack.close()
+
+
+def test_the_description_has_a_component_for_each_kind_of_joint(blocks):
+    assert {block.name: [joint.name for joint in block.joints] for block in blocks} == {
+        "position_velocity_effort_joints": list(ARM),
+        "position_joints": ["left_finger_joint"],
+        "passive_joints": ["right_finger_joint"],
+    }
+    for block in blocks:
+        assert block.parameters["joint_commands_topic"] == "/joint_commands"
+        assert block.parameters["joint_states_topic"] == f"/{STATES}"
+
+
+def test_there_is_no_controller_whose_name_the_genuine_ones_would_share(listener):
+    def names() -> list[str]:
+        """Return the names of all that the simulator offers, as far as discovered."""
+        return [
+            name
+            for get in (
+                listener.node.get_subscriber_names_and_types_by_node,
+                listener.node.get_publisher_names_and_types_by_node,
+                listener.node.get_service_names_and_types_by_node,
+            )
+            for name, _ in get("mujoco", "/")
+        ]
+
+    assert listener.spin_until(lambda: "mujoco" in listener.node.get_node_names())
+    # The one is created before controllers would be, the other after them.
+    assert listener.spin_until(lambda: {"/joint_commands", "/diagnostics"} <= set(names()))
+    topics = names()
+    assert "/joint_states" not in topics
+    assert [name for name in topics if "_controller" in name] == []
+
+
+def test_before_a_controller_is_active_nothing_moves_and_nobody_complains(arm, stack):
+    stack.read()
+    before = stack.positions(ARM + FINGERS)
+    stack.run(0.3)
+    moved, gripper, passive = stack.hardware
+    assert len(moved.sent) > 20
+    assert len(gripper.sent) == len(moved.sent)
+    for message in moved.sent:
+        assert message.name == list(ARM)
+        for values in (message.position, message.velocity, message.effort):
+            assert len(values) == len(ARM)
+            assert all(math.isnan(value) for value in values)
+    assert passive.sent == []
+    stack.read()
+    # Not yet at rest, perhaps: gravity draws the joints from their keyframe by 1.4 mrad.
+    np.testing.assert_allclose(stack.positions(ARM + FINGERS), before, atol=3e-3)
+    assert arm.complaints() == []
+
+
+def test_a_trajectory_is_followed_and_its_end_held(arm, stack):
+    stack.read()
+    begin = stack.positions(ARM)
+    way = np.array([0.25, -0.1, 0.15, 0.2, -0.15, 0.25])
+    mover = Mover(stack, begin, way, velocity=True)
+    stack.run(1.0, mover)
+    # What gravity does to the joints at their gains, and the quintic's lag of two cycles.
+    np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
+    assert np.max(np.median(mover.errors, axis=0)) < 0.02
+    stack.run(0.2)
+    np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
+    assert arm.complaints() == []
+    back = Mover(stack, begin + way, -way, velocity=True)
+    stack.run(0.9, back)
+    np.testing.assert_allclose(stack.positions(ARM), begin, atol=5e-3)
+
+
+def test_commanding_velocities_as_well_takes_away_the_lag_of_the_damping(stack):
+    stack.read()
+    begin = stack.positions(ARM)
+    way = np.array([0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
+    trailing = Mover(stack, begin, way, velocity=False)
+    stack.run(0.9, trailing)
+    following = Mover(stack, begin + way, -way, velocity=True)
+    stack.run(0.9, following)
+    lag, rest = (float(np.median(mover.errors, axis=0)[0]) for mover in (trailing, following))
+    # kd/kp of the joint is 40 ms, and it turns at 0.8 rad/s there.
+    assert lag > 0.02
+    assert rest < 0.5 * lag
+
+
+def test_the_gripper_moves_by_its_own_component_and_the_other_finger_is_seen_to_follow(arm, stack):
+    stack.read()
+    assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
+    stack.command("left_finger_joint", "position", 0.01)
+    stack.run(0.5)
+    assert stack.positions(FINGERS) == pytest.approx([0.01, 0.01], abs=1e-3)
+    stack.command("left_finger_joint", "position", 0.03)
+    stack.run(0.5)
+    assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
+    assert arm.complaints() == []
+
+
+def test_an_effort_alone_is_added_and_taken_away_again(stack):
+    stack.read()
+    joint, torque = "shoulder_pan_joint", 50.0
+    rest = stack.state(joint)
+    stack.command(joint, "effort", torque)
+    stack.run(0.4)
+    # The spring of the PD law gives way by torque / kp.
+    assert stack.state(joint) - rest == pytest.approx(torque / 10000.0, rel=0.1)
+    stack.command(joint, "effort", 0.0)
+    stack.run(0.4)
+    assert stack.state(joint) == pytest.approx(rest, abs=5e-4)
+
+
+def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
+    simulator = start.simulator(
+        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.1
+    )
+    listener = start.listener(simulator)
+    stack = Stack(listener, description(listener))
+    stack.read()
+    stack.command("left_finger_joint", "position", stack.state("left_finger_joint"))
+    stack.run(0.3)
+    assert simulator.complaints() == []
+    _, gripper, _ = stack.hardware
+    gripper.threshold = 1e-3
+    stack.run(0.3)
+    assert "left_finger_joint" in "".join(simulator.complaints())
+
+
+def test_each_robot_of_a_scene_is_driven_by_topics_of_its_own(start):
+    robots = ("humanoid", "quadruped", "left_arm", "right_arm")
+    simulator = start.simulator(
+        scene="zoo",
+        ros2_control="true",
+        real_time_factor=0.2,
+        remaps=tuple(f"{robot}/joint_states:={robot}/{STATES}" for robot in robots),
+    )
+    listener = start.listener(simulator)
+    for robot in robots:
+        for block in description(listener, f"/{robot}/robot_description"):
+            assert block.parameters["joint_commands_topic"] == f"/{robot}/joint_commands"
+            assert block.parameters["joint_states_topic"] == f"/{robot}/{STATES}"
+    left, right = (
+        Stack(listener, description(listener, f"/{robot}/robot_description"))
+        for robot in robots[2:]
+    )
+    left.read()
+    right.read()
+    before, other = left.state("wrist_3_joint"), right.state("wrist_3_joint")
+    left.command("wrist_3_joint", "position", before + 0.3)
+    left.run(0.4)
+    right.read()
+    assert left.state("wrist_3_joint") == pytest.approx(before + 0.3, abs=0.01)
+    assert right.state("wrist_3_joint") == pytest.approx(other, abs=1e-3)
+
+
+def test_a_namespace_of_the_node_is_part_of_the_topics_in_the_description(start):
+    simulator = start.simulator(
+        scene="quadruped", ros2_control="true", remaps=("__ns:=/left_half",)
+    )
+    (block,) = description(start.listener(simulator), "/left_half/robot_description")
+    assert block.parameters["joint_commands_topic"] == "/left_half/joint_commands"
+    assert block.parameters["joint_states_topic"] == "/left_half/joint_states"
+    assert len(block.joints) == 12
+
+
+def test_without_the_parameter_the_description_leaves_the_joints_to_the_simulator(start):
+    listener = start.listener(start.simulator(scene="quadruped"))
+    with pytest.raises(ValueError, match="no 'ros2_control' tag"):
+        description(listener)

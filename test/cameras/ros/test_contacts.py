@@ -1,0 +1,89 @@
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mujoco_ros.cameras.ros.contacts import Contacts
+from mujoco_ros.cameras.ros.source import StateSnapshot
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+class Outlets:
+    """Keeps what is published, in place of the middleware."""
+
+    def __init__(self) -> None:
+        self.messages: list[MarkerArray] = []
+        self.opened: list[tuple[type, str]] = []
+        self.listeners = 1
+
+    def outlet(self, kind: type, topic: str, _qos: Any) -> Any:
+        self.opened.append((kind, topic))
+        return self
+
+    def publish(self, message: MarkerArray) -> None:
+        self.messages.append(message)
+
+    def force(self) -> np.ndarray:
+        """Return the sum of all arrows of the last message [m]."""
+        added = [m for m in self.messages[-1].markers if m.action == Marker.ADD]
+        arrows = [marker for marker in added if marker.type == Marker.ARROW]
+        ends = [[(p.x, p.y, p.z) for p in arrow.points] for arrow in arrows]
+        return np.diff(np.array(ends), axis=1).sum(axis=(0, 1))
+
+
+@pytest.fixture(scope="module")
+def standing() -> Simulation:
+    simulation = Simulation(load_scene("humanoid"))
+    for _ in range(500):
+        simulation.step()
+    return simulation
+
+
+@pytest.fixture
+def taken(standing) -> tuple[Outlets, Contacts, StateSnapshot]:
+    """The contacts of a humanoid that stands, of which only what a reader knows was copied."""
+    model, layout = standing.model, standing.layout
+    data = mujoco.MjData(model)
+    state = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+    mujoco.mj_copyState(model, standing.data, data, state)
+    mujoco.mj_kinematics(model, data)
+    outlets = Outlets()
+    moment = StateSnapshot(
+        model=model, data=data, layout=layout, time=1.0, stamp=Time(sec=1), step=500
+    )
+    return outlets, Contacts(model, layout, outlets), moment
+
+
+def test_the_forces_on_a_robot_that_stands_carry_its_weight(standing, taken):
+    outlets, contacts, moment = taken
+    contacts.take(moment)
+    weight = standing.model.body_mass.sum() * 9.81
+    np.testing.assert_allclose(outlets.force() / 0.002, [0, 0, weight], atol=0.03 * weight)
+    assert outlets.opened == [(MarkerArray, "contacts")]
+    assert contacts.counts["markers"] == 1
+
+
+def test_what_others_make_of_the_state_is_not_touched(taken):
+    _, contacts, moment = taken
+    before = moment.data.qacc.copy()
+    contacts.take(moment)
+    np.testing.assert_array_equal(moment.data.qacc, before)
+    assert moment.data.ncon == 0
+
+
+def test_the_length_of_arrows_and_the_rate_are_parameters(taken):
+    outlets, contacts, moment = taken
+    assert {spec.name: spec.default for spec in contacts.specs()} == {
+        "contacts.rate": 20.0,
+        "contacts.force_scale": 0.002,
+    }
+    contacts.take(moment)
+    before = outlets.force()
+    contacts.change({"contacts.force_scale": 0.004, "contacts.rate": 5.0})
+    contacts.take(moment)
+    np.testing.assert_allclose(outlets.force(), 2 * before, atol=1e-9)
+    assert contacts.pace.rate == 5

@@ -1,0 +1,249 @@
+"""Which frames are taken when, on a clock and a simulation that the test moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import mujoco
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
+
+from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
+from mujoco_ros.cameras.ros.publishers import ArrayPublisher
+from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.shared_memory.frame_timeout import FIRST_S
+from mujoco_ros.sim.shared_memory.reader import PATIENCE_S, Update
+
+MODEL = mujoco.MjModel.from_xml_string(
+    "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
+)
+
+
+class State:
+    """A simulation that goes on when the test says so."""
+
+    def __init__(self) -> None:
+        self.model, self.data = MODEL, mujoco.MjData(MODEL)
+        self.layout = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
+        self.step = 0
+        self.paused = False
+        self.factor = 1.0
+        self.patience: list[float] = []
+        self.now = (0.0, 0)
+        self.has_another_model = False
+
+    @property
+    def time(self) -> float:
+        return float(self.data.time)
+
+    def beat(self, patience_s: float = PATIENCE_S) -> None:
+        self.patience.append(patience_s)
+
+    def peek(self) -> tuple[float, int]:
+        return self.now
+
+    def go_to(self, time: float) -> None:
+        self.now = (time, self.now[1] + 1)
+
+    def update(self) -> Update:
+        if self.has_another_model:
+            self.has_another_model = False
+            return Update.MODEL
+        before, (self.data.time, self.step) = self.step, self.now
+        return Update.NOTHING if self.step == before else Update.STATE
+
+
+class Counted(FrameSource):
+    """Notes the times of its frames."""
+
+    def __init__(self, name: str = "camera/one", rate: float = 10.0, listeners: int = 1) -> None:
+        super().__init__(name, rate)
+        self.outlet = ArrayPublisher(object, name)
+        self.outlet.heard(listeners)
+        self.frames: list[float] = []
+        self.takes_s = 0.0
+        self.clock: Clock | None = None
+
+    @property
+    def outlets(self) -> Sequence[ArrayPublisher]:
+        return (self.outlet,)
+
+    def take(self, moment: StateSnapshot) -> None:
+        self.frames.append(moment.time)
+        if self.clock:
+            self.clock.now += self.takes_s
+
+
+class Broken(Counted):
+    """Takes no frame."""
+
+    def take(self, moment: StateSnapshot) -> None:
+        raise ValueError("there is no light")
+
+
+@dataclass
+class Clock:
+    """Wall time."""
+
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Scene:
+    """A watch over sources, and how to let wall and simulated time pass."""
+
+    sources: list[FrameSource]
+    state: State = field(default_factory=State)
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.watch = FrameScheduler(self.state, lambda: list(self.sources), self.clock)
+
+    def run(self, seconds: float, step: float = 0.002) -> int:
+        """Simulate for so long, turning as often as the watch asks for; return how often."""
+        turns, end = 0, self.clock.now + seconds
+        while self.clock.now < end - 1e-9:
+            wait = self.watch.turn()
+            turns += 1
+            self.clock.now += wait
+            begun = self.state.now[0]
+            if not self.state.paused:
+                steps = round(wait * self.state.factor / step)
+                if steps:
+                    self.state.go_to(begun + steps * step)
+        return turns
+
+
+def test_frames_come_at_the_rate_and_hardly_anything_is_done_between():
+    source = Counted(rate=10.0)
+    scene = Scene([source])
+    turns = scene.run(1.0)
+    assert source.frames == pytest.approx([0.1 * k for k in range(10)], abs=0.0021)
+    assert turns < 60
+
+
+def test_sources_of_one_rate_see_the_same_states():
+    left, right, slow = (
+        Counted(f"camera/{n}", rate) for n, rate in {"a": 20.0, "b": 20.0, "c": 4.0}.items()
+    )
+    Scene([left, right, slow]).run(0.6)
+    assert len(left.frames) == 12
+    assert left.frames == right.frames
+    assert set(slow.frames) <= set(left.frames)
+
+
+def test_without_listeners_and_at_rate_zero_nothing_is_taken_and_looks_are_rare():
+    deaf, off = Counted(listeners=0), Counted(rate=0.0)
+    turns = Scene([deaf, off]).run(1.0)
+    assert deaf.frames == off.frames == []
+    assert turns <= 1.0 / LOOK_S + 2
+
+
+def test_while_it_stands_who_begins_to_listen_gets_the_present_frame_once():
+    source = Counted(listeners=0)
+    scene = Scene([source])
+    scene.run(0.33)
+    scene.state.paused = True
+    source.outlet.heard(1)
+    scene.run(0.5)
+    (first,) = source.frames
+    assert first == scene.state.time
+    source.outlet.heard(2)
+    scene.run(0.5)
+    assert source.frames == [first, first]
+
+
+@pytest.mark.parametrize("paused", [True, False], ids=["paused", "waiting for commands"])
+def test_a_listener_that_joins_between_frames_waits_only_while_it_runs(paused: bool) -> None:
+    source = Counted(rate=1.0)
+    scene = Scene([source])
+    scene.run(0.3)
+    scene.state.paused = paused
+    scene.state.factor = 0.0 if not paused else 1.0  # the test lets no time pass
+    source.outlet.heard(2)
+    for _ in range(400):
+        scene.clock.now += scene.watch.turn()
+    assert len(source.frames) == 2
+
+
+def test_what_changes_while_it_stands_is_shown_but_no_more_often_than_the_rate_says():
+    source = Counted(rate=10.0)
+    scene = Scene([source])
+    scene.run(0.2)
+    scene.state.paused = True
+    scene.run(0.2)
+    before = len(source.frames)
+    end = scene.clock.now + 1.0
+    while scene.clock.now < end:
+        scene.state.go_to(scene.state.time)  # changed, at the same time
+        scene.clock.now += max(0.01, scene.watch.turn())
+    scene.run(0.3)
+    assert 7 <= len(source.frames) - before <= 11
+
+
+def test_a_source_that_is_too_slow_leaves_frames_out():
+    source = Counted(rate=100.0)
+    scene = Scene([source])
+    source.clock, source.takes_s = scene.clock, 0.05
+
+    for _ in range(40):
+        wait = scene.watch.turn()
+        scene.clock.now += wait
+        scene.state.go_to(scene.clock.now - 100.0)
+    gaps = [later - earlier for earlier, later in pairwise(source.frames)]
+    assert min(gaps) > 0.045
+    assert source.timing.lap()[1] == pytest.approx(0.05)
+
+
+def test_a_source_that_fails_leaves_the_others_alone_and_says_why(caplog):
+    broken, sound = Broken("camera/broken"), Counted("camera/sound")
+    scene = Scene([broken, sound])
+    scene.run(0.5)
+    assert len(sound.frames) == 5
+    assert broken.failure == "ValueError: there is no light"
+    assert len(caplog.records) == 1
+
+
+def test_another_model_brings_other_sources():
+    old, new = Counted("camera/old"), Counted("camera/new")
+    scene = Scene([old])
+    scene.run(0.2)
+    scene.sources = [new]
+    scene.state.has_another_model = True
+    before = len(old.frames)
+    scene.run(0.3)
+    assert len(old.frames) == before
+    assert len(new.frames) >= 2
+    assert scene.watch.sources == [new]
+
+
+def test_a_first_frame_may_take_long_and_later_ones_may_not():
+    source = Counted()
+    scene = Scene([source])
+    source.clock, source.takes_s = scene.clock, 0.05
+    scene.run(0.05)
+    assert max(scene.state.patience) == FIRST_S
+    scene.state.patience.clear()
+    source.outlet.heard(2)  # another one who wants the same
+    scene.run(0.5)
+    assert len(source.frames) > 3
+    assert max(scene.state.patience) == PATIENCE_S
+    source.outlet.is_new = True  # of another model, or with other looks
+    scene.run(0.2)
+    assert max(scene.state.patience) == FIRST_S
+
+
+def test_a_frame_may_take_four_times_as_long_as_the_last_ones_did_alone():
+    source, other = Counted(), Counted("camera/other")
+    scene = Scene([source, other])
+    for one, takes_s in {source: 0.5, other: 0.1}.items():
+        one.clock, one.takes_s = scene.clock, takes_s
+    scene.run(3.0)
+    scene.state.patience.clear()
+    scene.run(2.0)
+    assert sorted({round(patience, 6) for patience in scene.state.patience}) == [PATIENCE_S, 2.0]

@@ -1,0 +1,30 @@
+"""Fast DDS is given more memory for pictures, unless the user has other plans with it."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
+
+from mujoco_ros.cameras.ros.large_messages import FORMER_VARIABLE, VARIABLE, make_room
+
+
+@pytest.mark.parametrize(
+    ("distribution", "variable"), [("jazzy", FORMER_VARIABLE), ("k", VARIABLE)]
+)
+def test_the_variable_is_the_one_that_the_distribution_reads(
+    monkeypatch: pytest.MonkeyPatch, distribution: str, variable: str
+) -> None:
+    monkeypatch.setenv("ROS_DISTRO", distribution)
+    environment: dict[str, str] = {}
+    make_room(environment)
+    (name,) = environment
+    assert name == variable
+    assert "segment_size" in Path(environment[name]).read_text()
+
+
+@pytest.mark.parametrize("variable", [VARIABLE, FORMER_VARIABLE])
+def test_what_the_user_configures_stays(variable: str) -> None:
+    environment = {variable: "/mine.xml"}
+    make_room(environment)
+    assert environment == {variable: "/mine.xml"}

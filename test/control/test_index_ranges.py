@@ -1,0 +1,19 @@
+import numpy as np
+import pytest
+
+from mujoco_ros.control.index_ranges import as_slice
+
+
+@pytest.mark.parametrize("indices", [[3, 4, 5], [0], [7, 8]])
+def test_a_run_becomes_a_slice_that_chooses_the_same(indices):
+    numbers = np.arange(10.0)
+    found = as_slice(np.array(indices))
+    assert isinstance(found, slice)
+    assert numbers[found].tolist() == numbers[indices].tolist()
+    assert numbers[found].base is numbers
+
+
+@pytest.mark.parametrize("indices", [[], [0, 2], [4, 3], [1, 1], [0, 1, 3]])
+def test_other_indices_stay_what_they_are(indices):
+    given = np.array(indices, dtype=np.intp)
+    assert as_slice(given) is given

@@ -1,0 +1,24 @@
+"""Wilson intervals, against published numbers."""
+
+import pytest
+
+from mujoco_ros.controllers.evaluation.confidence_interval import wilson
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        # R. G. Newcombe, Two-sided confidence intervals for the single proportion (1998), table I.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0000, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_intervals_are_those_in_the_literature(successes, trials, low, high):
+    assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_nothing_tried_says_nothing_and_all_good_is_not_certain():
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(500, 500) == pytest.approx((0.99237, 1.0), abs=1e-5)

@@ -1,0 +1,45 @@
+"""Noise that is as large as said, and follows its seed."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noisy
+from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
+from mujoco_ros.model.errors import UserInputError
+
+SEEN = Observation(
+    time=1.0,
+    q=np.zeros(3),
+    dq=np.ones(3),
+    effort=np.full(3, 10.0),
+    wrenches={"wrist": WrenchReading(force=np.zeros(3), torque=np.zeros(3))},
+    objects={"box": Pose(position=np.zeros(3), quat_wxyz=np.array([0.6, 0.0, 0.8, 0.0]))},
+)
+
+
+def test_each_quantity_has_the_deviation_that_is_said_and_none_is_biased():
+    sense = noisy(USUAL, 1)
+    many = [sense(SEEN) for _ in range(2000)]
+    for values, mean, deviation in (
+        ([it.q for it in many], 0.0, USUAL.position),
+        ([it.dq for it in many], 1.0, USUAL.velocity),
+        ([it.effort for it in many], 10.0, 10 * USUAL.effort),
+        ([it.wrenches["wrist"].force for it in many], 0.0, USUAL.force),
+        ([it.objects["box"].position for it in many], 0.0, USUAL.place),
+    ):
+        assert np.std(values) == pytest.approx(deviation, rel=0.05)
+        assert np.mean(values) == pytest.approx(mean, abs=deviation / 10)
+    box = SEEN.objects["box"]
+    turns = [(box.inverse() @ it.objects["box"]).quat_wxyz for it in many]
+    assert 2 * np.std([it[1:] for it in turns]) == pytest.approx(USUAL.turn, rel=0.05)
+    assert np.linalg.norm(turns, axis=1) == pytest.approx(1.0)
+
+
+def test_noise_follows_its_seed_and_without_any_all_is_as_it_was():
+    assert noisy(USUAL, 1)(SEEN).q.tolist() == noisy(USUAL, 1)(SEEN).q.tolist()
+    assert noisy(USUAL, 1)(SEEN).q.tolist() != noisy(USUAL, 2)(SEEN).q.tolist()
+    quiet = noisy(Noise(), 1)(SEEN)
+    assert quiet.q.tolist() == SEEN.q.tolist()
+    assert quiet.objects["box"].quat_wxyz == pytest.approx(SEEN.objects["box"].quat_wxyz)
+    with pytest.raises(UserInputError, match="force must not be negative"):
+        Noise(force=-1.0)

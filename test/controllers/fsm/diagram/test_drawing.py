@@ -1,0 +1,75 @@
+from xml.etree import ElementTree
+
+import pytest
+from scripted import table
+
+from mujoco_ros.controllers.fsm.diagram.drawing import draw
+from mujoco_ros.controllers.library import catalogue
+
+EVERYTHING = """
+rate: 100
+initial: A
+states:
+  A: {class: Told, timeout: 2.5}
+  WORK:
+    timeout: 5
+    machine:
+      initial: X
+      states: {X: {class: Told}, OUT: {outcome: finished}, BROKE: {outcome: broken, failure: true}}
+      transitions: {X: {done: OUT, slip: BROKE}}
+  WATCH:
+    parallel: {P: {class: Wait}, Q: {class: Told}}
+    join:
+      - {when: {Q: slip}, outcome: alarm, failure: true}
+      - {when: {P: done, Q: done}, outcome: calm}
+  END: {class: Hold, outcome: success}
+  STOP: {class: Hold, outcome: stopped, failure: true}
+transitions:
+  A: {done: WORK, slip: STOP, timeout: STOP, tap: {to: A, trigger: request}}
+  WORK: {finished: {to: WATCH, trigger: strict}, broken: {to: STOP, trigger: strict}, timeout: STOP}
+  WATCH: {calm: END, alarm: STOP}
+  "*": {halt: {to: STOP, trigger: request}}
+"""
+
+
+def strings(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_every_state_and_label_of_a_table_is_in_its_picture():
+    said = strings(draw(table(EVERYTHING)))
+    for name in ("A", "WORK", "X", "OUT", "BROKE", "WATCH", "P", "Q", "END", "STOP"):
+        assert name in said
+    labels = {label for line in said for label in line.split(", ")}
+    assert labels >= {
+        "done",
+        "slip",
+        "timeout",
+        "tap",
+        "finished",
+        "broken",
+        "calm",
+        "alarm",
+        "halt",
+    }
+    assert "Told · ≤ 2.5 s" in said
+    assert "P done and Q done → calm" in said
+    assert said.count("any state") == 1
+
+
+def test_what_needs_a_request_is_dashed_and_what_fails_is_red():
+    dashed = draw(table(EVERYTHING)).count('stroke-dasharray="5 3"')
+    plain = EVERYTHING.replace("trigger: strict", "trigger: auto")
+    assert dashed == draw(table(plain)).count('stroke-dasharray="5 3"') + 2
+    assert '#b8405e" stroke-width="1.3"/>' in draw(table(plain))
+
+
+def test_a_picture_is_the_same_every_time():
+    assert draw(table(EVERYTHING)) == draw(table(EVERYTHING))
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_controller_that_comes_with_the_package_can_be_drawn(name):
+    read = catalogue.load_table(name)
+    assert set(read.root.inner) <= set(strings(draw(read)))

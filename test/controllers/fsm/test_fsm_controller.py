@@ -1,0 +1,88 @@
+from concurrent.futures import Future
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scripted import CLASSES, PERIOD, ROBOT, Told, seen, table
+
+from mujoco_ros.controllers.fsm.basic_states import Hold
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.model.errors import UserInputError
+
+ONE = "{rate: 50, initial: A, states: {A: {class: Told}}, transitions: {A: {done: A, slip: A}}}"
+
+
+@pytest.fixture
+def controller() -> FsmController:
+    made = FsmController(table(ONE), seed=7)
+    made.configure(ROBOT)
+    return made
+
+
+def test_references_stay_as_a_state_leaves_them_and_begin_where_the_robot_is(controller):
+    references = controller.step(seen(0.3), 0.0)
+    assert np.array_equal(references.values, [[0.3, 0.3], [0.0, 0.0], [0.0, 0.0]])
+    references.q[:] = 0.5
+    assert np.array_equal(controller.step(seen(0.4), PERIOD).q, [0.5, 0.5])
+    controller.reset()
+    assert np.array_equal(controller.step(seen(0.4), 0.0).q, [0.4, 0.4])
+
+
+def test_a_state_is_told_the_tick_and_what_is_observed(controller):
+    told = []
+    state = controller.machine.members["A"]
+    state.run = lambda context: told.append(
+        (context.time, context.elapsed, context.period, context.seed, context.observation.q[0])
+    )
+    controller.step(seen(0.1), 4.0)
+    controller.step(seen(0.2), 4.02)
+    assert told == [(4.0, 0.0, 0.02, 7, 0.1), (4.02, pytest.approx(0.02), 0.02, 7, 0.2)]
+
+
+def test_what_a_tick_awaits_is_forgotten_at_the_next(controller):
+    awaited = Future()
+    state = controller.machine.members["A"]
+    state.run = lambda context: context.awaited.append(awaited)
+    controller.step(seen(), 0.0)
+    assert controller.awaited == [awaited]
+    state.run = lambda context: None
+    controller.step(seen(), 0.02)
+    assert controller.awaited == []
+
+
+def test_a_reset_forgets_what_states_put_into_the_store_but_not_what_the_host_did(controller):
+    mine, hosts = Key("mine", int), Key("host's", int)
+    controller.store.set(mine, 1)
+    controller.store.provide(hosts, 2)
+    controller.reset()
+    assert controller.store.names == ("host's",)
+
+
+def test_every_state_gets_ready_for_the_robot_and_can_refuse_it():
+    class Grasps(Hold):
+        def configure(self, robot, store):
+            if robot.gripper is None:
+                raise UserInputError(f"{robot.name} has no gripper")
+
+    classes = CLASSES | {"Grasps": Grasps}
+    data = {"rate": 50, "initial": "A", "states": {"A": {"class": "Grasps", "outcome": "ok"}}}
+    controller = FsmController(table_from_dict(data, classes, name="grasp", where="grasp"))
+    with pytest.raises(UserInputError, match="arm has no gripper"):
+        controller.configure(ROBOT)
+    with pytest.raises(RuntimeError, match="configure"):
+        controller.step(seen(), 0.0)
+    controller.configure(replace(ROBOT, gripper=1))
+    controller.step(seen(), 0.0)
+    with pytest.raises(UserInputError):
+        controller.configure(ROBOT)
+    with pytest.raises(RuntimeError, match="configure"):
+        controller.step(seen(), 0.1)  # half of its states would know one robot, half another
+
+
+def test_two_controllers_of_one_table_share_nothing():
+    both = [FsmController(table(ONE)) for _ in range(2)]
+    both[0].machine.configure("A", {"speed": 3.0})
+    assert both[1].machine.config("A") == Told.Config()
+    assert both[0].machine.members["A"] is not both[1].machine.members["A"]

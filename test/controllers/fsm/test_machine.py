@@ -1,0 +1,396 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted import PERIOD, ROBOT, Run, Told, seen, table
+
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state_runner import StateError
+from mujoco_ros.controllers.fsm.transition import TransitionRejectedError, Trigger
+from mujoco_ros.model.errors import UserInputError
+
+CHAIN = """
+rate: 100
+initial: A
+states:
+  A: {class: Told, name: a}
+  B: {class: Told, name: b, timeout: 0.05}
+  END: {class: Hold, outcome: success}
+  BAD: {class: Hold, outcome: failure, failure: true}
+transitions:
+  A: {done: B}
+  B: {done: {to: END, trigger: strict}, timeout: A}
+  "*": {slip: BAD, stop: {to: BAD, trigger: request}}
+  BAD: {again: {to: A, trigger: request}}
+"""
+
+NESTED = """
+rate: 100
+initial: A
+states:
+  A: {class: Told, name: a}
+  WORK:
+    timeout: 0.5
+    machine:
+      initial: X
+      states:
+        X: {class: Told, name: x}
+        Y: {class: Told, name: y}
+        OUT: {class: Hold, outcome: done}
+        BAD: {outcome: broken, failure: true}
+      transitions:
+        X: {done: Y, jump: {to: Y, trigger: request}, stop: {to: OUT, trigger: request}}
+        Y: {done: OUT}
+        "*": {slip: BAD}
+  END: {outcome: success}
+transitions:
+  A: {done: WORK, slip: END}
+  WORK: {done: {to: END, trigger: strict}, broken: A, timeout: END}
+  "*": {stop: {to: END, trigger: request}}
+"""
+
+WATCHED = """
+rate: 100
+initial: BOTH
+states:
+  BOTH:
+    parallel:
+      MOVE: {class: Told, name: move}
+      GUARD: {class: Told, name: guard, timeout: 0.1}
+    join:
+      - {when: {GUARD: slip}, outcome: alarm}
+      - {when: {MOVE: slip}, outcome: alarm}
+      - {when: {MOVE: done, GUARD: done}, outcome: done}
+      - {when: {GUARD: timeout}, outcome: late}
+  END: {outcome: success}
+transitions:
+  BOTH: {done: END, alarm: END, late: END}
+"""
+
+
+def test_a_state_is_started_run_and_torn_down_in_this_order():
+    run = Run.of(CHAIN)
+    assert (run.state, Told.calls) == ("A", [])
+    run.step(2)
+    assert Told.calls == ["start a", "run a", "run a"]
+    Told.calls.clear()
+    run.says("A", "done")
+    assert run.state == "B"
+    assert Told.calls == ["run a", "teardown a", "start b", "run b"]
+
+
+def test_a_state_knows_how_long_it_has_run_when_it_ends():
+    run = Run.of(NESTED).step(3).says("A", "done").step(4)
+    ended = []
+    run.told("WORK/X").teardown = lambda context: ended.append(context.elapsed)
+    run.says("WORK/X", "done")
+    assert ended == pytest.approx([6 * PERIOD])
+
+
+def test_events_tell_when_what_was_made_and_why():
+    run = Run.of(CHAIN).step()
+    run.says("A", "done")
+    (event,) = run.events
+    assert (event.transition.start, event.transition.goal) == ("A", "B")
+    assert event.time == 2 * PERIOD
+    assert event.reason == "a says so"
+    assert event.transition in run.machine.transitions
+
+
+def test_a_strict_transition_waits_for_its_request_and_the_state_goes_on():
+    run = Run.of(CHAIN).step().says("A", "done").says("B", "done")
+    Told.calls.clear()
+    run.step(10)
+    assert run.state == "B", "not even by its time-out, as it has an outcome"
+    assert Told.calls == ["run b"] * 10
+    assert run.labels == ["done", "stop"]
+    assert run.machine.request("done").goal == "END"
+    run.step()
+    assert (run.state, run.machine.outcome, run.machine.has_failed) == ("END", "success", False)
+    assert run.events[-1].reason == "requested"
+
+
+def test_a_failure_while_a_transition_waits_takes_its_place():
+    run = Run.of(CHAIN).step().says("A", "done").says("B", "done").says("B", "slip")
+    assert (run.state, run.machine.outcome, run.machine.has_failed) == ("BAD", "failure", True)
+
+
+def test_step_by_step_makes_successes_wait_but_not_failures():
+    run = Run.of(CHAIN)
+    run.machine.step_by_step = True
+    run.step().says("A", "done")
+    assert (run.state, run.labels) == ("A", ["done", "stop"])
+    run.machine.request("done")
+    assert run.step().state == "B"
+    assert run.step(10).state == "A", "a time-out is a failure"
+    run.says("A", "slip")
+    assert run.state == "BAD"
+    run.machine.request("again")
+    run.step().says("A", "done")
+    run.machine.step_by_step = False
+    assert run.step(2).state == "B", "what waits is made when nobody wants it to wait any longer"
+
+
+def test_what_is_not_available_is_refused_with_what_is_and_nothing_changes():
+    run = Run.of(CHAIN)
+    with pytest.raises(
+        TransitionRejectedError, match="'stop' is not available in A; available: no"
+    ):
+        run.machine.request("stop")
+    run.step()
+    with pytest.raises(
+        TransitionRejectedError, match=r"'done' is not available in A; avail.*: stop"
+    ):
+        run.machine.request("done")
+    assert run.step(3).state == "A"
+    run.machine.request("stop")
+    with pytest.raises(TransitionRejectedError, match="not available: 'stop' is being made"):
+        run.machine.request("stop")
+    assert run.machine.available == ()
+    run.step()
+    assert (run.state, run.labels) == ("BAD", ["again"])
+
+
+def test_a_request_wins_over_an_outcome_of_the_same_time():
+    run = Run.of(CHAIN).step()
+    run.told("A").says = "done"
+    run.step()
+    run.machine.request("stop")
+    assert run.step().state == "BAD"
+
+
+def test_a_time_out_is_an_outcome_of_its_own():
+    run = Run.of(CHAIN).step().says("A", "done")
+    run.events.clear()
+    began = run.tick - 1
+    while run.state == "B":
+        run.step()
+    assert run.tick - 1 - began == 6, "seen after 5 ticks, made in the next"
+    assert run.events[0].reason == "0.05 s are over"
+
+
+def test_the_flat_table_has_every_transition_from_where_it_starts():
+    machine = Run.of(NESTED).machine
+    assert machine.states == ("A", "WORK/X", "WORK/Y", "WORK/OUT", "WORK/BAD", "END")
+    assert [t.id for t in machine.transitions] == list(range(1, len(machine.transitions) + 1))
+    ways = {(t.start, t.label, t.goal) for t in machine.transitions}
+    assert ("A", "done", "WORK/X") in ways
+    assert ("WORK/OUT", "done", "END") in ways
+    assert ("WORK/BAD", "broken", "A") in ways
+    assert {start for start, label, _ in ways if label == "timeout"} == {
+        "WORK/X", "WORK/Y", "WORK/OUT", "WORK/BAD",
+    }  # fmt: skip
+    assert ("WORK/X", "stop", "WORK/OUT") in ways
+    assert ("WORK/X", "stop", "END") in ways, "once the time of WORK is over"
+    assert ("WORK/Y", "stop", "END") in ways
+
+
+def test_a_machine_inside_is_gone_through_and_its_end_is_an_outcome():
+    run = Run.of(NESTED).step().says("A", "done")
+    assert (run.state, run.labels) == ("WORK/X", ["jump", "stop"])
+    run.says("WORK/X", "done").says("WORK/Y", "done").step(3)
+    assert (run.state, run.labels, run.machine.outcome) == ("WORK/OUT", ["done", "stop"], None)
+    run.machine.request("done")
+    run.step()
+    assert (run.state, run.machine.outcome) == ("END", "success")
+    places = [event.transition.goal for event in run.events]
+    assert places == ["WORK/X", "WORK/Y", "WORK/OUT", "END"]
+
+
+def test_its_failure_goes_on_with_the_reason_and_it_begins_anew():
+    run = Run.of(NESTED).step().says("A", "done").says("WORK/X", "done").says("WORK/Y", "slip")
+    run.step()
+    assert run.state == "A"
+    assert [event.reason for event in run.events[-2:]] == ["y says so"] * 2
+    assert run.says("A", "done").state == "WORK/X"
+
+
+def test_a_request_reaches_the_inner_state_or_ends_it_from_outside():
+    run = Run.of(NESTED).step().says("A", "done")
+    run.machine.request("jump")
+    assert run.step().state == "WORK/Y"
+    Told.calls.clear()
+    run.machine.request("stop")
+    run.step()
+    assert (run.state, Told.calls) == ("END", ["teardown y"])
+    inner = Run.of(NESTED).step().says("A", "done")
+    inner.machine.request("stop")
+    assert inner.step().state == "WORK/OUT"
+
+
+def test_a_request_of_a_state_that_is_being_left_reaches_the_machine_around_it():
+    run = Run.of(NESTED).step().says("A", "done")
+    while "jump" in run.labels:
+        run.step()
+    assert (run.state, run.labels) == ("WORK/X", ["stop"]), "its machine's time is over"
+    run.machine.request("stop")
+    run.step()
+    made = run.events[-1].transition
+    assert (made.start, made.label, made.goal) == ("WORK/X", "stop", "END")
+    assert made in run.machine.transitions
+
+
+def test_a_machine_inside_has_a_time_out_as_a_whole():
+    run = Run.of(NESTED).step().says("A", "done").step(20).says("WORK/X", "done").step(40)
+    assert run.state == "END"
+    assert run.events[-1].transition.start == "WORK/Y"
+    assert run.events[-1].transition.label == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("said", "label", "reason"),
+    [
+        ([("MOVE", "done"), ("GUARD", "done")], "done", "move says so; guard says so"),
+        ([("MOVE", "done"), ("MOVE", "slip")], "alarm", "move says so"),
+        ([("GUARD", "slip")], "alarm", "guard says so"),
+        ([("MOVE", "done")], "late", "0.1 s are over"),
+    ],
+)
+def test_parallel_states_end_as_their_table_says(said, label, reason):
+    run = Run.of(WATCHED).step()
+    assert run.state == "BOTH"
+    assert run.machine.active == ("BOTH/MOVE", "BOTH/GUARD")
+    for name, outcome in said:
+        assert run.state == "BOTH"
+        run.says(f"BOTH/{name}", outcome)
+    run.step(12)
+    (event,) = run.events
+    assert (run.state, event.transition.label, event.reason) == ("END", label, reason)
+    assert Told.calls[-2:] == ["teardown guard", "teardown move"]
+
+
+@pytest.mark.parametrize("call", ["start", "run", "teardown"])
+def test_what_a_state_raises_comes_through_after_everything_was_torn_down(call):
+    run = Run.of(WATCHED)
+    run.told("BOTH/GUARD").fails = call
+    with pytest.raises(ZeroDivisionError, match=f"in {call}"):
+        run.step().says("BOTH/GUARD", "slip")
+    assert sorted(call for call in Told.calls if "teardown" in call) == [
+        "teardown guard",
+        "teardown move",
+    ]
+    assert run.labels == []
+    with pytest.raises(TransitionRejectedError, match="has failed, reset it"):
+        run.machine.request("done")
+    with pytest.raises(RuntimeError, match="has failed and was not reset"):
+        run.step()
+    run.told("BOTH/GUARD").fails = ""
+    run.told("BOTH/GUARD").says = None
+    run.controller.reset()
+    assert run.step(3).state == "BOTH"
+
+
+def test_a_teardown_that_raises_as_well_is_a_note_on_what_was_first():
+    run = Run.of(CHAIN).step()
+    state = run.told("A")
+    state.run = lambda context: 1 / 0
+    state.fails = "teardown"
+    with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
+        run.step()
+    assert caught.value.__notes__ == ["and while tearing down: ZeroDivisionError('in teardown')"]
+
+
+def test_an_outcome_that_the_class_does_not_have_is_an_error():
+    run = Run.of(CHAIN).step()
+    run.told("A").says = "finished"
+    with pytest.raises(
+        StateError, match=r"A: Told.run returned 'finished', .*; there are: done, s"
+    ):
+        run.step()
+
+
+def test_settings_act_from_the_next_start_and_are_checked_before():
+    run = Run.of(CHAIN).step()
+    run.machine.configure("A", {"speed": 0.5, "goal": [3.0, 4.0]})
+    run.step()
+    assert run.told("A").config.speed == 0.1
+    for name, changes, message in (
+        ("E", {}, "state 'E' not found; there are: A, B, END, BAD"),
+        ("A", {"sped": 1.0}, r"A: key 'sped' not found \(did you mean 'speed'"),
+        ("A", {"count": 3, "speed": -1.0}, "A: speed -1.0 is not above zero"),
+        ("A", {"speed": "fast"}, "A.speed: expected a number"),
+        ("END", {"speed": 1.0}, "END: it has no settings"),
+    ):
+        with pytest.raises(UserInputError, match=message):
+            run.machine.configure(name, changes)
+    config = run.machine.config("A")
+    assert (config.speed, config.goal, config.count) == (0.5, (3.0, 4.0), 1)
+    run.controller.reset()
+    run.step()
+    assert run.told("A").seen == 0.5
+
+
+def test_a_reset_tears_down_what_runs_and_begins_anew():
+    run = Run.of(NESTED).step().says("A", "done").says("WORK/X", "done")
+    Told.calls.clear()
+    run.controller.reset()
+    assert Told.calls == ["teardown y"]
+    assert (run.state, run.labels, run.machine.outcome) == ("A", [], None)
+    run.controller.reset()
+    assert Told.calls == ["teardown y"]
+    run.step()
+    assert Told.calls[1:] == ["start a", "run a"]
+
+
+OUTCOMES = ("done", "slip", None)
+
+
+@st.composite
+def tables(draw: st.DrawFn, depth: int = 0) -> str:
+    """Draw the inside of a machine that holds together, whatever follows what in it."""
+    names = [f"S{number}" for number in range(draw(st.integers(1, 4)))]
+    states, rows = [], []
+    for number, name in enumerate(names):
+        goals = st.sampled_from(names[: number + 2])
+        onward = names[number + 1] if number + 1 < len(names) else "END"
+        inner = depth < 2 and draw(st.booleans())
+        timeout = draw(st.sampled_from(["", ", timeout: 0.03"]))
+        if inner:
+            states.append(f"{name}: {{machine: {draw(tables(depth + 1))}{timeout}}}")
+        else:
+            states.append(f"{name}: {{class: Told, name: s{timeout}}}")
+        trigger = draw(st.sampled_from(list(Trigger)[:3]))
+        labels = {} if inner else {"slip": draw(goals)}
+        labels |= {"timeout": draw(goals)} if timeout else {}
+        arrows = [f"done: {{to: {onward}, trigger: {trigger}}}"]
+        arrows += [f"{label}: {goal}" for label, goal in labels.items()]
+        # Some are asked for alike in a machine and in those inside of it.
+        asked = draw(st.sampled_from([[], ["ask"], ["ask", f"ask{depth}"]]))
+        arrows += [f"{label}: {{to: {draw(goals)}, trigger: request}}" for label in asked]
+        rows.append(f"{name}: {{{', '.join(arrows)}}}")
+    states.append("END: {outcome: done}")
+    return f"{{initial: S0, states: {{{', '.join(states)}}}, transitions: {{{', '.join(rows)}}}}}"
+
+
+@settings(max_examples=40)
+@given(tables(), st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 3)), max_size=40))
+def test_no_sequence_of_outcomes_and_requests_leaves_the_table_and_a_reset_repeats_it(text, script):
+    controller = FsmController(table(f"{{rate: 100, {text[1:]}"))
+    controller.configure(ROBOT)
+    machine = controller.machine
+
+    def go() -> list[tuple[str, tuple[str, ...], str | None]]:
+        trail = []
+        for tick, (outcome, asked) in enumerate(script):
+            for member in machine.members.values():
+                member.says = outcome
+            available = machine.available
+            assert all(t.start == machine.state and t in machine.transitions for t in available)
+            assert len({t.label for t in available}) == len(available)
+            if asked < len(available):
+                machine.request(available[asked].label)
+            before = machine.state
+            controller.step(seen(), tick * PERIOD)
+            made = [event.transition for event in machine.events]
+            machine.events.clear()
+            assert len(made) <= 1
+            assert [(t.start, t.goal) for t in made] in ([], [(before, machine.state)])
+            if asked < len(available):
+                assert made == [available[asked]], "what was promised is done"
+            assert machine.state in machine.states
+            assert machine.active == (machine.state,)
+            trail.append((machine.state, tuple(t.label for t in available), machine.outcome))
+        return trail
+
+    first = go()
+    controller.reset()
+    assert go() == first

@@ -1,0 +1,177 @@
+import pytest
+from scripted import CLASSES, table
+
+from mujoco_ros.controllers.fsm.table_reader import class_names, read_table, table_from_dict
+from mujoco_ros.controllers.fsm.transition import Trigger
+from mujoco_ros.model.errors import UserInputError
+
+GOOD = """
+rate: 200
+initial: A
+states:
+  A: {class: Told, speed: 0.2, timeout: 3}
+  B: {class: Told, goal: [1, 2]}
+  C: {class: Hold, outcome: success}
+  D: {class: Hold, outcome: failure, failure: true}
+transitions:
+  A: {done: B, timeout: {to: D, trigger: strict}}
+  B: {done: {to: C, trigger: auto}, back: {to: A, trigger: request}}
+  "*": {slip: D, abort: {to: D, trigger: request}}
+"""
+
+
+def test_a_table_says_what_follows_what():
+    read = table(GOOD)
+    rows = read.root.inner
+    assert (read.name, read.rate, read.step_by_step) == ("test", 200.0, False)
+    assert rows["A"].outcomes == ("done", "slip", "timeout")
+    assert rows["A"].failures == {"slip", "timeout"}
+    assert rows["A"].work.config.speed == 0.2
+    assert rows["B"].work.config.goal == (1.0, 2.0)
+    assert (rows["D"].outcome, rows["D"].failure) == ("failure", True)
+    assert {
+        (row.name, label): arrow.goal
+        for row in rows.values()
+        for label, arrow in row.arrows.items()
+    } == {
+        ("A", "done"): "B",
+        ("A", "timeout"): "D",
+        ("A", "slip"): "D",
+        ("A", "abort"): "D",
+        ("B", "done"): "C",
+        ("B", "back"): "A",
+        ("B", "slip"): "D",
+        ("B", "abort"): "D",
+        ("C", "abort"): "D",
+    }
+
+
+def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is_said():
+    rows = table(GOOD).root.inner
+    assert rows["A"].arrows["done"].trigger is Trigger.STEP_BY_STEP
+    assert rows["A"].arrows["slip"].trigger is Trigger.AUTO
+    assert rows["A"].arrows["timeout"].trigger is Trigger.STRICT
+    assert rows["B"].arrows["done"].trigger is Trigger.AUTO
+    assert rows["B"].arrows["abort"].trigger is Trigger.REQUEST
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("rate: 200", "rate: 0", "test.yaml: rate 0.0 is not above zero"),
+        ("rate: 200", "rat: 200", r"key 'rat' not found \(did you mean 'rate'\?\)"),
+        ("rate: 200\n", "", "test.yaml: key 'rate' is missing"),
+        ("initial: A\n", "", "test.yaml: key 'initial' is missing"),
+        ("initial: A", "initial: E", "initial: state 'E' not found; there are: A, B, C, D"),
+        (
+            "class: Told, sp",
+            "class: Tolld, sp",
+            r"states.A: class 'Tolld' not found \(did you mean",
+        ),
+        ("class: Told, speed: 0.2, ", "", "states.A: expected one of the keys class, machine, par"),
+        ("class: Told, sp", "class: 5, sp", "states.A.cls: expected a text, got 5"),
+        ("speed: 0.2", "sped: 0.2", r"states.A: key 'sped' not found \(did you mean 'speed'\?\)"),
+        ("timeout: 3", "timout: 3", r"states.A: key 'timout' not found \(did you mean 'timeout'"),
+        ("speed: 0.2", "speed: fast", "states.A.speed: expected a number, got 'fast'"),
+        ("speed: 0.2", "speed: -1", "states.A: speed -1.0 is not above zero"),
+        ("timeout: 3", "timeout: 0", "states.A: timeout 0.0 is not above zero"),
+        ("outcome: succ", "timeout: 1, outcome: succ", "C: it ends its machine with 'success', so"),
+        ("class: Hold, outcome: succ", "class: Told, outcome: succ", "nothing may follow"),
+        ("outcome: success", "failure: true", "C: 'failure' is said of an 'outcome'"),
+        ("done: B,", "done: E,", "transitions.A.done: state 'E' not found; there are: A, B, C, D"),
+        ("  A: {done", "  E: {done", r"transitions: state 'E' not found; there are: A, B, C, D, "),
+        ("done: B,", "", "test.yaml: A: outcome 'done' without a row in transitions"),
+        ("done: B,", "done: B, don: B,", r"A.don: outcome 'don' not found \(did you mean 'done'"),
+        ("back: {to: A, trigger: request}", "back: A", "what is asked for from outside has 'trigg"),
+        ("trigger: strict", "trigger: strickt", "'strickt' .* is not one of auto, step_by_step, "),
+        ("trigger: auto", "trigger: request", "'done' is an outcome of B, so it is no request"),
+        ("slip: D, ab", "slipp: D, ab", r"\*.slipp: outcome 'slipp' not found \(did you mean"),
+        ("  B: {class", "  A: {class", "key 'A' is given twice"),
+        ("  B: {class", "  on: {class", "states: key True is no text"),
+        ("  B: {class", "  B/C: {class", "states: state 'B/C' is not valid"),
+        ("back: {", "go back: {", "transitions.B: label 'go back' is not valid"),
+        ("states:\n", "states: []\nstate:\n", "key 'state' not found"),
+    ],
+)
+def test_a_table_that_does_not_hold_together_is_refused_by_name(old, new, message):
+    assert old in GOOD
+    with pytest.raises(UserInputError, match=message):
+        table(GOOD.replace(old, new))
+
+
+LEVEL = (
+    "machine: {initial: X, states: {X: {class: Wait}, Y: {outcome: ok}}, "
+    "transitions: {X: {done: Y}}}"
+)
+PAIR = "parallel: {P: {class: Wait}, Q: {class: Told}}"
+JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: good}"
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (LEVEL, "C: outcome 'ok' without a row"),
+        (f"{LEVEL}, outcome: success", "nothing may follow"),
+        (f"{LEVEL}, class: Hold", "expected one of the keys"),
+        (LEVEL.replace("done: Y", "done: Z"), "C.machine.transitions.X.done: state 'Z' not found"),
+        (LEVEL.replace("initial", "first"), "C.machine: key 'first' not found"),
+        (LEVEL.replace("Y: {", "Y: {}, Z: {"), "C.machine.states.Y: expected one of the keys"),
+        (LEVEL.replace("Y: {", "Y: {outcome: nope}, Z: {"), "C.machine: unreachable: Z; no trans"),
+        (f"{PAIR}, join: [{JOIN}]", "C: outcome 'bad' without a row"),
+        (f"{PAIR}, join: 5", "C.join: expected a list"),
+        (PAIR, "C.join: no row for P: done, Q: done"),
+        ("parallel: {}, join: []", "C.parallel: there are no branches"),
+        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch has no 'outcome' of"),
+        (f"{PAIR}, join: [{{when: {{}}, outcome: ok}}]", r"C.join\[0\].when: it names no branch"),
+        (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never counts"),
+        (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'R: slip')}]", r"when: branch 'R' not found"),
+        (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'Q: slap')}]", r"outcome 'slap' not found"),
+    ],
+)
+def test_so_is_one_whose_inner_machines_or_branches_do_not(state, message):
+    with pytest.raises(UserInputError, match=message):
+        table(GOOD.replace("class: Hold, outcome: success", state))
+
+
+def test_a_state_that_no_transition_leads_to_is_refused():
+    with pytest.raises(UserInputError, match="unreachable: C; no transition leads there from 'A'"):
+        table(GOOD.replace("done: {to: C, trigger: auto}", "done: A"))
+
+
+def test_a_state_without_a_way_out_must_say_that_it_ends_the_machine():
+    with pytest.raises(UserInputError, match="A: dead end: it has no transition"):
+        table("{rate: 1, initial: A, states: {A: {class: Hold}}}")
+
+
+def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
+    lines = ["a0: &a0 {class: Hold}"]
+    for n in range(1, 12):
+        lines.append(f"a{n}: &a{n} {{{', '.join(f'b{m}: *a{n - 1}' for m in range(9))}}}")
+    with pytest.raises(UserInputError, match=r"test.yaml: more than 20000 entries"):
+        table("rate: 1\ninitial: A\nstates:\n  " + "\n  ".join(lines))
+    machine = "{outcome: ok}"
+    for _ in range(18):
+        machine = f"{{machine: {{initial: A, states: {{A: {machine}}}}}}}"
+    with pytest.raises(UserInputError, match="more than 16 machines inside of one another"):
+        table(f"{{rate: 1, initial: A, states: {{A: {machine}}}}}")
+
+
+@pytest.mark.parametrize("data", [None, 5, "A", [], {"rate": 1, "initial": "A", "states": 5}])
+def test_what_is_no_mapping_is_no_table(data):
+    with pytest.raises(UserInputError, match="expected a mapping"):
+        table_from_dict(data, CLASSES, name="test", where="test.yaml")
+
+
+def test_a_table_is_called_as_its_file_is(tmp_path):
+    path = tmp_path / "lift.yaml"
+    path.write_text(GOOD)
+    assert read_table(path, CLASSES).name == "lift"
+    bad = tmp_path / "2.yaml"
+    bad.write_text(GOOD)
+    with pytest.raises(UserInputError, match="controller '2' is not valid"):
+        read_table(bad, CLASSES)
+
+
+def test_the_classes_of_a_table_are_known_before_it_is_read():
+    data = {"states": {"A": {"class": "Told"}, "B": {"parallel": {"C": {"class": "Hold"}}}}}
+    assert class_names(data, "test.yaml") == {"Told", "Hold"}

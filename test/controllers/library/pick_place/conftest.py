@@ -1,0 +1,86 @@
+"""The arm, its table, a box to be brought elsewhere, and a brick to be put in the way."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.scene.assembly import Assembly, assemble
+from mujoco_ros.model.scene.config import ObjectConfig, load_scene
+from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.sim.simulation import Simulation
+
+BOX_XML = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
+
+
+class Stage:
+    """A simulation with the controller in it, seen from outside."""
+
+    def __init__(self, assembly: Assembly, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        self.simulation = Simulation(replace(assembly, model=copy(assembly.model)))
+        self.model, self.data = self.simulation.model, self.simulation.data
+        self.made: list[tuple[str, str]] = []
+        self.reason = ""
+        self.restart(changes)
+
+    def restart(self, changes: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        """Begin with another controller, as after the death of one."""
+        self.controller = load("pick_place", settings=changes or {})
+        self.host = ControllerHost(self.simulation, self.controller)
+
+    @property
+    def state(self) -> str:
+        return self.controller.machine.state
+
+    @property
+    def labels(self) -> list[str]:
+        return [label for _, label in self.made]
+
+    def step(self) -> None:
+        self.host.step()
+        assert not self.host.runner.error
+        events = self.host.runner.events
+        while events:
+            event = events.popleft()
+            self.made.append((event.transition.start, event.transition.label))
+            self.reason = event.reason or self.reason
+
+    def request(self, label: str) -> None:
+        """Ask for a transition, and have it made."""
+        self.host.runner.request(label)
+        before = self.state
+        while self.state == before:
+            self.step()
+
+    def until(self, *states: str, limit: float = 15.0, each: Callable[[], object] = bool) -> str:
+        """Step to one of some states, doing something before each step; return which it is."""
+        end = self.simulation.time + limit
+        while self.state not in states:
+            assert self.simulation.time < end, f"in {self.state} after {self.made}"
+            each()
+            self.step()
+        return self.state
+
+    def put(self, name: str, x: float, y: float, z: float) -> None:
+        """Put a box somewhere, upright and at rest."""
+        joint = self.data.joint(f"{name}/box_free")
+        joint.qpos[:], joint.qvel[:] = (x, y, z, 1.0, 0.0, 0.0, 0.0), 0.0
+
+    def where(self, name: str = "box") -> Sequence[float]:
+        return self.data.joint(f"{name}/box_free").qpos[:3].copy()
+
+
+@pytest.fixture(scope="session")
+def assembly() -> Assembly:
+    scene = load_scene("arm")
+    brick = ObjectConfig(name="brick", model=BOX_XML, pose=PoseConfig(xyz=(0.9, 0.3, 0.315)))
+    return assemble(replace(scene, objects=(*scene.objects, brick)))
+
+
+@pytest.fixture
+def stage(assembly: Assembly) -> Callable[..., Stage]:
+    return lambda **changes: Stage(assembly, changes)

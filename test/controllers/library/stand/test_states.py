@@ -1,0 +1,156 @@
+"""`stand` balances humanoids and quadrupeds, and sees when it cannot."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+QUICK = {"READY": {"duration": 0.3}, "SQUAT": {"duration": 1.5}, "SWAY": {"duration": 2.5}}
+PUSH_N = {"humanoid": 60.0, "quadruped": 40.0}
+
+
+class Stander:
+    """A robot that `stand` controls."""
+
+    def __init__(self, scene: str, **settings: dict[str, float]) -> None:
+        self.simulation = Simulation(load_scene(scene))
+        both = {
+            state: {**QUICK.get(state, {}), **settings.get(state, {})}
+            for state in (*QUICK, *settings)
+        }
+        self.host = ControllerHost(self.simulation, load("stand", settings=both))
+        (robot,) = self.simulation.layout.robots
+        self.base = robot.bases[0].body
+        self.feet = [self.simulation.model.site(t.site).bodyid[0] for t in robot.touches]
+        self.went: list[str] = []
+        self.why = ""
+
+    @property
+    def state(self) -> str:
+        return self.host.runner.state
+
+    def run(self, seconds: float, act: Callable[[float], object] = lambda _t: None) -> np.ndarray:
+        """Step, and return where the base was at each tick.  # (n, 3)"""
+        begin, places = self.simulation.time, []
+        for step in range(round(seconds * 1000)):
+            act(step * 1e-3)
+            assert self.host.step()
+            if step % 5 == 0:
+                places.append(self.simulation.sample.xpos[self.base].copy())
+        events = self.host.runner.events
+        while events:
+            event = events.popleft()
+            self.went.append(event.transition.goal)
+            self.why = event.reason
+        assert self.simulation.time > begin
+        return np.array(places)
+
+    def push(self, force: np.ndarray) -> None:
+        self.simulation.data.xfrc_applied[self.base, :3] = force
+
+
+@pytest.mark.parametrize("scene", PUSH_N)
+def test_a_robot_squats_and_sways_on_request_in_spite_of_pushes(scene):
+    stander = Stander(scene)
+    stander.run(0.4)
+    assert stander.state == "HOLD"
+    feet = stander.simulation.sample.xpos[stander.feet].copy()
+    stander.host.runner.request("squat")
+    places = stander.run(1.6)
+    squat = stander.host.runner.controller.machine.members["SQUAT"]
+    assert np.ptp(places[:, 2]) == pytest.approx(0.15 * squat.stance.height, abs=0.01)
+    stander.host.runner.request("sway")
+    sideways = np.array([0.3, 1.0, 0.0])
+    places = stander.run(2.6, lambda t: stander.push(PUSH_N[scene] * sideways * (0.3 < t < 0.5)))
+    assert np.ptp(places[:, 1]) > 0.3 * squat.stance.half_width
+    stander.run(0.3)
+    assert stander.went == ["HOLD", "SQUAT", "HOLD", "SWAY", "HOLD"]
+    assert np.abs(stander.simulation.sample.xpos[stander.feet] - feet).max() < 0.01
+    assert stander.host.runner.error == ""
+
+
+def test_arms_are_left_to_whoever_has_them():
+    stander = Stander("humanoid")
+    stander.run(0.4)
+    stander.host.runner.request("squat")
+    stander.run(0.1)
+    held = stander.simulation.controls[0].holders()[CommandSource.CONTROLLER]
+    assert set(held) == {
+        f"{side}_{joint}"
+        for side in ("left", "right")
+        for joint in ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+    }
+
+
+def test_a_robot_that_falls_goes_limp_until_it_is_told_to_get_ready():
+    stander = Stander("quadruped")
+    stander.run(0.5)
+    stander.run(1.2, lambda _t: stander.push(np.array([0.0, 900.0, 0.0])))
+    assert stander.went[-1] == "FALLEN"
+    assert "tilted by" in stander.why
+    stander.push(np.zeros(3))
+    stander.run(0.5)
+    simulation, (robot,) = stander.simulation, stander.simulation.layout.robots
+    q = simulation.sample.qpos[robot.joints.qpos]
+    np.testing.assert_allclose(simulation.references.q, q, atol=0.05)
+    stander.host.runner.request("get_ready")
+    stander.run(0.1)
+    assert stander.went[-2:] == ["READY", "FALLEN"], "it still lies there"
+
+
+def test_rest_ends_a_motion_smoothly():
+    stander = Stander("humanoid")
+    stander.run(0.4)
+    stander.host.runner.request("squat")
+    stander.run(0.7)
+    stander.host.runner.request("rest")
+    told = []
+    stander.run(0.6, lambda _t: told.append(stander.simulation.references.q.copy()))
+    assert stander.went[-2:] == ["READY", "HOLD"]
+    assert np.abs(np.diff(told, axis=0)).max() < 0.01
+
+
+def test_what_legs_cannot_do_is_refused_with_figures():
+    stander = Stander("quadruped", SWAY={"width": 1.5})
+    stander.run(0.4)
+    stander.host.runner.request("sway")
+    stander.run(0.1)
+    assert stander.went[-1] == "READY"
+    assert "0.201 m are asked for, 0.130 m possible" in stander.why
+
+
+def test_a_foot_that_loses_the_ground_ends_a_motion(monkeypatch):
+    def lifted(observation: Observation) -> Observation:
+        return replace(observation, touches={**observation.touches, "left_foot": 0.0})
+
+    stander = Stander("humanoid", SQUAT={"patience": 0.1})
+    stander.run(0.4)
+    stander.host.runner.request("squat")
+    controller = stander.host.runner.controller
+    monkeypatch.setattr(
+        controller, "step", lambda seen, t, step=controller.step: step(lifted(seen), t)
+    )
+    stander.run(0.3)
+    assert stander.went[-1] == "READY"
+    assert stander.why == "left_foot lost the ground"
+
+
+def test_a_setting_that_is_not_positive_is_refused():
+    with pytest.raises(UserInputError, match=r"duration -1.0 is not positive"):
+        load("stand", settings={"SQUAT": {"duration": -1.0}})
+
+
+def test_a_robot_without_the_feet_is_refused():
+    with pytest.raises(
+        UserInputError, match=r"robot 'arm' has none of the feet left_foot, right_foot"
+    ):
+        ControllerHost(Simulation(load_scene("arm")), load("stand"))

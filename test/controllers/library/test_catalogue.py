@@ -1,0 +1,86 @@
+from collections import Counter
+from importlib import import_module
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from mujoco_ros.controllers.fsm import basic_states
+from mujoco_ros.controllers.library import catalogue
+from mujoco_ros.model.errors import UserInputError
+
+FILE = """
+rate: 100
+initial: A
+states: {A: {class: Wait, duration: 0.5}, END: {class: Hold, outcome: ok}}
+transitions: {A: {done: END}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "pause.yaml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_controller_that_comes_with_the_package_loads(name):
+    controller = catalogue.load(name, seed=3)
+    assert controller.table.name == name
+    assert controller.seed == 3
+    assert len(controller.machine.states) > 1
+
+
+def test_no_two_of_them_have_states_of_one_name():
+    modules = [import_module(f"mujoco_ros.controllers.{name}.states") for name in catalogue.names()]
+    classes = [cls.__name__ for module in (*modules, basic_states) for cls in module.STATES]
+    assert [name for name, count in Counter(classes).items() if count > 1] == []
+
+
+def test_a_file_is_a_controller_with_settings_and_a_rate_of_ones_own(file):
+    controller = catalogue.load(str(file), settings={"A": {"duration": 2.0}}, rate=50.0)
+    assert controller.table.name == "pause"
+    assert controller.period == 0.02
+    assert controller.machine.config("A").duration == 2.0
+    assert catalogue.load(str(file)).machine.config("A").duration == 0.5
+
+
+def test_what_there_is_not_is_named_with_what_there_is(file, tmp_path):
+    with pytest.raises(UserInputError, match="controller 'pause' not found; there are: "):
+        catalogue.load("pause")
+    with pytest.raises(UserInputError, match=r"none\.yaml: cannot be read"):
+        catalogue.load(str(tmp_path / "none.yaml"))
+    with pytest.raises(UserInputError, match="state 'B' not found; there are: A, END"):
+        catalogue.load(str(file), settings={"B": {}})
+    with pytest.raises(UserInputError, match=r"rate 0\.0 is not above zero"):
+        catalogue.load(str(file), rate=0.0)
+    file.write_text(FILE.replace("Wait", "Waits"))
+    with pytest.raises(UserInputError, match=r"class 'Waits' not found \(did you mean 'Wait'\?\)"):
+        catalogue.load(str(file))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("mujoco_ros.controllers.fsm.basic_states:Wait", None),
+        ("mujoco_ros.controllers.interface.store:Store", "it is no class of states"),
+        ("mujoco_ros.nowhere:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.nowhere'"),
+    ],
+)
+def test_other_packages_offer_states_as_entry_points(file, monkeypatch, value, message):
+    entry = EntryPoint(name="Polish", value=value, group=catalogue.GROUP)
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
+    file.write_text(FILE.replace("Wait", "Polish"))
+    if message is None:
+        assert type(catalogue.load(str(file)).machine.members["A"]) is basic_states.Wait
+    else:
+        with pytest.raises(
+            UserInputError, match=f"'Polish = {value}' of mujoco_ros.states: {message}"
+        ):
+            catalogue.load(str(file))
+
+
+def test_a_file_never_names_code(file):
+    file.write_text(FILE.replace("class: Wait", "class: os.system"))
+    with pytest.raises(UserInputError, match=r"class 'os.system' not found"):
+        catalogue.load(str(file))

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.model.errors import UserInputError
+
+
+def test_a_chain_knows_its_joints_limits(arm):
+    assert arm.size == 6
+    assert arm.upper[2] == pytest.approx(np.pi)
+    assert arm.upper[0] == pytest.approx(2 * np.pi)
+    assert arm.hinge.all()
+
+
+@pytest.mark.parametrize(
+    ("joints", "tool", "message"),
+    [
+        (["j1", "j8"], "tool", "joint 'j8' not found.*there are: j1, j2"),
+        (["j1"], "tol", "site 'tol' not found .did you mean 'tool'"),
+        ([], "tool", "a chain needs a joint"),
+    ],
+)
+def test_names_that_are_not_in_the_model_are_errors(seven, joints, tool, message):
+    with pytest.raises(UserInputError, match=message):
+        Chain.of(seven.model, joints=joints, tool=tool)
+
+
+def test_a_free_joint_is_no_part_of_a_chain(arm):
+    with pytest.raises(UserInputError, match="neither turns nor slides"):
+        Chain.of(arm.model, joints=["box/box_free"], tool="arm/grasp")
+
+
+@pytest.mark.parametrize("q", [np.zeros(5), np.full(6, np.nan), np.zeros((1, 6))])
+def test_what_is_no_posture_is_refused(arm, q):
+    with pytest.raises(UserInputError, match="a posture is 6 finite numbers"):
+        arm.check(q)
+
+
+def test_the_joint_that_is_farthest_beyond_its_limits_is_named(arm, home):
+    assert arm.beyond(home) == ""
+    message = "arm/elbow_joint at 3.2000 is beyond its limits -3.1416 to 3.1416"
+    assert arm.beyond(np.where(np.arange(6) == 2, 3.2, home)) == message

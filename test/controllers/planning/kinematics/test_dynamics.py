@@ -1,0 +1,107 @@
+from copy import copy
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
+from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, Payload
+from mujoco_ros.model.errors import UserInputError
+
+MOTION = np.array([[0.5, -1.0, 0.3, 0.8, -0.2, 1.0], [3.0, -2.0, 1.0, 5.0, -4.0, 2.0]])
+
+
+def test_torques_are_those_the_engine_needs_for_that_motion(arm, home):
+    torques = Dynamics(arm).torques(home, *MOTION)
+    data = mujoco.MjData(arm.model)
+    data.qpos[arm.qpos], data.qvel[arm.dof] = home, MOTION[0]
+    mujoco.mj_forward(arm.model, data)
+    fingers = data.qacc.copy()
+    fingers[arm.dof] = MOTION[1]
+    data.qacc[:] = fingers
+    mujoco.mj_inverse(arm.model, data)
+    ours = Dynamics(arm).torques(home, *MOTION)
+    # the engine's fingers fall, ours stand still
+    assert ours == pytest.approx(data.qfrc_inverse[arm.dof], rel=0.02, abs=0.05)
+    data.qacc[:] = 0.0
+    data.qacc[arm.dof] = MOTION[1]
+    mujoco.mj_inverse(arm.model, data)
+    assert torques == pytest.approx(data.qfrc_inverse[arm.dof], abs=1e-9)
+
+
+def test_a_payload_weighs_on_the_joints_by_its_lever(arm, home):
+    payload = Payload(mass=0.3, com=np.array([0.01, 0.02, 0.03]))
+    more = Dynamics(arm, payload).gravity(home) - Dynamics(arm).gravity(home)
+    kinematics = Kinematics(arm)
+    lever = kinematics.pose(home).matrix @ payload.com
+    weight = np.array([0.0, 0.0, 0.3 * 9.81])
+    wrench = np.concatenate([weight, np.cross(lever, weight)])
+    assert more == pytest.approx(kinematics.jacobian(home).T @ wrench, abs=1e-9)
+
+
+def test_a_payload_is_as_heavy_to_move_as_the_same_mass_in_the_hand(arm, home):
+    loaded = copy(arm.model)
+    body = int(loaded.site_bodyid[arm.site])
+    own, extra = float(loaded.body_mass[body]), 0.4
+    at, centre = loaded.site_pos[arm.site].copy(), loaded.body_ipos[body].copy()
+    middle = (own * centre + extra * at) / (own + extra)
+    # the gripper's axes are those of its inertia, and the mass lies on one of them
+    for mass, offset in ((own, centre - middle), (extra, at - middle)):
+        loaded.body_inertia[body] += mass * (offset @ offset - offset**2)
+    loaded.body_mass[body], loaded.body_ipos[body] = own + extra, middle
+    data = mujoco.MjData(loaded)
+    mujoco.mj_setConst(loaded, data)
+    data.qpos[arm.qpos], data.qvel[arm.dof], data.qacc[arm.dof] = home, *MOTION
+    loaded.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    mujoco.mj_inverse(loaded, data)
+    payload = Payload(mass=extra, com=np.zeros(3))
+    assert Dynamics(arm, payload).torques(home, *MOTION) == pytest.approx(
+        data.qfrc_inverse[arm.dof], abs=1e-9
+    )
+
+
+def test_what_changes_with_acceleration_is_the_inertia(arm, home):
+    dynamics, still = Dynamics(arm), np.zeros(6)
+    more = dynamics.torques(home, still, MOTION[1]) - dynamics.gravity(home)
+    assert more == pytest.approx(dynamics.inertia(home) @ MOTION[1])
+
+
+def test_without_friction_the_viscous_part_is_missing(arm, home):
+    dynamics = Dynamics(arm)
+    missing = dynamics.torques(home, *MOTION) - dynamics.rigid(home, *MOTION)
+    assert missing == pytest.approx(dynamics.friction * MOTION[0])
+
+
+@pytest.mark.parametrize("wrong", [-0.1, np.nan, np.inf])
+def test_a_payload_that_is_none_is_refused(wrong):
+    with pytest.raises(UserInputError, match="a payload is"):
+        Payload(mass=wrong, com=np.zeros(3))
+
+
+def test_a_model_that_carries_its_own_weight_is_not_carried_again():
+    model = mujoco.MjModel.from_xml_string("""
+      <mujoco><worldbody><body gravcomp="0.75"><joint name="j" axis="0 1 0" damping="0.5"/>
+        <geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0" mass="2"/>
+        <site name="tool" pos="0.5 0 0"/></body></worldbody></mujoco>""")
+    lever = Dynamics(Chain.of(model, joints=["j"], tool="tool"))
+    q, dq = np.zeros(1), np.ones(1)
+    weight = -0.25 * 2.0 * 9.81 * 0.25  # a joint about y lifts what lies along x when it turns back
+    assert lever.gravity(q) == pytest.approx(weight)
+    assert lever.rigid(q, dq, q) == pytest.approx(weight)
+    assert lever.torques(q, dq, q) == pytest.approx(weight + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"velocity": np.zeros(6)}, "velocity must be more than 0"),
+        ({"acceleration": np.full(6, np.nan)}, "acceleration must be more than 0"),
+        ({"torque": np.full(6, -1.0)}, "torque must be more than 0"),
+        ({"velocity": np.ones(5)}, "velocity: expected 6 numbers"),
+    ],
+)
+def test_limits_that_allow_nothing_or_are_for_other_joints_are_refused(wrong, message):
+    with pytest.raises(UserInputError, match=message):
+        MotionLimits(**({"velocity": np.ones(6), "acceleration": np.ones(6)} | wrong)).check(6)

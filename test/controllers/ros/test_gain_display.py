@@ -1,0 +1,68 @@
+"""Gains that a controller set, on their way to the parameters."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from rclpy.node import Node
+
+from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.controllers.ros.gain_display import GainDisplay
+from mujoco_ros.controllers.ros.hosted_controller import HostedController
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def test_gains_are_shown_soon_and_not_as_often_as_they_change():
+    simulation, pauses, shown = Simulation(load_scene("quadruped")), [], []
+    endpoints = SimpleNamespace(
+        node=SimpleNamespace(
+            executor=SimpleNamespace(create_task=lambda call, *given: call(*given))
+        ),
+        later=lambda _seconds, call: pauses.append(call),
+    )
+    gains = GainDisplay(endpoints, simulation, lambda *given: shown.append(given))
+    for _ in range(100):
+        gains.changed()
+    (pause,) = pauses
+    pauses.clear()
+    pause()
+    assert not shown, "they are the physics thread's to read"
+    simulation.gain_changes = 7
+    simulation.drives.set_gains(simulation.drives.kp * 0.5, simulation.drives.kd)
+    simulation.commands.drain()
+    ((changes, present),) = shown
+    (of_robot,) = present.values()
+    assert changes == 7
+    assert of_robot.kp == pytest.approx(simulation.drives.kp)
+    gains.changed()
+    simulation.commands.close()
+    pauses[0]()
+    assert len(shown) == 1, "it ends"
+
+
+def test_a_hosted_controller_has_its_gains_shown(ros_node: Node):
+    simulation, shown = Simulation(load_scene("arm")), []
+    values = {
+        "controller": "pick_place",
+        "controller_robot": "",
+        "controller_seed": 0,
+        "controller_step_by_step": False,
+    }
+    softly = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
+    hosted = HostedController(ros_node, simulation, values, softly, lambda *it: shown.append(it))
+    executor = Executor(context=ros_node.context)
+    executor.add_node(hosted.node)
+    try:
+        hosted.host.step()
+        limit = time.monotonic() + 30.0
+        while not shown and time.monotonic() < limit:
+            executor.spin_once(timeout_sec=0.05)
+            simulation.commands.drain()
+        ((_, present),) = shown
+        (of_robot,) = present.values()
+        assert of_robot.kp.max() == 200.0, "the grasping lab's"
+    finally:
+        hosted.close()
+        executor.shutdown()
+        hosted.node.destroy_node()

@@ -1,0 +1,214 @@
+"""A controller beside a simulation: when it acts, what it is told, and what becomes of it."""
+
+import re
+import threading
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from hosted import controller, in_turn
+
+from mujoco_ros.control.events import CommandPreempted, CommandSource, SimulationReset
+from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.errors import UserInputError
+
+RAMP = in_turn("{class: Ramp}")
+EXACT = 1e-12
+
+
+def run(host: ControllerHost, steps: int) -> None:
+    for _ in range(steps):
+        assert host.step()
+
+
+def test_a_tick_sees_the_sample_and_acts_linearly_until_the_next_one(host):
+    seen = []
+    hosted, simulation = host(RAMP, seen=seen)
+    references, positions = [], []
+    for _ in range(100):
+        before = simulation.data.qpos.copy()
+        hosted.step()
+        positions.append(before)
+        references.append(simulation.references.q[0])
+    assert hosted.ticks == len(seen) == 20, "at 200 Hz over 1 kHz"
+    assert [observation.time for observation in seen] == pytest.approx(np.arange(20) * 0.005)
+    for tick, observation in enumerate(seen):
+        assert np.array_equal(observation.q, positions[5 * tick][:3]), "of the beginning of a step"
+    begin = seen[0].q[0]
+    # What the tick at T wants is there at T + 5 ms, and a fifth of the way at T + 1 ms.
+    wanted = begin + np.maximum(0.0, np.arange(100) * 0.001 - 0.005)
+    assert np.abs(np.array(references) - wanted).max() < EXACT
+
+
+def test_two_runs_are_the_same_to_the_last_bit_however_long_the_answers_take(host):
+    states = []
+    for delays in ((0.0, 0.0), (0.05, 0.01)):
+        answers = iter(delays)
+
+        def answer(answers=answers) -> "Future[float]":
+            future: Future[float] = Future()
+            threading.Timer(next(answers), future.set_result, (0.25,)).start()
+            return future
+
+        hosted, simulation = host(in_turn("{class: Ask}", "{class: Ask}"), answer=answer)
+        run(hosted, 200)
+        assert [event.time for event in hosted.runner.events] == pytest.approx([0.03, 0.06])
+        states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
+    assert states[0] == states[1]
+
+
+def test_to_advance_to_each_tick_is_the_same_as_to_take_each_step(host):
+    states = []
+    for method, times in ((ControllerHost.step, 96), (ControllerHost.advance, 20)):
+        hosted, simulation = host(RAMP)
+        for _ in range(times):
+            assert method(hosted)
+        assert hosted.ticks == 20
+        states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
+    assert states[0] == states[1]
+
+
+def test_the_clock_waits_for_what_the_next_tick_needs_and_for_nothing_else(host):
+    future: Future[float] = Future()
+    hosted, simulation = host(in_turn("{class: Ask}"), answer=lambda: future)
+    while hosted.wait() == 0.0:
+        assert simulation.step()
+        hosted.sampled()
+        assert simulation.time < 1.0
+    # Asked for at 0, wanted from the tick at 20 ms on: the next tick is that of the next step.
+    assert simulation.time == pytest.approx(0.024)
+    assert hosted.awaiting
+    future.set_result(0.1)
+    assert hosted.wait() == 0.0
+    simulation.commands.wait(0.0)  # was woken
+    run(hosted, 10)
+    assert hosted.runner.state == "END"
+
+
+def test_a_reset_begins_anew_and_the_same_follows(host):
+    seen = []
+    hosted, simulation = host(in_turn("{class: Wait, duration: 0.02}", "{class: Ramp}"), seen=seen)
+    ends = []
+    for _ in range(2):
+        run(hosted, 137)
+        ends.append((simulation.data.qpos.tobytes(), hosted.runner.state))
+        simulation.reset()
+        assert hosted.runner.state == "S0"
+        assert not hosted.runner.events
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize(
+    ("how", "complaint"),
+    [
+        ("raise", "no luck"),
+        ("inf", "the velocity of joint 'b' is inf"),
+        ("shape", r"shape \(3, 2\), not \(3, 3\)"),
+    ],
+)
+def test_a_controller_that_goes_wrong_is_stopped_until_a_reset(host, how, complaint):
+    hosted, simulation = host(
+        in_turn("{class: Wait, duration: 0.05}", f"{{class: Break, how: {how}}}")
+    )
+    run(hosted, 300)
+    assert hosted.runner.state == "error"
+    assert re.search(complaint, hosted.runner.error)
+    assert CommandSource.CONTROLLER not in simulation.controls[0].holders()
+    stood = simulation.references.values.copy()
+    run(hosted, 100)
+    assert np.array_equal(simulation.references.values, stood)
+    assert not stood[1].any()
+    assert hosted.runner.available == ()
+    simulation.reset()
+    assert hosted.runner.error == ""
+    run(hosted, 30)
+    assert hosted.runner.state == "S0"
+
+
+def test_a_controller_that_fails_leaves_the_gains_it_found(host):
+    hosted, simulation = host(
+        in_turn("{class: Ramp, duration: 0.095}", "{class: Soft}", "{class: Break}")
+    )
+    run(hosted, 105)
+    assert simulation.drives.kp.tolist() == [25.0, 15.0, 0.0]
+    assert np.abs(simulation.sample.xpos[-1] - (0, 3, 1)).max() < 1e-3
+    run(hosted, 1)
+    assert hosted.runner.state == "error"
+    assert simulation.drives.kp.tolist() == [50.0, 30.0, 0.0]
+    # Under other gains, references say little of where the joints are.
+    assert np.array_equal(simulation.references.q[:2], simulation.data.qpos[:2])
+
+
+def test_gains_that_no_reset_restored_are_restored_by_the_host_and_it_tells(host):
+    hosted, simulation = host(in_turn("{class: Soft}"))
+    told = []
+    hosted.on_gains = lambda: told.append(simulation.drives.kp.tolist())
+    run(hosted, 10)
+    assert told == [[25.0, 15.0, 0.0]]
+    now = simulation.time
+    simulation.emit(SimulationReset(time=now, before=now, gain_changes=0, state=False))
+    assert told[1:] == [[50.0, 30.0, 0.0]], "time alone was set"
+    run(hosted, 10)
+    # As a keyframe does: these are its own.
+    simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
+    simulation.emit(SimulationReset(time=now, before=now, gain_changes=0))
+    assert told[3:] == [[70.0, 70.0, 0.0]]
+
+
+def test_the_newest_command_has_the_joints(host):
+    hosted, simulation = host(in_turn("{class: Release}"))
+    control = simulation.controls[0]
+    run(hosted, 10)
+    assert control.holders() == {
+        CommandSource.NOBODY: ("a", "loose"),
+        CommandSource.CONTROLLER: ("b",),
+    }
+    command = joint_command(control.joints, "clamp", ["a", "b"], [[0.3, 0.3], [], []])
+    control.command(CommandSource.JOINT_COMMANDS, command, simulation.data.time)
+    run(hosted, 1)
+    assert simulation.references.q[1] == 0.3
+    run(hosted, 10)
+    assert simulation.references.q[:2] == pytest.approx([0.3, 0.1])
+    taken = [event for event in simulation.events if isinstance(event, CommandPreempted)]
+    assert [(event.loser, event.joints) for event in taken] == [
+        (CommandSource.CONTROLLER, ("b",)),
+        (CommandSource.JOINT_COMMANDS, ("b",)),
+    ]
+
+
+def test_silence_does_not_stop_a_hosted_controller(host):
+    hosted, simulation = host(in_turn("{class: Release}"))
+    control = simulation.controls[0]
+    control.stream = type(control.stream)(timeout=0.002, on_timeout="damp")
+    run(hosted, 50)
+    assert control.holders()[CommandSource.CONTROLLER] == ("b",)
+
+
+def test_positions_stay_within_the_limits(host):
+    hosted, simulation = host(in_turn("{class: Ramp, speed: 9.0}"))
+    run(hosted, 250)
+    assert simulation.references.q[0] == pytest.approx(np.pi / 2)
+
+
+def test_a_period_is_a_multiple_of_the_timestep(host, pendulums):
+    with pytest.raises(UserInputError, match=r"3\.33333 ms .* 1 ms"):
+        host(RAMP.replace("200", "300"))
+    hosted, simulation = host(RAMP)
+    run(hosted, 10)
+    simulation.set_timestep(0.002)
+    assert hosted.runner.error == (
+        "the controller's period of 5 ms is no multiple of the simulation's timestep of 2 ms; "
+        "change its rate, or the timestep"
+    )
+    simulation.set_timestep(0.0005)
+    simulation.reset()
+    run(hosted, 100)
+    assert hosted.ticks == 2 + 10
+
+
+def test_the_robot_is_the_only_one_or_named(pendulums):
+    with pytest.raises(
+        UserInputError, match="robot 'arm' not found; robots with joints: pendulums"
+    ):
+        ControllerHost(pendulums(), controller(RAMP), "arm")

@@ -1,0 +1,70 @@
+"""What a controller is told of a robot, and what the robot senses."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.runtime.observation_source import ObservationSource
+from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def test_a_robot_is_told_with_its_limits_and_a_model_of_its_own(pendulums):
+    simulation = pendulums()
+    robot = robot_of(simulation.plant, 0)
+    assert robot.joints == ("a", "b", "loose")
+    assert robot.lower.tolist() == pytest.approx([-np.pi / 2, -np.inf, -np.inf])
+    assert robot.velocity.tolist() == [2.0, np.inf, np.inf]
+    assert robot.effort.tolist() == [20.0, np.inf, np.inf]
+    assert robot.qpos.tolist() == robot.dof.tolist() == [0, 1, 2]
+    assert robot.home.tolist() == [0, 0, 0]
+    robot.model.opt.timestep = 1.0
+    assert simulation.model.opt.timestep == 0.001
+
+
+def test_an_observation_is_a_copy_of_the_sample(pendulums):
+    simulation = pendulums()
+    simulation.data.qpos[:3] = 0.1, 0.2, 0.3
+    simulation.step()
+    senses = ObservationSource(simulation.plant, 0)
+    seen = senses.observe(simulation.time)
+    assert seen.q.tolist() == [0.1, 0.2, 0.3]
+    assert seen.base is None
+    assert seen.objects["ball"].position.tolist() == [1, 0, 0.5]
+    load = seen.wrenches["tip"].force.copy()
+    for _ in range(5):
+        simulation.step()
+    assert seen.q.tolist() == [0.1, 0.2, 0.3]
+    assert np.array_equal(seen.wrenches["tip"].force, load)
+    assert senses.observe(simulation.time).q.tolist() != seen.q.tolist()
+
+
+def test_a_hanging_weight_reads_down_whatever_the_topics_say():
+    simulation = Simulation(load_scene("arm"))
+    for _ in range(500):
+        simulation.step()
+    seen = ObservationSource(simulation.plant, 0).observe(simulation.time)
+    site = next(s for s in simulation.layout.robots[0].force_torques if s.name == "wrist_ft")
+    in_world = simulation.data.site_xmat[site.site].reshape(3, 3) @ seen.wrenches["wrist_ft"].force
+    assert in_world[2] < -5.0
+    assert np.abs(in_world[:2]).max() < 1.0
+    assert set(seen.touches) == {"left_pad", "right_pad"}
+    assert seen.imus["gripper_imu"].quat_wxyz is None
+    assert np.linalg.norm(seen.imus["gripper_imu"].linear_acceleration) == pytest.approx(9.81, 0.01)
+
+
+def test_a_base_tells_its_velocity_in_its_own_frame():
+    simulation = Simulation(load_scene("quadruped"))
+    base = simulation.layout.robots[0].bases[0]
+    quat, linear = np.zeros(4), np.array([1.0, 0.0, 0.0])
+    mujoco.mju_euler2Quat(quat, np.array([0.0, 0.0, np.pi / 2]), "xyz")
+    simulation.data.qpos[base.qpos + 3 : base.qpos + 7] = quat
+    simulation.data.qvel[base.dof : base.dof + 3] = linear
+    simulation.data.qvel[base.dof + 3 : base.dof + 6] = 0.1, 0.2, 0.3
+    simulation.step()
+    seen = ObservationSource(simulation.plant, 0).observe(simulation.time).base
+    assert seen is not None
+    assert np.allclose(seen.linear, (0, -1, 0), atol=1e-12)  # it looks along y, and moves along x
+    assert seen.angular.tolist() == [0.1, 0.2, 0.3]
+    assert np.allclose(seen.pose.quat_wxyz, quat)

@@ -1,0 +1,158 @@
+"""A controller whose model changes under it."""
+
+from pathlib import Path
+
+import pytest
+from hosted import SEEN, controller, in_turn
+
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.robot_model import find_robot
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import rebuild
+from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.parts import Part, part_from_text
+from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.sim.simulation import Simulation
+
+POLE = """
+<mujoco>
+  <worldbody><body name="pole">
+    <joint name="hinge" axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 .3"/>
+  </body></worldbody>
+  <actuator><motor joint="hinge"/></actuator>
+</mujoco>
+"""
+BOX = "<mujoco><worldbody><body name='it'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+FAR = PoseConfig(xyz=(20.0, 20.0, 5.0))
+RAMP = in_turn("{class: Ramp, duration: 5.0, speed: 0.2}")
+
+
+@pytest.fixture
+def simulation(tmp_path: Path) -> Simulation:
+    """Two poles."""
+    (tmp_path / "pole.xml").write_text(POLE)
+    (tmp_path / "gains.yaml").write_text("hinge: {kp: 100, kd: 5}\n")
+    robots = tuple(
+        RobotConfig(
+            name=name, model="pole.xml", gains="gains.yaml", pose=PoseConfig(xyz=(x, 0.0, 0.0))
+        )
+        for name, x in (("left", 0.0), ("right", 1.0))
+    )
+    return Simulation(
+        SceneConfig(
+            name="poles", folder=tmp_path, robots=robots, physics=PhysicsConfig(timestep=0.001)
+        )
+    )
+
+
+@pytest.fixture
+def hosted(simulation: Simulation) -> tuple[ControllerHost, FsmController, list[Observation]]:
+    """A controller of the right pole, and what it sees."""
+    seen: list[Observation] = []
+    moves = controller(RAMP, seen=seen)
+    return ControllerHost(simulation, moves, "right"), moves, seen
+
+
+def change(simulation: Simulation, *, add=(), remove=(), fresh: bool = False) -> None:
+    plant = simulation.plan(rebuild(simulation.assembly, add=add, remove=remove))
+    simulation.succeed(plant, fresh=fresh)
+
+
+def run(host: ControllerHost, steps: int) -> None:
+    for _ in range(steps):
+        assert host.step()
+
+
+def part(text: str, name: str) -> Part:
+    return part_from_text(text, name=name, pose=FAR)
+
+
+def told(controller: FsmController) -> set[str]:
+    """Return the names of the bodies of the model that a controller plans in."""
+    model = controller._robot.model
+    return {model.body(i).name for i in range(model.nbody)}
+
+
+def test_it_goes_on_in_another_model_and_plans_in_it_after_a_reset(simulation, hosted):
+    host, moves, seen = hosted
+    run(host, 100)
+    change(simulation, add=[part(BOX, "box")], remove=["left"])
+    run(host, 100)
+    assert host.runner.error == ""
+    assert [observation.time for observation in seen] == pytest.approx(
+        [0.005 * i for i in range(40)]
+    )
+    assert set(seen[19].objects) == set()
+    assert set(seen[20].objects) == {"box"}
+    assert simulation.references.q[0] == pytest.approx(0.2 * (0.199 - 0.005), abs=1e-3)
+    assert "box/it" not in told(moves)
+    simulation.reset()
+    assert {"box/it", "right/pole"} <= told(moves)
+    assert "left/pole" not in told(moves)
+    run(host, 100)
+    assert host.runner.state == "S0"
+
+
+def test_without_its_robot_it_stops_until_there_is_one_of_that_name(simulation, hosted):
+    host, _, seen = hosted
+    run(host, 50)
+    change(simulation, remove=["right"])
+    run(host, 50)
+    assert host.runner.error == "robot 'right' is no longer there"
+    assert len(seen) == 10
+    simulation.reset()
+    run(host, 50)
+    assert host.runner.error == "robot 'right' not found; robots with joints: left"
+    change(simulation, add=[part(POLE, "right")])
+    run(host, 50)
+    assert host.runner.state == "error", "it begins anew with a reset only"
+    simulation.reset()
+    run(host, 50)
+    assert host.runner.error == ""
+    assert len(seen) == 20
+
+
+def test_a_fresh_world_is_a_reset(simulation, hosted):
+    host, moves, _ = hosted
+    run(host, 50)
+    change(simulation, add=[part(BOX, "box")], fresh=True)
+    assert "box/it" in told(moves)
+    run(host, 50)
+    assert host.runner.state == "S0"
+    assert simulation.references.q[1] == pytest.approx(0.2 * 0.044, abs=1e-3)
+
+
+def test_a_controller_that_cannot_get_ready_for_another_world_is_stopped(
+    simulation, hosted, monkeypatch
+):
+    host, moves, _ = hosted
+    run(host, 10)
+
+    def fail(_robot) -> None:
+        raise AssertionError  # which says nothing
+
+    monkeypatch.setattr(moves, "configure", fail)
+    change(simulation, add=[part(BOX, "box")], fresh=True)
+    assert host.runner.error == "AssertionError()"
+    run(host, 10)
+    monkeypatch.undo()
+    simulation.reset()
+    run(host, 10)
+    assert host.runner.state == "S0"
+
+
+def test_of_several_robots_one_is_named(simulation):
+    with pytest.raises(
+        UserInputError, match="a controller is for one robot; name one of: left, right"
+    ):
+        find_robot(simulation.plant)
+    assert find_robot(simulation.plant, "right") == 1
+
+
+def test_the_store_has_what_the_host_provides(simulation, hosted):
+    _, moves, _ = hosted
+    assert {"gains/get", "gains/set", "pose/set", "camera/look", SEEN.name} == set(
+        moves.store.names
+    )

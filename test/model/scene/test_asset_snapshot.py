@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from mujoco_ros.model.scene.asset_snapshot import keep_files, restore_files
+
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+MODEL = """
+<mujoco>
+  <compiler meshdir="meshes"/>
+  <asset><mesh name="m" file="m.obj"/></asset>
+  <worldbody><geom type="mesh" mesh="m"/></worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path):
+    """A spec with a mesh, the mesh's file, and what was kept of it."""
+    mesh = tmp_path / "meshes" / "m.obj"
+    mesh.parent.mkdir()
+    mesh.write_text(TETRAHEDRON)
+    spec = mujoco.MjSpec.from_string(MODEL)
+    return spec, mesh, keep_files(spec, tmp_path)
+
+
+def test_files_are_named_by_their_whole_paths(kept):
+    spec, mesh, files = kept
+    assert spec.meshes[0].file == str(mesh)
+    assert [(file.path, file.content) for file in files] == [(str(mesh), mesh.read_bytes())]
+
+
+def test_a_file_that_is_as_it_was_is_left_to_the_compilers_cache(kept):
+    spec, _, files = kept
+    restore_files(spec, files)
+    assert not spec.assets
+    assert spec.compile().nmesh == 1
+
+
+def test_a_file_that_has_changed_or_gone_is_given_as_it_was(kept):
+    spec, mesh, files = kept
+    extent = spec.compile().mesh_vert.max()
+    mesh.write_text(TETRAHEDRON.replace("v 1 0 0", "v 17 0 0"))
+    restore_files(spec, files)
+    assert spec.compile().mesh_vert.max() == extent
+    mesh.unlink()
+    restore_files(spec, files)
+    assert spec.compile().mesh_vert.max() == extent
+
+
+def test_a_file_that_was_never_there_is_left_to_the_compiler(tmp_path: Path):
+    spec = mujoco.MjSpec.from_string(MODEL)
+    assert keep_files(spec, tmp_path) == ()
+    with pytest.raises(ValueError, match=r"m\.obj"):
+        spec.compile()
+
+
+def test_the_sides_of_a_cube_are_kept_like_all_else(tmp_path: Path):
+    spec = mujoco.MjSpec.from_string("""
+    <mujoco>
+      <compiler texturedir="sides"/>
+      <asset><texture name="sky" type="cube" fileright="a.png" fileleft="b.png"/></asset>
+    </mujoco>
+    """)
+    (tmp_path / "sides").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "sides" / f"{name}.png").write_bytes(name.encode())
+    files = keep_files(spec, tmp_path)
+    paths = [str(tmp_path / "sides" / f"{name}.png") for name in ("a", "b")]
+    assert [(file.path, file.content) for file in files] == [(paths[0], b"a"), (paths[1], b"b")]
+    sides = list(spec.textures[0].cubefiles)
+    assert sorted(side for side in sides if side) == paths

@@ -1,0 +1,134 @@
+import struct
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.model.errors import (
+    MissingAssetError,
+    MissingFileError,
+    NameInvalidError,
+    NamespaceError,
+    ParseError,
+    UnsupportedFormatError,
+    UserInputError,
+)
+from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
+from mujoco_ros.model.scene.parts import part_from_file, part_from_text
+from mujoco_ros.model.scene.pose_config import PoseConfig
+
+BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+HINGED = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"
+MESH = """
+<mujoco>
+  <asset><mesh name="m" file="{}"/></asset>
+  <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody>
+</mujoco>
+"""
+LINK = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+LINK += 'ixz="0" iyz="0"/></inertial>{}</link>'
+JOINT = """
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+  <limit lower="-1" upper="1" effort="10" velocity="1"/></joint>
+"""
+URDF = f"<robot name='two'>{LINK.format('a', '')}{LINK.format('b', '')}{JOINT}</robot>"
+
+
+def test_what_has_a_hinge_is_a_robot():
+    part = part_from_text(HINGED, name="door", namespace="front", gains="door.yaml")
+    assert isinstance(part.config, RobotConfig)
+    assert (part.config.namespace, part.config.gains) == ("front", "door.yaml")
+
+
+def test_what_only_floats_is_an_object():
+    pose = PoseConfig(xyz=(1.0, 2.0, 3.0))
+    part = part_from_text(BOX, name="box", pose=pose)
+    assert part.config == ObjectConfig(name="box", model="", pose=pose)
+    assert (part.name, part.prefix) == ("box", "box/")
+
+
+def test_a_urdf_may_be_text_and_is_kept_as_it_is():
+    part = part_from_text(f"<?xml version='1.0'?><!-- <mujoco> -->{URDF}", name="two")
+    assert isinstance(part.config, RobotConfig)
+    assert part.urdf is not None
+    assert URDF in part.urdf
+    assert [joint.name for joint in part.spec.joints] == ["j"]
+
+
+def test_a_file_is_read_like_a_text(tmp_path: Path):
+    path = tmp_path / "box.xml"
+    path.write_text(BOX)
+    part = part_from_file(path, name="box")
+    assert part.config == ObjectConfig(name="box", model=str(path))
+    assert part.urdf is None
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", UnsupportedFormatError, "is no XML"),
+        ("just words", UnsupportedFormatError, "is no XML"),
+        ("<sdf version='1.6'/>", UnsupportedFormatError, "begins with <sdf>"),
+        ("<mujoco><worldbody></mujoco>", ParseError, "the text of 'it'"),
+        ("<mujoco><nonsense/></mujoco>", ParseError, "nonsense"),
+        ("<mujoco><include file='/etc/passwd'/></mujoco>", ParseError, "includes a file"),
+        ("<robot name='r'><link/></robot>", UserInputError, "link"),
+        (MESH.format("nowhere.stl"), MissingAssetError, "has no folder"),
+        (
+            "<robot name='r'>"
+            + LINK.format("a", "<visual><geometry><mesh filename='m.stl'/></geometry></visual>")
+            + "</robot>",
+            MissingAssetError,
+            "mesh 'm.stl' not found",
+        ),
+    ],
+)
+def test_a_wrong_text_says_what_is_wrong(text, error, message):
+    with pytest.raises(error, match=message):
+        part_from_text(text, name="it")
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "error"),
+    [
+        ("a b", None, NameInvalidError),
+        ("", None, NameInvalidError),
+        ("a/b", None, NameInvalidError),
+        ("arm", "1st", NamespaceError),
+    ],
+)
+def test_names_ros_does_not_know_are_refused(name, namespace, error):
+    with pytest.raises(error):
+        part_from_text(HINGED, name=name, namespace=namespace)
+
+
+def test_files_that_are_not_there_or_no_models_are_told_apart(tmp_path: Path):
+    with pytest.raises(MissingFileError):
+        part_from_file(tmp_path / "none.xml", name="it")
+    (tmp_path / "it.stl").write_text("")
+    with pytest.raises(UnsupportedFormatError):
+        part_from_file(tmp_path / "it.stl", name="it")
+    (tmp_path / "it.mjb").write_text("")
+    with pytest.raises(UnsupportedFormatError, match="only run alone"):
+        part_from_file(tmp_path / "it.mjb", name="it")
+
+
+SQUARE = struct.pack("ii4f", 2, 2, 0, 1, 0, 1)
+
+
+def test_a_text_may_name_height_fields_below_a_folder_that_it_names(tmp_path):
+    (tmp_path / "field.bin").write_bytes(SQUARE)
+    text = f"""
+    <mujoco>
+      <compiler meshdir="{tmp_path}"/>
+      <asset><hfield name="h" file="field.bin" size="1 1 1 1"/></asset>
+      <worldbody><geom type="hfield" hfield="h"/></worldbody>
+    </mujoco>
+    """
+    part = part_from_text(text, name="ground")
+    assert [file.path for file in part.files] == [str(tmp_path / "field.bin")]
+
+
+def test_a_text_that_names_a_side_of_a_cube_without_a_folder_is_refused():
+    texture = '<texture name="sky" type="cube" fileright="right.png"/>'
+    with pytest.raises(MissingAssetError, match=r"texture 'sky' is the file 'right\.png'"):
+        part_from_text(f"<mujoco><asset>{texture}</asset></mujoco>", name="sky")

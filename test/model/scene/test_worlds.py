@@ -1,0 +1,150 @@
+from pathlib import Path
+
+import mujoco
+import pytest
+
+from mujoco_ros.model.errors import (
+    MissingAssetError,
+    MissingFileError,
+    NativeCodeError,
+    ParseError,
+    UnsupportedFormatError,
+    UserInputError,
+)
+from mujoco_ros.model.scene import worlds
+from mujoco_ros.model.scene.worlds import (
+    load_world,
+    loaded_offer,
+    no_world,
+    offers,
+    shipped_offers,
+    world_from_text,
+)
+
+FLOOR = "<mujoco model='floor'><worldbody><geom type='plane' size='1 1 1'/></worldbody></mujoco>"
+HINGED = """
+<mujoco model="door">
+  <worldbody><body name="door"><joint name="hinge"/><geom size=".1"/></body></worldbody>
+</mujoco>
+"""
+SCENE = """
+# A box alone.
+robots: [{name: a, model: "package://mujoco_ros/urdf_mjcf/arm/arm.xml"}]
+"""
+
+
+def test_the_shipped_worlds_are_offered_with_what_they_are():
+    found = {it.name: it for it in shipped_offers()}
+    assert set(found) == {"arm", "humanoid", "quadruped", "zoo", "ground", "empty"}
+    assert found["arm"].uri == "package://mujoco_ros/config/scenes/arm.yaml"
+    assert found["arm"].tags == ("scene", "arm")
+    assert found["ground"].tags == ("model",)
+
+
+@pytest.mark.parametrize("it", shipped_offers(), ids=lambda it: it.name)
+def test_every_offer_can_be_loaded(it):
+    assembly = load_world(it.uri)
+    robots = [tag for tag in it.tags if tag not in ("scene", "model")]
+    assert [robot.name for robot in assembly.config.robots] == robots
+    assert loaded_offer(it.uri, assembly) == it
+
+
+def test_a_model_without_a_joint_is_a_world_without_robots(tmp_path: Path):
+    file = tmp_path / "floor.xml"
+    file.write_text(FLOOR)
+    for assembly in (load_world(str(file)), world_from_text(FLOOR)):
+        assert assembly.config.robots == ()
+        assert assembly.model.ngeom == 1
+
+
+def test_a_model_with_a_joint_is_a_robot_without_a_prefix(tmp_path: Path):
+    file = tmp_path / "door.xml"
+    file.write_text(HINGED)
+    for assembly in (load_world(str(file)), world_from_text(HINGED)):
+        assert [robot.name for robot in assembly.config.robots] == ["door"]
+        assert assembly.model.joint(0).name == "hinge"
+
+
+def test_a_scene_may_be_text():
+    assembly = world_from_text(SCENE)
+    assert [robot.name for robot in assembly.config.robots] == ["a"]
+    assert loaded_offer("", assembly).tags == ("text", "a")
+
+
+def test_no_world_is_empty():
+    model = no_world().model
+    assert (model.nbody, model.ngeom, model.nq) == (1, 0, 0)
+
+
+def test_a_folder_offers_its_worlds_and_leaves_other_files_alone(tmp_path: Path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "floor.xml").write_text(FLOOR)
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    (tmp_path / "other.yaml").write_text("a: 1")
+    (tmp_path / "package.xml").write_text("<package/>")
+    (tmp_path / "notes.txt").write_text("")
+    mujoco.mj_saveModel(mujoco.MjModel.from_xml_string(FLOOR), str(tmp_path / "floor.mjb"))
+    found = {Path(it.uri).name: it.tags for it in offers(str(tmp_path))}
+    assert found == {
+        "floor.xml": ("model",),
+        "floor.mjb": ("model",),
+        "scene.yaml": ("scene", "a"),
+    }
+    assert offers(str(tmp_path / "scene.yaml"))[0].description == "A box alone."
+
+
+def test_sources_that_are_none_are_refused(tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / "package.xml").write_text("<package/>")
+    for name, complaint in (
+        ("nothing", "does not exist"),
+        ("notes.txt", "is no world"),
+        ("package.xml", "its first element is neither"),
+    ):
+        with pytest.raises(UserInputError, match=complaint):
+            offers(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("robots: [", UserInputError),
+        ("<mujoco><bad/></mujoco>", ParseError),
+        ("<sdf/>", UnsupportedFormatError),
+        ("robots: [{name: a, model: arm.xml}]", MissingAssetError),
+        ("robots: [{name: a, model: /nowhere/arm.xml}]", MissingAssetError),
+    ],
+)
+def test_what_is_wrong_with_a_text_has_a_type(text, error):
+    with pytest.raises(error):
+        world_from_text(text)
+
+
+def test_a_file_that_is_not_there_is_told_from_one_that_a_scene_lacks(tmp_path: Path):
+    for reference in (str(tmp_path / "nothing.yaml"), "humanoit"):
+        with pytest.raises(MissingFileError):
+            load_world(reference)
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("robots: [{name: a, model: nothing.xml}]")
+    with pytest.raises(MissingAssetError):
+        load_world(str(scene))
+
+
+def test_a_world_cannot_bring_native_code(tmp_path: Path):
+    (tmp_path / "evil.so").write_text("")
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(f"plugins: [{tmp_path}]\n{SCENE}")
+    with pytest.raises(NativeCodeError, match=r"evil\.so' is not loaded: only the scene that"):
+        load_world(str(scene))
+    with pytest.raises(NativeCodeError):
+        world_from_text(scene.read_text())
+
+
+def test_a_folder_with_too_much_below_it_is_not_searched(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(worlds, "_MOST_ENTRIES", 3)
+    for name in "abc":
+        (tmp_path / f"{name}.xml").write_text(FLOOR)
+    assert len(offers(str(tmp_path))) == 3
+    (tmp_path / "d.txt").touch()
+    with pytest.raises(UserInputError, match="more than 3 files and folders below"):
+        offers(str(tmp_path))

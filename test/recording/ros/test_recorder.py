@@ -1,0 +1,168 @@
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from rosbags.rosbag2 import Reader
+from std_msgs.msg import Float64, String
+
+from mujoco_ros.recording.ros.bag import Bag
+from mujoco_ros.recording.ros.recorder import Recorder, message_class
+from mujoco_ros.recording.selection import Selection
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+OURS = frozenset({"/one", "/two"})
+
+
+class Recording:
+    """A recorder of /one and /two into a bag, beside a node that publishes."""
+
+    def __init__(self, node, spin_until, folder):
+        self.node, self.spin_until, self._folder = node, spin_until, folder
+        self.bag = Bag(folder, "jazzy")
+        # Nobody spins it: an executor would take what is to be recorded.
+        self._listener = Node("recorder", context=node.context)
+        self.recorder = Recorder(self._listener, self.bag, Selection(topics=OURS))
+
+    def until(self, condition) -> None:
+        def met() -> bool:
+            self.recorder.look()
+            self.recorder.take()
+            return condition()
+
+        assert self.spin_until(met)
+
+    def count(self, name: str) -> int:
+        topic = self.bag.metadata.topics.get(name)
+        return 0 if topic is None else topic.count
+
+    def heard(self, publisher) -> bool:
+        return publisher.get_subscription_count() > 0
+
+    def content(self) -> dict[str, list[bytes]]:
+        self.recorder.close()
+        self.bag.finish()
+        found: dict[str, list[bytes]] = {}
+        with Reader(self._folder) as reader:
+            for connection, _, data in reader.messages():
+                found.setdefault(connection.topic, []).append(bytes(data))
+        return found
+
+    def close(self) -> None:
+        self._listener.destroy_node()
+
+
+@pytest.fixture
+def recording(ros_node, spin_until, tmp_path):
+    recording = Recording(ros_node, spin_until, tmp_path / "bag")
+    yield recording
+    recording.close()
+
+
+def test_messages_are_recorded_as_they_were_sent(recording):
+    publisher = recording.node.create_publisher(String, "/one", 100)
+    recording.until(lambda: recording.heard(publisher))
+    sent = [String(data=f"message {i}") for i in range(50)]
+    for message in sent:
+        publisher.publish(message)
+    recording.until(lambda: recording.count("/one") == len(sent))
+    assert recording.content()["/one"] == [serialize_message(message) for message in sent]
+
+
+def test_type_hash_and_qos_are_those_that_publishers_offer(recording):
+    publisher = recording.node.create_publisher(String, "/one", LATCHED)
+    recording.until(lambda: recording.heard(publisher))
+    topic = recording.bag.metadata.topics["/one"]
+    assert topic.type_hash.startswith("RIHS01_")
+    (offer,) = topic.qos
+    assert offer["durability"] == "transient_local"
+    assert offer["reliability"] == "reliable"
+
+
+def test_a_topic_that_comes_later_is_recorded(recording):
+    recording.until(lambda: True)
+    publisher = recording.node.create_publisher(String, "/two", 10)
+    recording.until(lambda: recording.heard(publisher))
+    publisher.publish(String(data="late"))
+    recording.until(lambda: recording.count("/two") == 1)
+
+
+def test_a_latched_message_from_before_is_recorded_once(recording):
+    publisher = recording.node.create_publisher(String, "/one", LATCHED)
+    publisher.publish(String(data="latched"))
+    recording.until(lambda: recording.count("/one") == 1)
+    assert recording.content()["/one"] == [serialize_message(String(data="latched"))]
+
+
+def test_a_topic_that_others_only_listen_to_is_ready_for_what_comes(recording):
+    node = recording.node
+    node.create_subscription(String, "/one", lambda _message: None, 10)
+    recording.until(lambda: recording.recorder.topics == 1)
+    publisher = node.create_publisher(String, "/one", LATCHED)
+    publisher.publish(String(data="first"))
+    recording.until(lambda: recording.count("/one") == 1)
+    publisher.publish(String(data="second"))
+    recording.until(lambda: recording.count("/one") == 2)
+    recorded = recording.content()["/one"]
+    assert recorded == [serialize_message(String(data=d)) for d in ("first", "second")]
+
+
+def test_a_publisher_that_offers_less_is_recorded_as_well(recording):
+    reliable = recording.node.create_publisher(String, "/one", 10)
+    recording.until(lambda: recording.heard(reliable))
+    unreliable = recording.node.create_publisher(String, "/one", BEST_EFFORT)
+    recording.until(lambda: recording.heard(unreliable) and recording.heard(reliable))
+    reliable.publish(String(data="a"))
+    unreliable.publish(String(data="b"))
+    recording.until(lambda: recording.count("/one") == 2)
+    assert len(recording.bag.metadata.topics["/one"].qos) == 2
+
+
+def test_what_was_not_asked_for_is_not_recorded(recording):
+    publisher = recording.node.create_publisher(String, "/three", 10)
+    wanted = recording.node.create_publisher(Float64, "/two", 10)
+    recording.until(lambda: recording.heard(wanted))
+    assert not recording.heard(publisher)
+
+
+def test_a_topic_of_two_types_is_refused_and_the_others_recorded(recording, caplog):
+    context = Context()  # one cannot have both
+    rclpy.init(context=context)
+    other = rclpy.create_node("other", context=context)
+    listener = recording.node
+    other.create_publisher(Float64, "/one", 10)
+    listener.create_publisher(String, "/one", 10)
+
+    def types() -> list[str]:
+        return dict(listener.get_topic_names_and_types()).get("/one", [])
+
+    assert recording.spin_until(lambda: len(types()) == 2)
+    publisher = listener.create_publisher(String, "/two", 10)
+    recording.until(lambda: recording.heard(publisher))
+    assert "'/one' is not recorded: it has several types" in caplog.text
+    assert caplog.text.count("is not recorded") == 1
+    other.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("std_msgs/msg/String", "String"),
+        (
+            "control_msgs/action/FollowJointTrajectory_FeedbackMessage",
+            "FollowJointTrajectory_FeedbackMessage",
+        ),
+    ],
+)
+def test_the_class_of_a_type_is_found(kind, name):
+    found = message_class(kind)
+    assert found is not None
+    assert found.__name__ == name
+
+
+@pytest.mark.parametrize("kind", ["no_msgs/msg/No", "std_msgs/msg/No", "std_msgs", "os/path/x"])
+def test_a_type_that_is_not_installed_has_no_class(kind):
+    assert message_class(kind) is None

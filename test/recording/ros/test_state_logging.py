@@ -1,0 +1,202 @@
+from dataclasses import replace
+
+import pytest
+
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import PhysicsConfig, load_scene
+from mujoco_ros.recording.ros.state_logging import StateLogging
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log import ring_buffer as ring_module
+from mujoco_ros.sim.state_log.reader import StateLog
+
+
+class Logged:
+    """A simulation whose steps are published and logged, and the parameters of the log."""
+
+    def __init__(self, file: str = "", every: int = 1) -> None:
+        self.simulation = Simulation(load_scene("arm"))
+        self.values = {"state_log": file, "state_log_every": every}
+        self.logging = StateLogging(self.simulation, self.values)
+        self.published = 0
+        self._publish = self.logging.chain(self._count)
+
+    def _count(self) -> None:
+        self.published += 1
+
+    def step(self, count: int) -> None:
+        self.simulation.commands.drain()
+        for _ in range(count):
+            self.simulation.step()
+            self._publish()
+
+    def set(self, **values: object) -> None:
+        self.logging.check(values)
+        self.values |= values
+        self.logging.change(values)
+
+    def succeed(self) -> None:
+        """Change the model."""
+        plant = self.simulation.plan(self.simulation.assembly)
+        self.logging.draft(plant)
+        self.logging.prepare(plant)
+        self.simulation.succeed(plant)
+        self.logging.switch()
+        self.logging.finish()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.mjlog"
+
+
+def test_each_step_is_published_and_logged(path):
+    logged = Logged(str(path))
+    logged.step(20)
+    logged.logging.close()
+    assert logged.published == 20
+    assert len(StateLog.open(path)) == 20
+
+
+def test_without_a_file_nothing_is_logged(tmp_path):
+    logged = Logged()
+    logged.step(5)
+    logged.logging.close()
+    assert logged.published == 5
+    assert list(tmp_path.iterdir()) == []
+    assert logged.logging.report().text == "off"
+
+
+def test_it_is_switched_on_and_off_while_the_simulation_runs(path, tmp_path):
+    logged = Logged()
+    logged.step(5)
+    logged.set(state_log=str(path))
+    logged.step(10)
+    writer = logged.logging._writer
+    assert writer is not None
+    logged.set(state_log="")
+    writer.close()
+    logged.step(5)
+    logged.set(state_log=str(tmp_path / "other.mjlog"))
+    logged.step(3)
+    logged.logging.close()
+    first, second = StateLog.open(path), StateLog.open(tmp_path / "other.mjlog")
+    assert (len(first), first.time[0]) == (10, pytest.approx(0.005))
+    assert (len(second), second.time[0]) == (3, pytest.approx(0.020))
+
+
+def test_another_number_of_steps_begins_a_segment(path):
+    logged = Logged(str(path))
+    logged.step(10)
+    logged.set(state_log_every=5)
+    logged.step(10)
+    logged.logging.close()
+    assert [len(segment) for segment in StateLog.open(path).segments] == [10, 2]
+
+
+def test_what_is_set_to_what_it_is_changes_nothing(path):
+    logged = Logged(str(path))
+    logged.step(5)
+    logged.set(state_log=str(path), state_log_every=1)
+    logged.step(5)
+    logged.logging.close()
+    assert len(StateLog.open(path).segments) == 1
+
+
+def test_a_change_of_the_model_begins_a_segment(path):
+    logged = Logged(str(path))
+    logged.step(10)
+    logged.succeed()
+    logged.step(7)
+    logged.logging.close()
+    segments = StateLog.open(path).segments
+    assert [len(segment) for segment in segments] == [10, 7]
+    assert segments[1].time[0] == pytest.approx(0.010)
+
+
+def test_a_change_of_the_model_that_is_given_up_changes_nothing(path):
+    logged = Logged(str(path))
+    logged.step(10)
+    logged.logging.draft(logged.simulation.plan(logged.simulation.assembly))
+    logged.logging.abort()
+    logged.logging.switch()
+    logged.step(5)
+    logged.logging.close()
+    assert len(StateLog.open(path)) == 15
+
+
+def test_a_log_that_begins_as_the_model_changes_has_the_new_model(path):
+    logged = Logged()
+    logged.set(state_log=str(path))
+    plant = logged.simulation.plan(logged.simulation.assembly)
+    logged.simulation.succeed(plant)  # before the command to log is carried out
+    logged.step(5)
+    logged.logging.close()
+    assert len(StateLog.open(path)) == 5
+    assert logged.logging._ring is not None
+    assert logged.logging._ring.plant is plant
+
+
+def test_an_existing_file_is_refused_at_start(path):
+    path.write_text("precious")
+    with pytest.raises(UserInputError, match="exists; it is not overwritten"):
+        Logged(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("there", "exists; it is not overwritten"), ("nowhere/run", "there is no such folder")],
+)
+def test_a_file_that_cannot_be_created_is_refused(tmp_path, name, message):
+    (tmp_path / "there").touch()
+    logged = Logged()
+    with pytest.raises(UserInputError, match=message):
+        logged.set(state_log=str(tmp_path / name))
+    assert logged.values["state_log"] == ""
+
+
+def test_diagnostics_tell_of_the_log(path, monkeypatch):
+    monkeypatch.setattr(ring_module, "_BYTES", 0)
+    monkeypatch.setattr(ring_module, "_FEWEST", 10)
+    logged = Logged(str(path))
+    assert logged.logging.report().level == OK
+    logged.step(500)  # faster than it can be written
+    report = logged.logging.report()
+    assert report.level == WARN
+    assert "rows dropped: the disk is too slow" in report.text
+    logged.logging.close()
+    writer = logged.logging._writer
+    assert writer is not None
+    assert writer.rows + writer.dropped == 500
+    writer.problem = "'run.mjlog' cannot be written: No space left on device"
+    report = logged.logging.report()
+    assert (report.level, report.text) == (ERROR, writer.problem)
+
+
+def test_a_change_of_the_timestep_begins_a_segment(path):
+    logged = Logged(str(path))
+    logged.step(10)
+    logged.simulation.set_timestep(0.004)
+    logged.step(10)
+    logged.succeed()
+    logged.step(10)
+    logged.logging.close()
+    log = StateLog.open(path)
+    assert [len(segment) for segment in log.segments] == [10, 10, 10]
+    assert [segment.timestep for segment in log.segments] == pytest.approx([0.001, 0.004, 0.004])
+
+
+def test_a_world_with_another_timestep_begins_just_one_segment(path):
+    logged = Logged(str(path))
+    logged.step(10)
+    slower = replace(load_scene("arm"), physics=PhysicsConfig(timestep=0.004))
+    plant = logged.simulation.plan(assemble(slower))
+    logged.logging.draft(plant)
+    logged.simulation.succeed(plant, fresh=True)
+    logged.logging.switch()
+    logged.step(5)
+    logged.logging.close()
+    segments = StateLog.open(path).segments
+    assert [len(segment) for segment in segments] == [10, 5]
+    assert [segment.timestep for segment in segments] == [0.001, 0.004]

@@ -1,0 +1,31 @@
+import re
+
+import pytest
+
+from mujoco_ros.recording.selection import Selection, absolute
+
+
+@pytest.mark.parametrize(
+    ("selection", "taken", "left"),
+    [
+        (Selection(), ["/tf", "/left/joint_states"], ["/arm/move/_action/feedback", "/_hidden"]),
+        (Selection(hidden=True), ["/arm/move/_action/feedback"], []),
+        (Selection(topics=frozenset({"/tf"})), ["/tf"], ["/tf_static", "/clock"]),
+        (Selection(regex=re.compile("/imu/.*")), ["/imu/pelvis"], ["/left/imu/pelvis", "/tf"]),
+        (
+            Selection(topics=frozenset({"/tf"}), regex=re.compile("/imu/.*")),
+            ["/tf", "/imu/pelvis"],
+            ["/clock"],
+        ),
+        (Selection(exclude=re.compile("/camera/.*")), ["/tf"], ["/camera/front/image_raw"]),
+        (Selection(topics=frozenset({"/tf"}), exclude=re.compile("/t.")), [], ["/tf"]),
+        (Selection(topics=frozenset({"/a/_action/status"})), ["/a/_action/status"], []),
+    ],
+)
+def test_a_selection_takes_what_was_asked_for(selection, taken, left):
+    assert all(selection.takes(name) for name in taken)
+    assert not any(selection.takes(name) for name in left)
+
+
+def test_a_leading_slash_may_be_left_out():
+    assert absolute(["tf", "/clock"]) == {"/tf", "/clock"}

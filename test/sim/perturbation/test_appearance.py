@@ -1,0 +1,164 @@
+"""Colours and sizes change in a model that is being simulated."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
+from mujoco_ros.sim.perturbation.appearance import (
+    Appearance,
+    get_look,
+    looks,
+    scratch_for,
+    set_looks,
+)
+from mujoco_ros.sim.simulation import Simulation
+
+_XML = """
+<mujoco>
+  <asset>
+    <material name="paint" rgba="0.1 0.2 0.3 1"/>
+    <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+  </asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <body name="thing" pos="0 0 1">
+      <freejoint/>
+      <geom name="box" type="box" size="0.1 0.2 0.3"/>
+      <geom name="rod" type="capsule" size="0.05 0.2" pos="0.3 0 0"/>
+      <geom name="ball" size="0.05" pos="0.3 0.4 0"/>
+      <geom name="mesh" type="mesh" mesh="tetrahedron"/>
+      <geom size="0.01"/>
+      <site name="tip" rgba="1 0 0 1"/>
+      <site name="end" pos="0 0 1"/>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="string" rgba="0 0 1 1"><site site="tip"/><site site="end"/></spatial>
+  </tendon>
+</mujoco>
+"""
+
+
+def _model(xml: str = _XML) -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_string(xml)
+
+
+def _arrays(model: mujoco.MjModel) -> dict[str, Any]:
+    return {
+        name: value.copy()
+        for name in dir(model)
+        if isinstance(value := getattr(model, name), np.ndarray)
+    }
+
+
+def test_every_named_element_has_a_colour_and_simple_geoms_a_size() -> None:
+    model = _model()
+    found = {(look.kind, look.name, look.property) for look in looks(model)}
+    assert found == {
+        *((("geom", name, "rgba")) for name in ("floor", "box", "rod", "ball", "mesh")),
+        *((("geom", name, "size")) for name in ("box", "rod", "ball")),
+        ("site", "tip", "rgba"),
+        ("site", "end", "rgba"),
+        ("tendon", "string", "rgba"),
+        ("material", "paint", "rgba"),
+    }
+
+
+@pytest.mark.parametrize("look", looks(_model()), ids=str)
+def test_what_is_set_is_what_there_is(look: Appearance) -> None:
+    model = _model()
+    before = get_look(model, look)
+    values = tuple(0.5 * value + 0.125 for value in before)
+    set_looks(model, {look: values})
+    assert get_look(model, look) == pytest.approx(values, abs=1e-6)
+    others = {other: get_look(_model(), other) for other in looks(model) if other != look}
+    assert {other: get_look(model, other) for other in others} == others
+
+
+def test_a_size_has_as_many_numbers_as_its_kind_of_geom_uses() -> None:
+    model = _model()
+    assert get_look(model, Appearance("geom", "box", "size")) == (0.1, 0.2, 0.3)
+    assert get_look(model, Appearance("geom", "rod", "size")) == (0.05, 0.2)
+    assert get_look(model, Appearance("geom", "ball", "size")) == (0.05,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "size"),
+    [
+        ('size="0.1 0.2 0.3"', 'size="0.5 0.4 0.2"', "box", (0.5, 0.4, 0.2)),
+        ('size="0.05 0.2"', 'size="0.1 0.7"', "rod", (0.1, 0.7)),
+        ('size="0.05" pos', 'size="0.6" pos', "ball", (0.6,)),
+    ],
+)
+def test_bounding_volumes_follow_sizes_as_if_compiled_with_them(
+    old: str, new: str, name: str, size: tuple[float, ...]
+) -> None:
+    fixed = '<freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    xml = _XML.replace("<freejoint/>", fixed)
+    model, compiled = _model(xml), _model(xml.replace(old, new))
+    set_looks(model, {Appearance("geom", name, "size"): size})
+    assert model.geom_rbound == pytest.approx(compiled.geom_rbound)
+    assert model.geom_aabb == pytest.approx(compiled.geom_aabb)
+    assert model.bvh_aabb == pytest.approx(compiled.bvh_aabb)
+
+
+def test_masses_and_inertias_do_not_follow_sizes() -> None:
+    model = _model()
+    mass, inertia = model.body_mass.copy(), model.body_inertia.copy()
+    set_looks(model, {Appearance("geom", "box", "size"): (1.0, 1.0, 1.0)})
+    assert np.array_equal(model.body_mass, mass)
+    assert np.array_equal(model.body_inertia, inertia)
+
+
+def test_a_grown_ball_collides_where_it_is_now() -> None:
+    model = _model()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert not data.ncon
+    set_looks(model, {Appearance("geom", "ball", "size"): (1.2,)})
+    mujoco.mj_forward(model, data)
+    assert data.ncon
+
+
+def test_the_state_stands_when_sizes_change() -> None:
+    model = _model()
+    data = mujoco.MjData(model)
+    data.qpos[:3] = 1.0, 2.0, 3.0
+    set_looks(model, {Appearance("geom", "box", "size"): (0.5, 0.5, 0.5)})
+    assert data.qpos[:3] == pytest.approx([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("scene", list(shipped_scenes()))
+def test_a_new_size_changes_nothing_else_of_a_shipped_scene(scene: str) -> None:
+    model = Simulation(load_scene(scene)).model
+    look = next(look for look in looks(model) if look.property == "size")
+    before = _arrays(model)
+    set_looks(model, {look: tuple(2.0 * value for value in get_look(model, look))})
+    after = _arrays(model)
+    changed = {name for name in before if not np.array_equal(before[name], after[name])}
+    assert "geom_size" in changed
+    # What derives from them: bounds, fluid forces, and the scale at which bodies may fall asleep.
+    derived = {"geom_rbound", "geom_aabb", "bvh_aabb", "geom_fluid", "dof_length"}
+    assert changed <= {"geom_size", *derived}
+
+
+def test_elements_that_are_not_there_are_left_out() -> None:
+    model = _model()
+    set_looks(model, {Appearance("geom", "gone", "rgba"): (1.0, 1.0, 1.0, 1.0)})
+
+
+def test_what_takes_long_is_made_before() -> None:
+    model = _model()
+    size, colour = Appearance("geom", "ball", "size"), Appearance("geom", "ball", "rgba")
+    assert scratch_for(model, [colour]) is None
+    scratch = scratch_for(model, [colour, size])
+    assert scratch is not None
+    scratch.qpos[0] = 17.0
+    set_looks(model, {size: (0.6,)}, scratch)
+    assert scratch.qpos[0] == 0.0, "it was used"
+    other = _model()
+    set_looks(other, {size: (0.6,)}, scratch)
+    assert np.array_equal(other.bvh_aabb, model.bvh_aabb)

@@ -1,0 +1,46 @@
+"""Simulations whose state is shared, stepped by the tests themselves."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.writer import described
+
+
+class Shared:
+    """A simulation, what shares its state, and who reads that."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self.writer = SharedStateWriter(simulation, described)
+        self.reader = SharedState(self.writer.name)
+
+    def step(self, count: int = 1) -> None:
+        for _ in range(count):
+            assert self.simulation.step()
+            self.writer.write()
+
+
+Share = Callable[[Simulation], Shared]
+
+
+@pytest.fixture
+def share() -> Iterator[Share]:
+    """A function that shares the state of a simulation."""
+    shared: list[Shared] = []
+
+    def begin(simulation: Simulation) -> Shared:
+        shared.append(Shared(simulation))
+        return shared[-1]
+
+    yield begin
+    for one in shared:
+        one.writer.close()
+
+
+@pytest.fixture
+def arm(share, shipped) -> Shared:
+    return share(shipped("arm"))

@@ -1,0 +1,116 @@
+"""States by name."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.keyframes import MOST_SAVED, Keyframes
+
+
+@pytest.fixture
+def arm() -> Simulation:
+    return Simulation(load_scene("arm"))
+
+
+@pytest.fixture
+def keyframes(arm: Simulation) -> Keyframes:
+    return Keyframes(arm)
+
+
+def run(simulation: Simulation, steps: int) -> None:
+    for _ in range(steps):
+        assert simulation.step()
+
+
+def test_the_models_own_are_there_and_saved_ones_come_to_them(arm, keyframes):
+    assert keyframes.names == ("arm/home",)
+    keyframes.save("mine")
+    keyframes.save("arm/home")
+    assert keyframes.names == ("arm/home", "mine")
+
+
+def test_saving_and_loading_tell_the_time(arm, keyframes):
+    run(arm, 20)
+    assert keyframes.save("here") == pytest.approx(0.02)
+    run(arm, 30)
+    assert keyframes.load("here") == pytest.approx(0.02)
+    assert arm.data.time == pytest.approx(0.02)
+
+
+def test_the_time_goes_on_if_so_asked(arm, keyframes):
+    keyframes.save("here")
+    run(arm, 30)
+    for name in ("here", "arm/home"):
+        assert keyframes.load(name, rewind=False) == pytest.approx(0.03)
+
+
+def test_a_keyframe_of_the_model_puts_its_robot_there_to_stay(arm, keyframes):
+    arm.references.q[:] += 0.2
+    run(arm, 500)
+    box = arm.model.jnt_qposadr[arm.model.body("box/box").jntadr[0]]
+    arm.data.qpos[box] += 0.1
+    assert keyframes.load("arm/home") == 0.0
+    np.testing.assert_array_equal(arm.data.qpos, arm.plant.start.qpos)
+    run(arm, 300)
+    np.testing.assert_allclose(arm.data.qpos[:6], arm.plant.start.qpos[:6], atol=3e-3)
+    assert [type(event) for event in arm.events].count(SimulationReset) == 2, (
+        "the first at the start"
+    )
+
+
+def test_a_model_with_several_keyframes_starts_in_the_first_and_goes_to_any(simulate):
+    simulation = simulate(
+        """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="j"/><geom size="1"/>
+        </body></worldbody><actuator><motor joint="j"/></actuator><keyframe>
+        <key name="low" qpos="-0.5"/><key name="high" qpos="0.7" qvel="0.1" time="2.5"/>
+        <key qpos="0.1"/></keyframe></mujoco>""",
+        gains={"j": (100.0, 10.0)},
+    )
+    keyframes = Keyframes(simulation)
+    assert keyframes.names == ("low", "high", "key2")
+    assert keyframes.load("high") == 2.5
+    assert simulation.data.qpos[0] == 0.7
+    assert simulation.references.q[0] == 0.7
+    assert keyframes.load("key2") == 0.0
+    assert simulation.data.qpos[0] == 0.1
+    simulation.reset()
+    assert simulation.data.qpos[0] == -0.5, "a reset returns to the start of the scene"
+
+
+def test_the_robots_name_may_be_left_out(arm, keyframes):
+    arm.references.q[:] += 0.2
+    run(arm, 100)
+    keyframes.load("home")
+    np.testing.assert_array_equal(arm.data.qpos, arm.plant.start.qpos)
+    run(arm, 100)
+    keyframes.save("home")
+    assert keyframes.load("home") == pytest.approx(0.1), "what was saved goes before"
+
+
+def test_an_unknown_name_is_refused_with_those_that_there_are(arm, keyframes):
+    keyframes.save("mine")
+    run(arm, 3)
+    with pytest.raises(
+        UserInputError, match="keyframe 'nime' not found; there are: arm/home, mine"
+    ):
+        keyframes.load("nime")
+    assert arm.data.time == pytest.approx(0.003)
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_keyframe_needs_a_name(keyframes, name):
+    with pytest.raises(UserInputError, match="active_keyframe"):
+        keyframes.save(name)
+
+
+def test_so_many_are_saved_and_no_more(keyframes):
+    for number in range(MOST_SAVED):
+        keyframes.save(f"k{number}")
+    with pytest.raises(
+        UserInputError, match="'more' cannot be saved: there are 100 saved keyframes"
+    ):
+        keyframes.save("more")
+    keyframes.save("k7")

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+
+from mujoco_ros.sim.state.playback import Playback
+from mujoco_ros.sim.state_log.reader import StateLog
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.writer import StateLogWriter
+
+STEPS = 30
+SAMPLED = ("qpos", "qvel", "act", "qacc", "qfrc_actuator", "sensordata", "xpos", "xquat")
+
+
+def write(path, *simulations, steps=STEPS, every=1) -> StateLog:
+    writer = StateLogWriter(path)
+    for simulation in simulations:
+        ring = RingBuffer(simulation, simulation.plant, every)
+        writer.add(ring)
+        for _ in range(steps):
+            simulation.step()
+            ring.step()
+        ring.closed = True
+    writer.close()
+    return StateLog.open(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.mjlog"
+
+
+@pytest.mark.parametrize("scene", ["arm", "humanoid", "zoo"])
+def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
+    simulation = shipped(scene)
+    simulation.references.q[:] += 0.05
+    writer = StateLogWriter(path)
+    ring = RingBuffer(simulation, simulation.plant, 1)
+    writer.add(ring)
+    seen = []
+    for _ in range(STEPS):
+        simulation.step()
+        ring.step()
+        sample = {name: getattr(simulation.sample, name).copy() for name in SAMPLED}
+        seen.append((simulation.time, simulation.references.values.copy(), sample))
+    writer.close()
+    playback = Playback(StateLog.open(path))
+    for time, references, sample in seen:
+        assert playback.step()
+        assert playback.time == time
+        np.testing.assert_array_equal(playback.references.values, references)
+        for name, expected in sample.items():
+            np.testing.assert_allclose(
+                getattr(playback.sample, name), expected, rtol=0, atol=1e-12, err_msg=name
+            )
+
+
+def test_at_the_end_it_pauses_and_tells(path, shipped):
+    playback = Playback(write(path, shipped("arm"), steps=3))
+    ends = []
+    playback.on_end = lambda: ends.append(playback.time)
+    assert [playback.step() for _ in range(4)] == [True, True, True, False]
+    assert playback.paused
+    assert ends == [pytest.approx(0.002)]
+
+
+def test_it_can_begin_anew_at_the_end(path, shipped):
+    playback = Playback(write(path, shipped("arm"), steps=3))
+    playback.loops = True
+    times = []
+    for _ in range(9):
+        if playback.step():
+            times.append(round(playback.time, 6))
+    assert times == [0.0, 0.001, 0.002, 0.0, 0.001, 0.002, 0.0]
+    assert not playback.paused
+
+
+def test_it_jumps_forwards_and_backwards(path, shipped):
+    playback = Playback(write(path, shipped("arm")))
+    for time in (0.02, 0.005, 0.0125, 99.0):
+        playback.seek(time)
+        assert playback.step()
+        assert playback.time == pytest.approx(min(np.floor(time * 1e3 + 1e-6), STEPS - 1) / 1e3)
+
+
+def test_a_reset_goes_to_the_first_row(path, shipped):
+    simulation = shipped("arm")
+    simulation.set_time(3.0)
+    playback = Playback(write(path, simulation))
+    playback.seek(3.01)
+    playback.reset(time=0.0)
+    assert playback.step()
+    assert playback.time == pytest.approx(3.0)
+
+
+def test_a_step_is_a_row(path, shipped):
+    playback = Playback(write(path, shipped("arm"), every=5))
+    assert playback.model.opt.timestep == pytest.approx(0.005)
+
+
+def test_where_the_model_changes_it_asks_for_the_next_one_and_waits(path, shipped):
+    log = write(path, shipped("arm"), shipped("quadruped"), steps=3)
+    playback = Playback(log)
+    asked = []
+    playback.on_segment = asked.append
+    assert [playback.step() for _ in range(6)] == [True, True, True, False, False, False]
+    assert asked == [1]
+    assert not playback.paused
+    playback.succeed(playback.plan(log.segments[1].assembly), fresh=True)
+    assert playback.step()
+    assert playback.model.nq == log.segments[1].model.nq
+    np.testing.assert_array_equal(playback.sample.qpos, log.segments[1].qpos[0])
+
+
+def test_it_jumps_into_another_segment(path, shipped):
+    later = shipped("quadruped")
+    later.set_time(10.0)
+    log = write(path, shipped("arm"), later, steps=5)
+    playback = Playback(log)
+    asked = []
+    playback.on_segment = asked.append
+    playback.seek(10.002)
+    assert asked == [1]
+    playback.succeed(playback.plan(log.segments[1].assembly), fresh=True)
+    assert playback.step()
+    assert playback.time == pytest.approx(10.002)
+    playback.seek(0.001)
+    assert asked == [1, 0]
+
+
+def test_who_listens_is_told_when_the_time_goes_back(path, shipped):
+    playback = Playback(write(path, shipped("arm"), steps=5))
+    playback.loops = True
+    playback.events.clear()
+    for _ in range(8):
+        playback.step()
+    (event,) = playback.events
+    assert (event.time, event.before, event.state) == (0.0, pytest.approx(0.004), False)
+    playback.seek(0.003)
+    playback.step()
+    assert len(playback.events) == 1
+    playback.seek(0.001)
+    playback.step()
+    assert playback.events[-1].before == pytest.approx(0.003)
+
+
+def test_rows_are_numbered_one_after_the_other(path, shipped):
+    playback = Playback(write(path, shipped("arm"), every=2))
+    numbers = []
+    while playback.step():
+        numbers.append(playback.step_number)
+    assert np.diff(numbers).tolist() == [1] * (STEPS // 2 - 1)

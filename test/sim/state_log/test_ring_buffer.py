@@ -1,0 +1,79 @@
+import numpy as np
+
+from mujoco_ros.sim.state_log import ring_buffer as ring_module
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+
+
+def log(ring: RingBuffer, simulation, steps: int) -> None:
+    for _ in range(steps):
+        simulation.step()
+        ring.step()
+
+
+def waiting(ring: RingBuffer, name: str = "time") -> np.ndarray:
+    """Return the rows of a field that wait."""
+    column = ring.columns[name]
+    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.waiting())])
+
+
+def times(ring: RingBuffer) -> list[float]:
+    return waiting(ring)[:, 0].round(6).tolist()
+
+
+def test_a_row_has_the_sample_and_what_was_applied(arm):
+    ring = RingBuffer(arm, arm.plant, 1)
+    arm.references.q[:] += 0.3
+    log(ring, arm, 5)
+    expected = {
+        "time": arm.time,
+        "qpos": arm.sample.qpos,
+        "qvel": arm.sample.qvel,
+        "act": arm.sample.act,
+        "ctrl": arm.data.ctrl,
+        "mocap_pos": arm.data.mocap_pos,
+        "mocap_quat": arm.data.mocap_quat,
+        "eq_active": arm.data.eq_active,
+        "sensordata": arm.sample.sensordata,
+        "qacc": arm.sample.qacc,
+        "qfrc_actuator": arm.sample.qfrc_actuator,
+        "references": arm.references.values,
+    }
+    assert list(expected) == [field.name for field in ring.fields]
+    for field in ring.fields:
+        row = waiting(ring, field.name)[-1].reshape(field.shape)
+        np.testing.assert_array_equal(row, expected[field.name], err_msg=field.name)
+
+
+def test_every_nth_step_makes_a_row(arm):
+    ring = RingBuffer(arm, arm.plant, 4)
+    log(ring, arm, 12)
+    assert times(ring) == [0.003, 0.007, 0.011]
+
+
+def test_rows_that_were_taken_make_room(arm, monkeypatch):
+    monkeypatch.setattr(ring_module, "_BYTES", 0)
+    monkeypatch.setattr(ring_module, "_FEWEST", 10)
+    ring = RingBuffer(arm, arm.plant, 1)
+    seen: list[float] = []
+    for steps in (7, 6, 9, 10, 3):
+        log(ring, arm, steps)
+        seen += times(ring)
+        ring.take(steps)
+    assert seen == [round(0.001 * i, 6) for i in range(35)]
+    assert ring.dropped == 0
+
+
+def test_without_room_rows_are_dropped_and_counted(arm, monkeypatch):
+    monkeypatch.setattr(ring_module, "_BYTES", 0)
+    monkeypatch.setattr(ring_module, "_FEWEST", 10)
+    ring = RingBuffer(arm, arm.plant, 1)
+    log(ring, arm, 13)
+    assert times(ring) == [round(0.001 * i, 6) for i in range(10)]
+    assert ring.dropped == 3
+    ring.take(10)
+    log(ring, arm, 2)
+    assert times(ring) == [0.013, 0.014]
+
+
+def test_nothing_waits_in_an_empty_ring(arm):
+    assert RingBuffer(arm, arm.plant, 1).waiting() == []

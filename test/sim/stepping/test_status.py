@@ -1,0 +1,70 @@
+"""What a simulation tells of itself."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.sim.stepping.status import control_status, engine_status
+
+_BOX = """
+<mujoco>
+  <option iterations="7">{flag}</option>
+  <worldbody>
+    <geom type="plane" size="0 0 1"/>
+    <body name="box" pos="0 0 {height}">
+      <freejoint/><geom type="box" size=".1 .1 .1" mass="2"/>
+    </body>
+    <body pos="1 0 1"><joint name="j" axis="0 1 0"/><geom size=".1" mass="1"/></body>
+  </worldbody>
+  <actuator><motor joint="j" ctrlrange="-1 1"/></actuator>
+</mujoco>"""
+
+
+def test_it_tells_contacts_constraints_and_iterations_of_the_solver(simulate):
+    simulation = simulate(_BOX.format(flag="", height=0.0999))
+    simulation.step()
+    status = engine_status(simulation)
+    assert status.contacts == 4
+    assert status.constraints == simulation.data.nefc > 0
+    assert 0 < status.iterations <= status.iteration_limit == 7
+    assert status.energy is None
+    assert status.warnings == {}
+
+
+def test_it_tells_the_energy_if_the_model_has_it_computed(simulate):
+    flag = '<flag energy="enable" contact="disable"/>'
+    simulation = simulate(_BOX.format(flag=flag, height=1.0))
+    simulation.step()
+    start = engine_status(simulation).energy
+    assert start == pytest.approx((9.81 * (2 * 1.0 + 1 * 1.0), 0.0))
+    for _ in range(200):
+        simulation.step()
+    potential, kinetic = engine_status(simulation).energy
+    assert kinetic > 1.0
+    assert potential + kinetic == pytest.approx(sum(start), rel=1e-2)
+
+
+def test_it_tells_warnings_by_name_and_divergences(simulate):
+    simulation = simulate(_BOX.format(flag="", height=1.0), on_divergence="pause")
+    simulation.data.qvel[0] = np.nan
+    simulation.step()
+    status = engine_status(simulation)
+    assert status.divergences == 1
+
+
+def test_it_tells_who_commands_and_which_joints_are_at_their_limit(simulate):
+    simulation = simulate(_BOX.format(flag="", height=1.0), gains={"j": (100.0, 1.0)})
+    (control,) = simulation.controls
+    command = joint_command(control.joints, "clamp", ["j"], ([3.0], [], []))
+    control.command(CommandSource.JOINT_COMMANDS, command, 0.0)
+    for _ in range(5):
+        simulation.step()
+    status = control_status(simulation, 0.01)
+    assert status.saturated == {"j": 5}
+    assert status.holders == {"robot": {CommandSource.JOINT_COMMANDS: ("j",)}}
+    ((source, rate, age),) = status.heard["robot"]
+    assert (source, rate) == (CommandSource.JOINT_COMMANDS, 100.0)
+    assert age == pytest.approx(5 * simulation.model.opt.timestep)
+    simulation.reset()
+    assert control_status(simulation, 0.0).heard == {"robot": ()}

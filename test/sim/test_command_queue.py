@@ -1,0 +1,113 @@
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import pytest
+
+from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
+
+
+def test_commands_run_in_the_order_they_were_given_and_answer():
+    queue, ran = CommandQueue(), []
+
+    def command(number: int) -> int:
+        ran.append(number)
+        return number * 10
+
+    futures = [queue.submit(lambda n=n: command(n)) for n in range(5)]
+    assert ran == []
+    assert not futures[0].done()
+    queue.drain()
+    assert ran == [0, 1, 2, 3, 4]
+    assert [future.result(0) for future in futures] == [0, 10, 20, 30, 40]
+
+
+def test_what_a_command_raises_reaches_the_caller_and_stops_nobody():
+    queue = CommandQueue()
+
+    def fail() -> None:
+        raise KeyError("no such joint")
+
+    failed, fine = queue.submit(fail), queue.submit(lambda: "fine")
+    queue.drain()
+    with pytest.raises(KeyError, match="no such joint"):
+        failed.result(0)
+    assert fine.result(0) == "fine"
+
+
+def test_a_full_queue_refuses_and_keeps_what_it_has():
+    queue, ran = CommandQueue(limit=3), []
+    for number in range(3):
+        queue.submit(lambda n=number: ran.append(n))
+    with pytest.raises(QueueFullError, match="3 commands are waiting"):
+        queue.submit(lambda: ran.append("refused"))
+    queue.drain()
+    assert ran == [0, 1, 2]
+    queue.submit(lambda: ran.append("accepted"))
+    queue.drain()
+    assert ran == [0, 1, 2, "accepted"]
+
+
+def test_a_cancelled_command_does_not_run():
+    queue, ran = CommandQueue(), []
+    cancelled = queue.submit(lambda: ran.append("cancelled"))
+    other = queue.submit(lambda: ran.append("other"))
+    assert cancelled.cancel()
+    queue.drain()
+    assert ran == ["other"]
+    with pytest.raises(CancelledError):
+        cancelled.result(0)
+    assert not other.cancel()
+
+
+def test_commands_from_many_threads_all_run_once_and_in_each_ones_order():
+    queue, ran = CommandQueue(limit=10_000), []
+    done = threading.Event()
+
+    def submit(thread: int) -> None:
+        for number in range(200):
+            queue.submit(lambda n=number: ran.append((thread, n)))
+
+    def drain() -> None:
+        while not done.is_set():
+            queue.drain()
+            done.wait(1e-3)
+        queue.drain()
+
+    drainer = threading.Thread(target=drain)
+    drainer.start()
+    threads = [threading.Thread(target=submit, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    done.set()
+    drainer.join()
+    assert len(ran) == 8 * 200
+    for thread in range(8):
+        assert [n for t, n in ran if t == thread] == list(range(200))
+
+
+def test_waiting_ends_when_a_command_comes():
+    queue = CommandQueue()
+    threading.Timer(0.05, lambda: queue.submit(lambda: None)).start()
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    assert time.perf_counter() - begin < 15.0
+
+
+def test_a_command_that_came_before_is_not_waited_over():
+    queue = CommandQueue()
+    queue.submit(lambda: None)
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    assert time.perf_counter() - begin < 15.0
+
+
+def test_waiting_ends_when_woken_or_when_time_is_up():
+    queue = CommandQueue()
+    queue.wake()
+    begin = time.perf_counter()
+    queue.wait(30.0)
+    queue.wait(0.01)
+    assert 0.01 <= time.perf_counter() - begin < 15.0

@@ -1,0 +1,89 @@
+"""Putting entities somewhere."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.scene.entities import Entity, Kind
+from mujoco_ros.sim.observer import Observer
+from mujoco_ros.sim.placement import Placement, obstacle, place
+
+MODEL = """
+<mujoco>
+  <worldbody>
+    <body name="brick" pos="0 0 5"><freejoint/><geom size=".1"/>
+      <body name="lid"><joint name="lid"/><geom size=".1" pos=".5 0 0"/></body>
+    </body>
+    <body name="pointer" mocap="true"/>
+  </worldbody>
+</mujoco>
+"""
+OFFSET = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+POSE = np.array([1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5])
+TWIST = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+
+
+def entity(**fields) -> Entity:
+    given = {"name": "it", "kind": Kind.OBJECT, "root": 1, "offset": OFFSET, "moves": True}
+    return Entity(**given | {"bodies": (1,), "geoms": ()} | fields)
+
+
+BRICK, POINTER = entity(free=(0, 0)), entity(mocap=0)
+
+
+@pytest.fixture
+def model() -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_string(MODEL)
+
+
+def test_what_is_set_is_what_is_seen(model):
+    data, observer = mujoco.MjData(model), Observer(model)
+    place(data, BRICK, Placement(pose=POSE, twist=TWIST))
+    observer.look(observer.note(data))
+    seen = observer.motion(1)
+    assert [*seen.position, *seen.quat_wxyz] == pytest.approx(POSE)
+    assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
+
+
+def test_a_pose_alone_leaves_the_velocity_in_the_world(model):
+    data, observer = mujoco.MjData(model), Observer(model)
+    place(data, BRICK, Placement(twist=TWIST))
+    place(data, BRICK, Placement(pose=POSE))
+    observer.look(observer.note(data))
+    seen = observer.motion(1)
+    assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
+
+
+def test_a_twist_alone_leaves_the_pose(model):
+    data = mujoco.MjData(model)
+    place(data, BRICK, Placement(twist=TWIST))
+    assert list(data.qpos[:7]) == [0, 0, 5, 1, 0, 0, 0]
+
+
+def test_joints_of_what_is_placed_stay_as_they_are(model):
+    data = mujoco.MjData(model)
+    data.qpos[7], data.qvel[6] = 0.4, 0.3
+    place(data, BRICK, Placement(pose=POSE, twist=TWIST))
+    assert (data.qpos[7], data.qvel[6]) == (0.4, 0.3)
+
+
+def test_a_mocap_body_goes_where_it_is_put(model):
+    data = mujoco.MjData(model)
+    place(data, POINTER, Placement(pose=POSE))
+    assert [*data.mocap_pos[0], *data.mocap_quat[0]] == list(POSE)
+
+
+@pytest.mark.parametrize(
+    ("what", "placement", "reason"),
+    [
+        (BRICK, Placement(pose=POSE, twist=TWIST), ""),
+        (POINTER, Placement(pose=POSE, twist=np.zeros(6)), ""),
+        (POINTER, Placement(twist=TWIST), "'it' is a mocap body: it has a pose, but no velocity"),
+        (entity(jointed=True), Placement(pose=POSE), "its joints connect it to the world"),
+        (entity(), Placement(pose=POSE), "it is fixed to the world"),
+    ],
+)
+def test_what_cannot_be_placed_is_told_with_the_reason(what, placement, reason):
+    found = obstacle(what, placement)
+    assert reason in found
+    assert bool(found) == bool(reason)

@@ -1,0 +1,205 @@
+"""A simulation in this process that only the test steps, commanded over the middleware."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from commanders import Commander, Sent
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from simulators import Domain, Listener
+
+from mujoco_ros.bridge.commands.robot_commands import RobotCommands
+from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.topics import RATES
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
+from mujoco_ros.control.events import GoalEnded, SimulationReset
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.clock_epochs import ClockEpochs
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import OnDivergence, Simulation
+
+
+def planned(plant: Plant) -> FramePlan:
+    """Return the frames of a plant as they are by default."""
+    described = descriptions(plant.assembly, plant.layout)
+    return plan_frames(plant.model, plant.layout, "base", described)
+
+
+class Bench:
+    """A simulation with all that commands it and all it publishes, but without its thread.
+
+    Simulated time passes in `run` and `step` alone, so that tests can say what happens when.
+
+    Attributes:
+        listener: Its node stands for those who command.
+        simulation: The simulation.
+        control: What commands the first robot.
+        commander: Commands the first robot over the middleware.
+        warnings: What was logged about commands.
+        resets: How often the executor's thread was told of a reset.
+        sent: All that was published on a topic, as bytes.
+    """
+
+    def __init__(
+        self, scene: str, *, controllers: bool = True, on_divergence: OnDivergence = "reset"
+    ) -> None:
+        self._domain = Domain()
+        self.listener = Listener(self._domain.id)
+        self.node = Node("mujoco", context=self.listener.node.context)
+        self.listener.add(self.node)
+        self.endpoints = Endpoints(self.node)
+        self.simulation = Simulation(load_scene(scene), on_divergence=on_divergence)
+        self.control: RobotControl = self.simulation.controls[0]
+        self.commander = Commander(self.listener, self.simulation.layout.robots[0].namespace)
+        self.warnings: list[str] = []
+        self.resets = 0
+        self._submitted = self._ended = self._fetched = 0
+        self._count_commands()
+        self.controllers = RobotCommands(
+            self.endpoints, self.simulation, controllers=controllers, on_reset=self._count_reset
+        )
+        self.refusals = self.controllers.refusals
+        self.refusals._log = self.warnings.append
+        self.sent: dict[str, list[bytes]] = {}
+        self._publishers = self._publish(controllers)
+
+    def close(self) -> None:
+        for served in self.controllers._served.values():
+            for server in served.servers:
+                server.destroy()
+        self.commander.close()
+        self.listener.close()
+        self.node.destroy_node()
+        self._domain.close()
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the next step."""
+        return float(self.simulation.data.time)
+
+    @property
+    def references(self) -> np.ndarray:
+        """A copy of the position, velocity and effort of all references.  # (3, n)"""
+        return self.simulation.references.values.copy()
+
+    def step(self, count: int = 1) -> None:
+        """Do what the physics thread does, `count` times."""
+        for _ in range(count):
+            self.simulation.commands.drain()
+            if not self.simulation.paused and self.simulation.step():
+                self._publishers.publish()
+
+    def run(self, seconds: float) -> None:
+        """Step for a simulated time, and pass on what there is to tell as it comes."""
+        for _ in range(round(seconds / self.simulation.model.opt.timestep)):
+            self.step()
+            if self.simulation.events:
+                self._ended += sum(isinstance(e, GoalEnded) for e in self.simulation.events)
+                self.pass_on()
+
+    def finish(self, sent: Sent, within: float = 1.0) -> Any:
+        """Run until a goal ends, for so many simulated seconds at most, and return its answer."""
+        end = self.time + within
+        while not sent.ended and self.time < end:
+            if self._ended > self._fetched:  # perhaps this one: its result is on the way
+                self._fetched = self._ended
+                self.listener.spin_until(lambda: sent.ended, 0.1)
+            else:
+                self.run(0.01)
+        assert self.listener.spin_until(lambda: sent.ended, 5.0), "the goal does not end"
+        return sent.result()
+
+    def deliver(self, publish: Callable[..., object], *args: Any, **fields: Any) -> None:
+        """Publish a command and wait until it waits for the next step, or is refused."""
+        self.pass_on()
+        before = self._heard()
+        publish(*args, **fields)
+        assert self.listener.spin_until(lambda: self._heard() > before)
+
+    def pass_on(self) -> None:
+        """Wait until those who command were told what there is to tell."""
+        assert self.listener.spin_until(lambda: not self.simulation.events)
+
+    def states(self) -> list[JointTrajectoryControllerState]:
+        """Return what was published on ``controller_state``."""
+        raw = self.sent["joint_trajectory_controller/controller_state"]
+        return [deserialize_message(data, JointTrajectoryControllerState) for data in raw]
+
+    def joint_states(self) -> list[JointState]:
+        return [deserialize_message(data, JointState) for data in self.sent["joint_states"]]
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings of the first robot, whichever controller they are of."""
+        control, gripper = self.control, self.control.gripper
+        stream, trajectory = control.stream, control.trajectory.settings
+        of_gripper = GripperSettings() if gripper is None else gripper.settings
+        for name, value in changes.items():
+            if name in StreamSettings.__slots__:
+                stream = replace(stream, **{name: value})
+            elif name in TrajectorySettings.__slots__:
+                trajectory = replace(trajectory, **{name: value})
+            else:
+                of_gripper = replace(of_gripper, **{name: value})
+        control.configure(stream, trajectory, of_gripper)
+
+    def start_anew(self) -> None:
+        """Return to the state of a new bench, but for the middleware."""
+        simulation, count = self.simulation, len(self.control.joints.names)
+        simulation.commands.drain()
+        simulation.paused = False
+        simulation.reset()
+        simulation.eras = ClockEpochs()
+        self.pass_on()
+        nothing = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
+        self.control.configure(StreamSettings(), nothing, GripperSettings())
+        self.refusals.counts.clear()
+        self.refusals._said.clear()
+        self.refusals._unsaid.clear()
+        self.warnings.clear()
+        self.resets = 0
+        for sent in self.sent.values():
+            sent.clear()
+
+    def diverge(self) -> None:
+        """Take a step that diverges."""
+        self.simulation.data.qvel[0] = 1e12
+        before = self.simulation.divergences
+        self.step()
+        assert self.simulation.divergences == before + 1
+
+    def _publish(self, controllers: bool) -> Publishers:
+        """Create the publishers, which hand to the test what they would to the middleware."""
+        simulation = self.simulation
+        publishers = Publishers(
+            self.endpoints, simulation, planned, "child_on_parent", controllers=controllers
+        )
+        publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
+        for outlet in publishers._outlets:
+            if outlet.topic.rate in ("joint_states", "controller_state"):
+                outlet.listeners = 1
+                outlet.publish = self.sent.setdefault(outlet.topic.name, []).append
+        return publishers
+
+    def _count_commands(self) -> None:
+        submit = self.simulation.commands.submit
+
+        def counting(command: Callable[[], Any], **options: Any) -> "Future[Any]":
+            self._submitted += 1
+            return submit(command, **options)
+
+        self.simulation.commands.submit = counting  # type: ignore[method-assign]
+
+    def _heard(self) -> int:
+        return self._submitted + sum(self.refusals.counts.values())
+
+    def _count_reset(self, _event: SimulationReset) -> None:
+        self.resets += 1

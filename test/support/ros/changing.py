@@ -1,0 +1,75 @@
+"""A bench whose model changes while it is stepped and commanded."""
+
+from collections.abc import Callable
+from typing import Any
+
+from benches import Bench
+from simulators import ROOT
+
+from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.model.scene.assembly import Assembly, rebuild
+from mujoco_ros.model.scene.parts import Part, part_from_file
+from mujoco_ros.model.scene.pose_config import PoseConfig
+
+ARM = ROOT / "urdf_mjcf" / "arm"
+BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
+
+
+def arm(name: str, **options: Any) -> Part:
+    """The shipped arm, two metres aside."""
+    pose = PoseConfig(xyz=(2.0, 0.0, 0.0))
+    return part_from_file(
+        ARM / "arm.xml", name=name, pose=pose, gains=str(ARM / "gains.yaml"), **options
+    )
+
+
+def adding(*parts: Part) -> Callable[[Assembly], Assembly]:
+    return lambda assembly: rebuild(assembly, add=parts)
+
+
+def removing(*names: str) -> Callable[[Assembly], Assembly]:
+    return lambda assembly: rebuild(assembly, remove=names)
+
+
+class Changing(Bench):
+    """A bench with a world that changes its model."""
+
+    def __init__(self, scene: str, **options: Any) -> None:
+        super().__init__(scene, **options)
+        self.world = ModelSwitch(self.node, self.simulation)
+        self.world.follow(self._publishers)
+        self.world.follow(self.controllers)
+
+    def ask(
+        self, build: Callable[[Assembly], Assembly], *, fresh: bool = False
+    ) -> list[Exception | None]:
+        """Ask for a change; what it ends with is in the list then."""
+        done: list[Exception | None] = []
+        self.world.change(build, done.append, fresh=fresh)
+        return done
+
+    def wait(self, done: list[Exception | None]) -> Exception | None:
+        """Step until a change has ended, and return with what."""
+
+        def ended() -> bool:
+            self.step()
+            return bool(done)
+
+        assert self.listener.spin_until(ended)
+        return done[0]
+
+    def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
+        """Change the model and step meanwhile."""
+        error = self.wait(self.ask(build, fresh=fresh))
+        if error is not None:
+            raise error
+
+    def topics(self) -> set[str]:
+        """Topics of this node, without the slash before them."""
+        names = self.node.get_publisher_names_and_types_by_node("mujoco", "/")
+        names += self.node.get_subscriber_names_and_types_by_node("mujoco", "/")
+        return {name.removeprefix("/") for name, _ in names}
+
+    def services(self) -> set[str]:
+        names = self.node.get_service_names_and_types_by_node("mujoco", "/")
+        return {name.removeprefix("/") for name, _ in names}

@@ -1,0 +1,138 @@
+"""A simulator process, played, paused, stepped and reset as a client does."""
+
+from typing import Any
+
+from rclpy.action import ActionClient
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from simulation_interfaces import srv
+from simulation_interfaces.action import SimulateSteps
+from simulation_interfaces.msg import Result, SimulationState
+from simulators import Listener, Recording, Simulator, Starter
+from std_msgs.msg import Header
+
+from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
+
+STOPPED, PLAYING, PAUSED = (
+    SimulationState.STATE_STOPPED,
+    SimulationState.STATE_PLAYING,
+    SimulationState.STATE_PAUSED,
+)
+FEEDBACK = "/mujoco/simulate_steps/_action/feedback"
+
+
+class Remote:
+    """A client of a simulator.
+
+    Attributes:
+        simulator: The simulator.
+        listener: Its node is the client.
+        clock: What was heard on /clock.
+        joint_states: What was heard on joint_states.
+        resets: What was heard on ~/reset_event.
+    """
+
+    def __init__(self, start: Starter, **parameters: Any) -> None:
+        self.simulator: Simulator = start.simulator(**({"scene": "arm"} | parameters))
+        self.listener: Listener = start.listener(self.simulator)
+        self._clients: dict[str, Any] = {}
+        self._steps: ActionClient | None = None
+        self._feedback: Recording
+        self.clock: Recording = self.listener.record(Clock, "/clock", reliable=True)
+        self.joint_states: Recording = self.listener.record(
+            JointState, "joint_states", reliable=True
+        )
+        self.resets: Recording = self.listener.record(Header, "/mujoco/reset_event", reliable=True)
+        self.simulator.wait_until_running()
+        assert self.listener.spin_until(lambda: len(self.joint_states) > 0)
+        assert self.listener.spin_until(
+            lambda: self.listener.node.count_publishers("/mujoco/reset_event") > 0
+        )
+
+    def client(self, interface: str) -> Any:
+        """Return the client of a service, once it is there."""
+        if interface not in self._clients:
+            client = self.listener.node.create_client(
+                getattr(srv, interface), "/mujoco/" + service_name(interface)
+            )
+            assert self.listener.spin_until(client.service_is_ready)
+            self._clients[interface] = client
+        return self._clients[interface]
+
+    def request(self, interface: str, **fields: Any) -> Any:
+        """Call a service; return the future of its response."""
+        return self.client(interface).call_async(getattr(srv, interface).Request(**fields))
+
+    def call(self, interface: str, **fields: Any) -> Any:
+        """Call a service and return its response."""
+        return self.listener.result(self.request(interface, **fields))
+
+    @property
+    def state(self) -> int:
+        response = self.call("GetSimulationState")
+        assert response.result.result == Result.RESULT_OK
+        return int(response.state.state)
+
+    def set_state(self, state: int) -> Result:
+        return self.call("SetSimulationState", state=SimulationState(state=state)).result
+
+    def put(self, state: int) -> None:
+        """Have it in a state, whatever it was in."""
+        if self.state != state:
+            assert self.set_state(state).result == Result.RESULT_OK
+
+    def step(self, steps: int = 1) -> Result:
+        return self.call("StepSimulation", steps=steps).result
+
+    def simulate_steps(self, steps: int) -> Any:
+        """Send a goal; return its handle."""
+        if self._steps is None:
+            self._steps = ActionClient(self.listener.node, SimulateSteps, "/mujoco/simulate_steps")
+            assert self.listener.spin_until(self._steps.server_is_ready)
+            # Not by the client: of rclpy's, one forgets feedback when it sees the goal end.
+            self._feedback = self.listener.record(
+                SimulateSteps.Impl.FeedbackMessage,
+                FEEDBACK,
+                reliable=True,
+            )
+            assert self.listener.spin_until(
+                lambda: self.listener.node.count_publishers(FEEDBACK) > 0
+            )
+            self.listener.spin_for(1.5)  # that it knows of us is told to nobody
+        return self.listener.result(self._steps.send_goal_async(SimulateSteps.Goal(steps=steps)))
+
+    def feedback(self, handle: Any) -> list[tuple[int, int]]:
+        """Return how many steps a goal was told to have completed, and to have before it."""
+        return [
+            (message.feedback.completed_steps, message.feedback.remaining_steps)
+            for message in self._feedback.messages
+            if message.goal_id == handle.goal_id
+        ]
+
+    def close(self) -> None:
+        """Let go of the action, which nodes do not destroy."""
+        if self._steps is not None:
+            self._steps.destroy()
+
+    def time(self) -> float:
+        """Return the simulated time last heard on /clock."""
+        stamp = self.clock.messages[-1].clock
+        return float(stamp.sec + 1e-9 * stamp.nanosec)
+
+    def settle(self) -> None:
+        """Wait until all that is on its way from a paused simulation has arrived."""
+        heard = (self.clock, self.joint_states, self.resets)
+        before: list[int] = []
+        while before != (now := [len(recording) for recording in heard]):
+            before = now
+            self.listener.spin_for(0.3)
+
+    def quiet(self) -> None:
+        """Settle, and forget what was heard."""
+        self.settle()
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was heard."""
+        for recording in (self.clock, self.joint_states, self.resets):
+            recording.raw.clear()

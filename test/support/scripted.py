@@ -1,0 +1,144 @@
+"""States that do as they are told, and a run of them tick by tick."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
+from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.table import Table
+from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.controllers.fsm.transition import Transitioned
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.strict import parse_yaml
+
+PERIOD = 0.01
+
+
+class Told(State):
+    """Returns what `says` holds, raises what `fails` names, and notes each call."""
+
+    outcomes = ("done", "slip")
+    failures = ("slip",)
+    calls: ClassVar[list[str]] = []
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config:
+        """A setting of each kind."""
+
+        speed: float = 0.1
+        name: str = ""
+        count: int = 1
+        goal: tuple[float, float] = (0.0, 0.0)
+
+        def __post_init__(self) -> None:
+            if self.speed <= 0.0:
+                raise UserInputError(f"speed {self.speed} is not above zero")
+
+    says: str | None = None
+    fails: str = ""
+    seen: float = 0.0
+
+    def _note(self, call: str) -> None:
+        self.calls.append(f"{call} {self.config.name}")
+        if self.fails == call:
+            raise ZeroDivisionError(f"in {call}")
+
+    def start(self, context: StateContext) -> None:
+        self.seen = self.config.speed
+        self._note("start")
+
+    def run(self, context: StateContext) -> str | None:
+        self._note("run")
+        context.reason = f"{self.config.name} says so"
+        return self.says
+
+    def teardown(self, context: StateContext) -> None:
+        self._note("teardown")
+
+
+CLASSES: dict[str, type[State]] = {"Told": Told, "Hold": Hold, "Wait": Wait}
+
+ROBOT = RobotModel(
+    name="arm",
+    joints=("j1", "j2"),
+    lower=np.full(2, -1.0),
+    upper=np.full(2, 1.0),
+    velocity=np.full(2, 2.0),
+    effort=np.full(2, np.inf),
+    home=np.zeros(2),
+    gripper=None,
+    prefix="",
+    model=None,
+    qpos=np.arange(2),
+    dof=np.arange(2),
+)
+
+
+def table(text: str, name: str = "test") -> Table:
+    """Read a table that uses the classes above."""
+    return table_from_dict(parse_yaml(text, "test.yaml"), CLASSES, name=name, where="test.yaml")
+
+
+def seen(q: float = 0.3) -> Observation:
+    """Return what the robot above observes where it stands."""
+    return Observation(time=0.0, q=np.full(2, q), dq=np.zeros(2), effort=np.zeros(2))
+
+
+@dataclass
+class Run:
+    """A controller that is driven tick by tick."""
+
+    controller: FsmController
+    tick: int = 0
+    events: list[Transitioned] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str, *, seed: int = 0) -> "Run":
+        """Configure a controller of a table."""
+        Told.calls.clear()
+        controller = FsmController(table(text), seed=seed)
+        controller.configure(ROBOT)
+        return cls(controller)
+
+    @property
+    def machine(self):
+        """The machine."""
+        return self.controller.machine
+
+    @property
+    def state(self) -> str:
+        """The present state."""
+        return self.machine.state
+
+    @property
+    def labels(self) -> list[str]:
+        """What can be requested."""
+        return [transition.label for transition in self.machine.available]
+
+    def told(self, name: str) -> Told:
+        """Return a state."""
+        state = self.machine.members[name]
+        assert isinstance(state, Told)
+        return state
+
+    def step(self, ticks: int = 1) -> "Run":
+        """Do ticks; keep the events."""
+        for _ in range(ticks):
+            self.controller.step(seen(), self.tick * PERIOD)
+            self.tick += 1
+            while self.machine.events:
+                self.events.append(self.machine.events.popleft())
+        return self
+
+    def says(self, name: str, outcome: str) -> "Run":
+        """Have a state return an outcome once, and go through the transition if there is one."""
+        self.told(name).says = outcome
+        self.step()
+        self.told(name).says = None
+        return self.step()

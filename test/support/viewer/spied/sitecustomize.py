@@ -1,0 +1,113 @@
+"""Imported first by every Python process with this folder in PYTHONPATH: tells where widgets are.
+
+A page is one picture: what is on it can be found only by who builds it. The viewer's process writes
+the rectangles of its widgets, by window and label, to the file that MUJOCO_ROS_WIDGETS names, and
+how many frames it has built. It brings a window to the front whose title is in the file beside it
+that ends in ``.front``.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+MODULE = "mujoco.studio.dear_imgui.dear_imgui"
+WIDGETS = (
+    "BeginTabItem",
+    "Button",
+    "Checkbox",
+    "Combo",
+    "InputDouble",
+    "InputFloat",
+    "InputInt",
+    "InputText",
+    "InputTextWithHint",
+    "InvisibleButton",
+    "MenuItem",
+    "Selectable",
+    "SliderFloat",
+    "SmallButton",
+    "TreeNode",
+)
+EVERY_FRAME = "Simulation"  # a window that is begun in each
+PERIOD_S = 0.05
+SLOW_S = 20.0
+
+
+class Spy:
+    def __init__(self, imgui: Any, path: Path) -> None:
+        self._imgui, self._path = imgui, path
+        self._windows: list[str] = []
+        self._front = ""
+        self._frames = 0
+        self._found: dict[str, list[float]] = {}
+        for name in WIDGETS:
+            if hasattr(imgui, name):
+                setattr(imgui, name, self._watched(getattr(imgui, name)))
+        self._clicked: dict[int, float] = {}
+        imgui.IsMouseDoubleClicked = self._double_clicked
+        begin, end = imgui.Begin, imgui.End
+
+        def spied_begin(title: str, *args: Any) -> Any:
+            if title == self._front:
+                imgui.SetNextWindowFocus()
+                self._front = ""
+            self._frames += title == EVERY_FRAME
+            self._windows.append(title)
+            return begin(title, *args)
+
+        def spied_end() -> None:
+            self._windows.pop()
+            end()
+
+        imgui.Begin, imgui.End = spied_begin, spied_end
+
+    def _double_clicked(self, button: Any) -> bool:
+        """Whether this is a second click, for browsers that draw a few pictures a second."""
+        if not self._imgui.IsMouseClicked(button):
+            return False
+        now = time.monotonic()
+        last = self._clicked.pop(int(button), -SLOW_S)
+        if now - last < SLOW_S:
+            return True
+        self._clicked[int(button)] = now
+        return False
+
+    def _watched(self, widget: Any) -> Any:
+        def build(label: str, *args: Any, **named: Any) -> Any:
+            result = widget(label, *args, **named)
+            low, high = self._imgui.GetItemRectMin(), self._imgui.GetItemRectMax()
+            if self._imgui.IsItemVisible():
+                window = self._windows[-1] if self._windows else ""
+                self._found[f"{window}/{label}"] = [low.x, low.y, high.x, high.y]
+            return result
+
+        return build
+
+    def tell(self) -> None:
+        while True:
+            time.sleep(PERIOD_S)
+            wish = self._path.with_suffix(".front")
+            if wish.exists():
+                self._front = wish.read_text()
+                wish.unlink()
+            found, self._found = self._found, {}
+            if found:
+                draft = self._path.with_suffix(".draft")
+                draft.write_text(json.dumps({"frames": self._frames, "widgets": found}))
+                draft.replace(self._path)
+
+
+def watch(path: Path) -> None:
+    while MODULE not in sys.modules:
+        time.sleep(PERIOD_S)
+    time.sleep(PERIOD_S)  # till it is complete
+    Spy(sys.modules[MODULE], path).tell()
+
+
+if "MUJOCO_ROS_WIDGETS" in os.environ and "mujoco_ros.cli.child_process" in sys.orig_argv:
+    path = Path(os.environ["MUJOCO_ROS_WIDGETS"])
+    threading.Thread(target=watch, args=(path,), daemon=True).start()

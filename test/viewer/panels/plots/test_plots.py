@@ -1,0 +1,115 @@
+"""The panel "Plots": what can be plotted, and what is kept of it."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.viewer.link import ParameterInfo
+from mujoco_ros.viewer.panels.plots.history import History
+from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
+from mujoco_ros.viewer.panels.plots.signals import signals
+
+Q = ("arm joints", "shoulder_pan_joint", "q")
+TORQUE = ("arm joints", "shoulder_pan_joint", "torque")
+
+
+def test_all_that_is_measured_can_be_plotted(state):
+    robot = state.layout.robots[0]
+    found = {signal.key: signal for signal in signals(state, lambda: 1.0)}
+    state.data.qpos[robot.joints.qpos[0]], state.references.q[0] = 0.3, 0.4
+    state.data.qfrc_actuator[robot.joints.dof[0]] = 5.0
+    labels = {"q": (0.3, "rad"), "q_ref": (0.4, "rad"), "torque": (5.0, "Nm")}
+    for label, (value, unit) in labels.items():
+        signal = found["arm joints", "shoulder_pan_joint", label]
+        assert signal.read().tolist() == [value]
+        assert signal.unit == unit
+    sensor = robot.force_torques[0]
+    state.data.sensordata[sensor.force : sensor.force + 3] = (1.0, 2.0, 3.0)
+    wrench = found["arm wrenches", sensor.name, "force"]
+    assert wrench.read().tolist() == [1.0, 2.0, 3.0]
+    assert wrench.curves == tuple(f"{sensor.name} force {axis}" for axis in "xyz")
+
+
+@pytest.mark.parametrize(("setting", "sign"), [("child_on_parent", -1.0), ("parent_on_child", 1.0)])
+def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, link, setting, sign):
+    link.parameters["wrench_sign"] = ParameterInfo(value=setting)
+    sensor = state.layout.robots[0].force_torques[0]
+    state.data.sensordata[sensor.force] = 7.0
+    frames = show(PlotsPanel)
+    frames.panel.tick(key := ("arm wrenches", sensor.name, "force"), True)
+    frames.build()
+    assert frames.panel.history(key).curve(0).tolist() == [sign * 7.0]
+
+
+def test_what_is_ticked_is_plotted_and_stands_still_while_frozen(show, state):
+    frames = show(PlotsPanel)
+    assert "Choose what is to be plotted." in frames.texts
+    frames.use("Choose")
+    frames.use("arm joints")
+    frames.use(f"##{' '.join(Q)}", f"##{' '.join(TORQUE)}", entered=True)
+    for time in (1.0, 2.0):
+        state.time, state.data.qpos[state.layout.robots[0].joints.qpos[0]] = time, 10.0 * time
+        frames.build()
+    frames.use("Freeze")
+    state.time = 3.0
+    frames.build()
+    times, values = frames.curves["shoulder_pan_joint q"]
+    assert times[-2:] == [1.0, 2.0]
+    assert values[-2:] == [10.0, 20.0]
+    assert set(frames.curves) == {"shoulder_pan_joint q", "shoulder_pan_joint torque"}
+    frames.use("Continue")
+    assert frames.curves["shoulder_pan_joint q"][0][-1] == 3.0
+    frames.use("Clear")
+    assert not frames.curves
+
+
+def test_only_the_last_seconds_are_drawn_with_no_more_points_than_are_seen(show, state):
+    frames = show(PlotsPanel)
+    frames.panel.tick(Q, True)
+    history = frames.panel.history(Q)
+    for time in np.arange(0.0, 30.0, 0.01):
+        history.add(time, np.zeros(1))
+    state.time = 30.0
+    frames.use("##span", entered=2)
+    frames.build()
+    times, _values = frames.curves["shoulder_pan_joint q"]
+    assert frames.panel.span_s == 5.0
+    assert len(times) <= 601
+    assert times[0] == pytest.approx(25.0, abs=0.02)
+
+
+def test_another_model_keeps_what_it_has_too(show, state, arm, monkeypatch):
+    frames = show(PlotsPanel)
+    frames.panel.tick(Q, True)
+    monkeypatch.setattr(state, "model", arm.model.__copy__())
+    frames.build(2)
+    assert [signal.key for signal in frames.panel.plotted] == [Q]
+
+
+def test_a_history_lets_go_what_is_older_than_its_span():
+    history = History(2, span_s=5.0, room=20)
+    for time in range(53):
+        history.add(float(time), np.array([time, -time]))
+    assert history.times.size <= 20
+    assert history.times.tolist() == list(np.arange(history.times[0], 53.0))
+    assert history.times[0] <= 47.0
+    np.testing.assert_array_equal(history.curve(1), -history.times)
+
+
+def test_a_history_that_has_no_room_for_its_span_keeps_every_second_sample_of_all_of_it():
+    history = History(1, span_s=1e6, room=20)
+    for time in range(1000):
+        history.add(float(time), np.array([time]))
+        assert history.times[-1] == time
+        assert history.times.size <= 20
+    assert history.times[0] == 0.0
+    assert (np.diff(history.times) > 0.0).all()
+    np.testing.assert_array_equal(history.curve(0), history.times)
+
+
+def test_a_history_begins_anew_when_the_time_goes_back_and_takes_each_time_once():
+    history = History(1, span_s=60.0)
+    for time in (1.0, 2.0, 2.0, 0.5):
+        history.add(time, np.array([time]))
+        if time == 2.0:
+            assert history.times.tolist() == [1.0, 2.0]
+    assert history.times.tolist() == [0.5]

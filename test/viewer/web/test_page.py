@@ -1,0 +1,218 @@
+"""The page, as whoever asks for it over the network gets it."""
+
+import http.client
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from mujoco.studio import messages, plugin, viewer_protocol
+from still_state import StillState
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from mujoco_ros.sim.shared_memory.reader import Update
+from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.web.page import open_page
+from mujoco_ros.viewer.web.server_guard import WebServerGuard
+
+PATIENCE_S = 30.0
+CONTROLS = """
+    window.told = [];
+    window.WebSocket = class {
+      static OPEN = 1;
+      readyState = 1;
+      constructor() {
+        setTimeout(() => {
+          this.onopen();
+          this.onmessage({ data: "viewers=1;role=controller" });
+        });
+      }
+      send(text) {
+        told.push(text);
+      }
+    };
+"""
+"""Has a page believe that it controls the viewer, and keep what it tells that."""
+
+
+class Counter(plugin.ViewerPlugin):
+    def __init__(self) -> None:
+        self.frames = self.states = 0
+
+    @messages.handler
+    def on_state(self, _: messages.StateSnapshot) -> None:
+        self.states += 1
+
+    @messages.handler
+    def on_build_gui(self, _: messages.BuildGuiEvent) -> None:
+        self.frames += 1
+
+
+class Served:
+    """A page that is served by a thread."""
+
+    def __init__(self) -> None:
+        self.state = StillState("arm")
+        self.door = WebServerGuard("127.0.0.1", 0)
+        self.counter = Counter()
+        self.turns = 0
+        self._opened = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        assert self._opened.wait(PATIENCE_S)
+
+    def _run(self) -> None:
+        page = open_page(self.door, Feed(self.state, on_frame=self._turn), [self.counter])
+        self._opened.set()
+        viewer_protocol.run_viewer_loop(page)
+
+    def _turn(self, _is_new: bool) -> None:
+        self.turns += 1
+
+    def close(self) -> None:
+        self.state.ended = True
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+    def get(self, path: str, host: str | None = None, **headers: str) -> tuple[int, Any, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=PATIENCE_S)
+        connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
+        connection.putheader("Host", host or f"localhost:{self.door.port}")
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, answer.headers, body
+
+    def visit(self, path: str, origin: str | None = None) -> Any:
+        return connect(f"ws://127.0.0.1:{self.door.port}{path}", origin=origin, proxy=None)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.close()
+
+
+def test_the_page_is_served_so_that_no_other_site_can_read_or_embed_it(served):
+    status, headers, body = served.get("/")
+    assert status == 200
+    assert b"<canvas" in body
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert "Access-Control-Allow-Origin" not in headers
+    assert body.index(b"LastingSocket") < body.index(b"web_client.js"), "Studio's script is first"
+    status, headers, body = served.get("/model")
+    assert (status, len(body) > 10_000) == (200, True)
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_theme_is_what_the_browser_prefers_until_another_is_chosen(served, browser):
+    context = browser.new_context(color_scheme="light")
+    context.add_init_script(CONTROLS)
+    page = context.new_page()
+    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part takes its time
+
+    def theme() -> tuple[str, str]:
+        page.goto(f"http://127.0.0.1:{served.door.port}/")
+        page.evaluate("() => { new WebSocket('/state'); }")
+        page.wait_for_function("told.length > 0")
+        return page.evaluate("told[0]"), page.evaluate("localStorage.getItem('mjwv_theme')")
+
+    assert theme() == ("theme=light", "light")
+    page.evaluate("localStorage.setItem('mjwv_theme', 'classic')")
+    assert theme() == ("theme=classic", "classic")
+    page.emulate_media(color_scheme="dark")
+    assert theme() == ("theme=dark", "dark")
+    context.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/model", "/model?total_bytes", "/web_client.js", "/state"])
+def test_a_name_that_was_made_to_lead_here_is_refused(served, path):
+    status, _, body = served.get(path, "evil.example:8080")
+    assert (status, body) == (403, b"this server is not called evil.example:8080\n")
+
+
+def test_another_site_reads_no_model(served):
+    assert served.get("/model", Origin="http://evil.example")[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/state?sid=1", "/ui?sid=1"])
+def test_another_site_opens_no_connection(served, path):
+    with pytest.raises(InvalidStatus, match="403"):
+        served.visit(path, "http://evil.example")
+    with pytest.raises(InvalidStatus, match="403"):
+        served.visit(path, "null")
+
+
+def test_the_page_itself_is_let_in(served):
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
+        assert "role=" in connection.recv(PATIENCE_S)
+        assert served.door.visitors == 1
+
+
+def test_who_only_watches_sees_what_moves_though_nobody_has_the_panels(served):
+    served.state.update_is = Update.STATE
+    frames = served.counter.frames
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
+        connection.send("state_ack")
+        states = 0
+        while states < 3:
+            states += isinstance(connection.recv(PATIENCE_S), bytes)
+            connection.send("state_ack")
+    served.state.update_is = Update.NOTHING
+    assert served.counter.frames == frames
+
+
+def test_files_are_taken_from_nobody(served):
+    with pytest.raises(InvalidStatus, match="403"):
+        served.visit("/drop?sid=1", f"http://127.0.0.1:{served.door.port}")
+    assert served.get("/drop")[0] == 403
+
+
+def test_files_beside_the_page_are_not_given_away(served):
+    for path in ("/../web_server.py", "/%2e%2e/web_server.py", "//etc/passwd"):
+        assert served.get(path)[0] in (403, 404)
+
+
+def test_another_model_is_served_as_soon_as_the_simulator_has_it(served):
+    before = served.get("/model")[2]
+    served.state.load("quadruped")
+    deadline = time.monotonic() + PATIENCE_S
+    while served.get("/model?total_bytes")[2] == str(len(before)).encode() or (
+        served.get("/model")[2] == before
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_nothing_is_built_nor_computed_while_nobody_looks(served):
+    counter, state = served.counter, served.state
+    deadline = time.monotonic() + PATIENCE_S
+    while served.door.visitors:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    state.update_is = Update.STATE
+    time.sleep(0.2)
+    before, turns = (counter.frames, counter.states), served.turns
+    time.sleep(0.5)
+    assert (counter.frames, counter.states) == before
+    assert 1 <= served.turns - turns <= 15
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}"):
+        while counter.states == before[1]:
+            assert time.monotonic() < deadline, "who comes sees an old state"
+            time.sleep(0.05)
+    state.update_is = Update.NOTHING
+
+
+def test_studio_says_nothing_on_the_standard_output(capfd):
+    served = Served()
+    served.state.load("quadruped")
+    time.sleep(0.3)
+    served.close()
+    assert capfd.readouterr() == ("", "")
