@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_specs import (
     FORWARD,
     GAINS,
@@ -18,7 +19,6 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.perturbation.appearance_parameters import LOOKS
 from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY

@@ -32,8 +32,9 @@ MAY_IMPORT = {
     "controllers.library": _CONTROLLERS,
     "controllers.runtime": _RUNTIME,
     "controllers.evaluation": {"controllers.evaluation", *_RUNTIME},
-    "bridge": {*_BRIDGE, "controllers.ros.parameter_specs"},
-    "bridge.node": {"bridge.node", *_LEAVES, *_BRIDGE},
+    "bridge": _BRIDGE,
+    "bridge.composition": {*_LEAVES, *_BRIDGE},
+    "bridge.node": {"bridge.composition", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
     "viewer.ros": {"viewer.ros", "viewer.link", *_BRIDGE},
@@ -49,7 +50,7 @@ MAY_IMPORT = {
 }
 """What of mujoco_ros each layer may import, from the bottom up; a new layer needs a row."""
 
-KNOW_ROS = {"bridge", "bridge.node", "cli", *_LEAVES}
+KNOW_ROS = {"bridge", "bridge.composition", "bridge.node", "cli", *_LEAVES}
 ROS_MODULES = {
     "ament_index_python",
     "builtin_interfaces",

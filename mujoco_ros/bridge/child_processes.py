@@ -12,7 +12,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
@@ -21,6 +21,7 @@ from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.writer import Describe, Draft, SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.pacer import Pacer
 
 COMPANION_PARAMETERS = (
     ParameterSpec(
@@ -67,11 +68,14 @@ _END_S = 2.0
 _STDERR = 2
 
 
-class ChildProcesses(ModelChangeListener):
+class ChildProcesses(Component):
     """Starts the companions, hands them the state, and watches over them.
 
-    Without any, nothing is shared, which costs nothing.
+    Without any, nothing is shared.
     """
+
+    name = "child processes"
+    parameters = COMPANION_PARAMETERS
 
     def __init__(
         self,
@@ -81,7 +85,7 @@ class ChildProcesses(ModelChangeListener):
         arguments: Sequence[str],
         *,
         describe: Describe,
-        factor: float,
+        pacer: Pacer,
     ) -> None:
         """Share the state of a simulation whose thread has not been started.
 
@@ -91,18 +95,21 @@ class ChildProcesses(ModelChangeListener):
             values: The values of its parameters.
             arguments: Of its command line.
             describe: Gives the descriptions of a plant's robots.
-            factor: Simulated seconds per wall second; 0 is as fast as possible.
+            pacer: Its factor is shared as well.
 
         Raises:
             ModelError: There is not enough memory to share the state.
         """
         self._writer: SharedStateWriter | None = None
+        self._write: Callable[[], object] | None = None
         self._companions: list[ManagedProcess] = []
         self._draft: Draft | None = None
         wanted = _wanted(values)
         if not wanted:
             return
-        self._writer = writer = SharedStateWriter(simulation, describe, factor)
+        self._pacer = pacer
+        self._writer = writer = SharedStateWriter(simulation, describe, pacer.factor)
+        self._write = writer.write
         ros = handed_on(arguments, node.get_namespace())
         common = ["--simulator", node.get_fully_qualified_name()]
         for seat, (name, own) in enumerate(wanted.items()):
@@ -121,27 +128,15 @@ class ChildProcesses(ModelChangeListener):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(_LOOK_S, guarded(self._look), clock=steady)
 
-    def chain(self, publish: Callable[[], None]) -> Callable[[], None]:
-        """Return what does as `publish`, and then shares the state."""
-        if self._writer is None:
-            return publish
-        write = self._writer.write
+    def after_step(self) -> None:
+        """Share the state of the step."""
+        if self._write is not None:
+            self._write()
 
-        def publish_and_share() -> None:
-            publish()
-            write()
-
-        return publish_and_share
-
-    def idle(self) -> None:
-        """Share what changes while the simulation stands; in the physics thread."""
+    def while_paused(self) -> None:
+        """Share what changes while the simulation is paused."""
         if self._writer is not None:
             self._writer.idle()
-
-    def set_factor(self, factor: float) -> None:
-        """Tell the real-time factor that was asked for."""
-        if self._writer is not None:
-            self._writer.head.factor = factor
 
     def start(self) -> None:
         """Start the companions, in the thread that lives as long as the process."""
@@ -149,12 +144,12 @@ class ChildProcesses(ModelChangeListener):
         for companion in self._companions:
             companion.start(now)
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Make memory to share the next model and its state in."""
         if self._writer is not None:
             self._draft = self._writer.draft(plant)
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Share the next model."""
         if self._writer is not None and self._draft is not None:
             self._writer.switch(self._draft)
@@ -165,7 +160,7 @@ class ChildProcesses(ModelChangeListener):
         if self._writer is not None:
             self._writer.finish()
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Share no next model."""
         if self._draft is not None:
             self._draft.discard()
@@ -184,8 +179,8 @@ class ChildProcesses(ModelChangeListener):
             "; ".join(troubles) or names or "none", values, WARN if troubles else OK
         )
 
-    def end(self) -> None:
-        """Have the companions end; `close` waits for that."""
+    def stop(self) -> None:
+        """Ask the processes to end; `close` waits for that."""
         for companion in self._companions:
             companion.ask_to_end()
 
@@ -200,6 +195,7 @@ class ChildProcesses(ModelChangeListener):
 
     def _look(self) -> None:
         assert self._writer is not None
+        self._writer.head.factor = self._pacer.factor
         self._writer.share_edits()
         now = time.monotonic()
         for companion in self._companions:

@@ -1,36 +1,113 @@
-"""What is made from the model, and follows when the model changes."""
+"""The components that the node consists of, one for each of its capabilities."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rclpy.node import Node
+
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep import Lockstep
+from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.run_control import RunControl
+from mujoco_ros.sim.stepping.step_listener import StepListener
 
 
-class ModelChangeListener:
-    """Goes along with a change of the model, step by step; each does nothing unless overridden.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeContext:
+    """What a component of the node works with.
 
-    `draft`, `prepare`, `switch` and `finish` are called once each, in this order, with other
-    things happening between them; or else `abort`, after `draft` or `prepare` at the latest.
+    Attributes:
+        node: The ROS node.
+        arguments: Arguments of the command line, for child processes.
+        endpoints: Opens topics that may be closed while the node runs.
+        parameters: The node's parameters, declared with their values.
+        simulation: The simulation; its model and data belong to the physics thread.
+        run: Play, pause and step; belongs to the physics thread.
+        pacer: The pace of the physics thread, and owned by it.
+        lockstep: Makes the clock wait for commands; belongs to the physics thread.
+        models: Changes the model while it is simulated.
+        rejections: Log and counters of rejected commands.
+        submit: Hands commands to the physics thread, with checks of their stamps.
     """
 
-    def draft(self, plant: Plant) -> None:
-        """Do what takes long, in a thread of its own, while the present model is simulated.
+    node: Node
+    arguments: Sequence[str]
+    endpoints: Endpoints
+    parameters: Parameters
+    simulation: Simulation
+    run: RunControl
+    pacer: Pacer
+    lockstep: Lockstep
+    models: ModelSwitch
+    rejections: RejectionLog
+    submit: CommandSubmission
 
-        Other threads use this object meanwhile.
+
+class Component(StepListener, ParameterListener):
+    """A capability of the node; override what applies.
+
+    Constructors run in the executor's thread, before the simulation starts, and open the ROS
+    endpoints. `expand_parameters`, `check_parameters` and `apply_parameters` handle sets of
+    parameters. `wait`, `before_step`, `after_step` and `while_paused` run in the physics thread.
+
+    Attributes:
+        name: Name of the row on /diagnostics; needed by a component that overrides `report`.
+        parameters: Parameters that the node declares before it constructs the component.
+    """
+
+    name: ClassVar[str] = ""
+    parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
+
+    # A change of the model: `build`, `prepare`, `commit` and `finish`, or `rollback` after the
+    # first or the second. The simulation goes on in between.
+
+    def build(self, plant: Plant) -> None:
+        """Do the slow work for the next model, in a worker thread, while this object is in use.
 
         Raises:
-            ModelError: The change is impossible; it is given up.
+            UserInputError: The change is impossible.
         """
 
     def prepare(self, plant: Plant) -> None:
-        """Get ready for what the next model brings, in the executor's thread.
+        """Open what the next model needs, in the executor's thread.
 
         Raises:
-            ModelError: The change is impossible; it is given up.
+            UserInputError: The change is impossible.
         """
 
-    def switch(self) -> None:
-        """Go over to what was prepared, in the physics thread, between two steps: quickly."""
+    def commit(self) -> None:
+        """Switch to what was prepared, in the physics thread, between two steps."""
 
     def finish(self) -> None:
-        """Offer what is new and destroy what is gone, in the executor's thread."""
+        """Close what the previous model needed, in the executor's thread."""
 
-    def abort(self) -> None:
-        """Forget what was prepared, if anything was, in the executor's thread."""
+    def rollback(self) -> None:
+        """Discard what was prepared, in the executor's thread."""
+
+    # Life cycle, in the executor's thread.
+
+    def on_reset(self, event: SimulationReset) -> None:
+        """Follow a reset of the simulation."""
+
+    def report(self) -> DiagnosticReport:
+        """Return the row on /diagnostics."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Start, right before the physics thread does."""
+
+    def stop(self) -> None:
+        """Begin to stop; the physics thread still runs."""
+
+    def close(self) -> None:
+        """Close what is open, after the physics thread has ended; in reverse order."""

@@ -4,14 +4,14 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import SimpleQueue
+from typing import Protocol
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.component import ModelChangeListener
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.command_queue import QueueFullError
@@ -44,151 +44,182 @@ class _Change:
     fresh: bool
 
 
-class ModelSwitch:
-    """The one place that changes the model: one change after the other, while the physics runs.
+class ModelChangeListener(Protocol):
+    """Follows a change of the model; `Component` documents the methods and their threads."""
 
-    A thread of its own builds the next model beside the running one. When it is there, and all
-    followers are ready for it, the physics thread goes over to it between two steps. Whatever fails
-    before that leaves everything as it was.
+    def build(self, plant: Plant) -> None:
+        """Do the slow work for the next model, in a worker thread."""
+
+    def prepare(self, plant: Plant) -> None:
+        """Open what the next model needs."""
+
+    def commit(self) -> None:
+        """Switch to what was prepared, in the physics thread."""
+
+    def finish(self) -> None:
+        """Close what the previous model needed."""
+
+    def rollback(self) -> None:
+        """Discard what was prepared."""
+
+
+class ModelSwitch:
+    """The one place that changes the model: one change at a time, while the physics runs.
+
+    A worker thread builds the next model beside the current one. When it is built and all listeners
+    are prepared, the physics thread switches to it between two steps. Any failure before that
+    leaves everything unchanged.
 
     Attributes:
-        simulation: What is simulated.
-        holds: How the physics was held up by changes so far.
+        simulation: The simulation.
+        holds: How long the physics thread was held by changes so far.
     """
 
-    def __init__(self, node: Node, simulation: Simulation) -> None:
-        """Change the model of `simulation`; the executor is that of `node`."""
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        listeners: Sequence[ModelChangeListener],
+        begin_time: Callable[[], float] | None = None,
+    ) -> None:
+        """Change the model of a simulation.
+
+        Args:
+            node: Its executor calls the listeners.
+            simulation: The simulation.
+            listeners: Follow each change, in this order; may grow until the first change.
+            begin_time: Returns the simulated time at which a fresh model begins [s], in the physics
+                thread; without it, 0.
+        """
         self.simulation = simulation
         self.holds = HoldTimes()
-        self.begins: Callable[[], float] = lambda: 0.0
-        """Returns the simulated time [s] at which a fresh model begins; for the physics thread."""
         self._node = node
-        self._followers: list[ModelChangeListener] = []
+        self._listeners = listeners
+        self._begin_time = begin_time
         self._waiting: deque[_Change] = deque()
-        self._present: _Change | None = None
-        self._drafts: SimpleQueue[_Change] = SimpleQueue()
+        self._current: _Change | None = None
+        self._builds: SimpleQueue[_Change] = SimpleQueue()
         self._worker = threading.Thread(target=self._work, name="model change", daemon=True)
         self._ended = False
 
     @property
     def busy(self) -> bool:
-        """Return whether a change is under way."""
-        return self._present is not None
-
-    def follow(self, follower: ModelChangeListener) -> None:
-        """Have `follower` go along with changes, after those who follow already."""
-        self._followers.append(follower)
+        """Return whether a change is in progress."""
+        return self._current is not None
 
     def change(self, build: Build, done: Done, *, fresh: bool = False) -> None:
-        """Change the model, after the changes that were asked for before.
-
-        Call this in the executor's thread.
+        """Change the model, after the changes requested before; call it in the executor's thread.
 
         Args:
-            build: Returns the next assembly, given the present one; runs in a thread of its own.
-            done: Called in the executor's thread: with None when everything has changed, or with
-                what prevented it, when nothing has.
-            fresh: Whether to start anew with the next model, and keep nothing of the present one.
+            build: Returns the next assembly, given the current one; runs in the worker thread.
+            done: Called in the executor's thread: with None after the change, or with the error
+                that prevented it, in which case nothing has changed.
+            fresh: Whether the next model starts in its initial state and keeps nothing of the
+                current one.
         """
         change = _Change(build=build, done=done, fresh=fresh)
         if self._ended:
-            self._tell(change, EndedError("the simulator is shutting down"))
+            self._report(change, EndedError("the simulator is shutting down"))
             return
         self._waiting.append(change)
         self._next()
 
     def close(self) -> None:
-        """Give up all changes, after the physics thread has ended."""
+        """Abandon all changes, after the physics thread has ended."""
         self._ended = True
         waiting, self._waiting = list(self._waiting), deque()
         for change in waiting:
-            self._tell(change, EndedError("the simulator is shutting down"))
+            self._report(change, EndedError("the simulator is shutting down"))
 
     def _next(self) -> None:
-        if self._present is None and self._waiting:
-            self._present = self._waiting.popleft()
-            self._drafts.put(self._present)
+        if self._current is None and self._waiting:
+            self._current = self._waiting.popleft()
+            self._builds.put(self._current)
             if not self._worker.is_alive():
                 self._worker.start()
 
     def _work(self) -> None:
-        """Draft one change after the other; one thread for all, as each keeps memory of its own."""
+        """Build one model after the other; one thread for all, as each keeps memory of its own."""
         while True:
-            self._draft(self._drafts.get())
+            self._build(self._builds.get())
 
-    def _draft(self, change: _Change) -> None:
+    def _build(self, change: _Change) -> None:
         try:
             plant = self.simulation.plan(change.build(self.simulation.assembly))
             plant.fresh = change.fresh
-            for follower in self._followers:
-                follower.draft(plant)
+            for listener in self._listeners:
+                listener.build(plant)
         except Exception as error:
-            self._later(self._give_up, change, error)
+            self._later(self._abandon, change, error)
         else:
             self._later(self._prepare, change, plant)
 
     def _prepare(self, change: _Change, plant: Plant) -> None:
         try:
-            for follower in self._followers:
-                follower.prepare(plant)
+            for listener in self._listeners:
+                listener.prepare(plant)
             held = self.simulation.commands.submit(
                 lambda: self._hold(plant, fresh=change.fresh), urgent=True
             )
         except QueueFullError:
-            self._give_up(change, EndedError("the simulator is shutting down"))
+            self._abandon(change, EndedError("the simulator is shutting down"))
         except Exception as error:
-            self._give_up(change, error)
+            self._abandon(change, error)
         else:
             held.add_done_callback(lambda held: self._later(self._finish, change, held))
 
     def _hold(self, plant: Plant, *, fresh: bool) -> float:
-        """Go over to a plant, in the physics thread; return how long that took [s]."""
+        """Switch to a plant, in the physics thread; return how long that took [s]."""
         begin = time.perf_counter()
-        self.simulation.succeed(plant, fresh=fresh, time=self.begins())
-        for follower in self._followers:
+        self.simulation.switch_model(
+            plant, fresh=fresh, time=0.0 if self._begin_time is None else self._begin_time()
+        )
+        for listener in self._listeners:
             try:
-                follower.switch()
-            except Exception:  # the model has changed: the others must go along
-                _LOG.exception("%s did not follow a change of the model", type(follower).__name__)
+                listener.commit()
+            except Exception:  # the model has changed: the others must follow
+                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
         return time.perf_counter() - begin
 
     def _finish(self, change: _Change, held: "Future[float]") -> None:
         if held.cancelled():
-            self._give_up(change, EndedError("the simulator is shutting down"))
+            self._abandon(change, EndedError("the simulator is shutting down"))
             return
         error = held.exception()
         if isinstance(error, Exception):
-            self._give_up(change, error)
+            self._abandon(change, error)
             return
         duration, before = held.result(), self.holds
         self.holds = HoldTimes(
             count=before.count + 1, last=duration, longest=max(before.longest, duration)
         )
-        for follower in self._followers:
+        for listener in self._listeners:
             try:
-                follower.finish()
+                listener.finish()
             except Exception:
-                _LOG.exception("%s did not follow a change of the model", type(follower).__name__)
+                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
         self._end(change, None)
 
-    def _give_up(self, change: _Change, error: Exception) -> None:
-        for follower in self._followers:
+    def _abandon(self, change: _Change, error: Exception) -> None:
+        for listener in self._listeners:
             try:
-                follower.abort()
+                listener.rollback()
             except Exception:
-                _LOG.exception("%s cannot give up a change", type(follower).__name__)
+                _LOG.exception(
+                    "%s failed to roll back a change of the model", type(listener).__name__
+                )
         self._end(change, error)
 
     def _end(self, change: _Change, error: Exception | None) -> None:
-        self._present = None
-        self._tell(change, error)
+        self._current = None
+        self._report(change, error)
         self._next()
 
-    def _tell(self, change: _Change, error: Exception | None) -> None:
+    def _report(self, change: _Change, error: Exception | None) -> None:
         try:
             change.done(error)
         except Exception:
-            _LOG.exception("a change of the model cannot be told")
+            _LOG.exception("the result of a change of the model could not be reported")
 
     def _later(self, call: Callable[..., None], *args: object) -> None:
         """Call something in the executor's thread."""

@@ -35,7 +35,7 @@ _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "
 class Plant:
     """A model with its state, drives, commands and senses, at the start of its scene.
 
-    It belongs to one thread at a time: to whoever makes it, until `Simulation.succeed` takes it.
+    It belongs to one thread at a time: the one that makes it, until `Simulation.switch_model`.
 
     Attributes:
         assembly: The scene.

@@ -76,7 +76,7 @@ class Simulation:
         """What the engine warned of, oldest first; whoever logs them takes them out."""
         self.events: deque[Event] = deque()
         """What those who command have to be told, oldest first; whoever tells them takes it out."""
-        self.on_event: Callable[[], object] = lambda: None
+        self.on_event: list[Callable[[], object]] = []
         """Called by the physics thread when an event was added."""
         self.on_timestep: list[Callable[[float], object]] = []
         """Called by the physics thread with a new timestep [s]."""
@@ -99,7 +99,7 @@ class Simulation:
     def plan(self, assembly: Assembly) -> Plant:
         """Make what could be simulated next; nothing that is simulated now is touched.
 
-        Any thread may call this, and hand the result to `succeed`.
+        Any thread may call this, and hand the result to `switch_model`.
 
         Args:
             assembly: A scene; parts it shares with the present one go on where they are.
@@ -109,7 +109,7 @@ class Simulation:
         """
         return self._plan(assembly, self.plant)
 
-    def succeed(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
+    def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
         """Go over to another plant, between two steps.
 
         What is in both models goes on as if nothing had happened, to the last bit of its state:
@@ -130,7 +130,7 @@ class Simulation:
             if not any(control is other for other in plant.controls):
                 control.reset(f"robot '{robot.name}' is no longer there")
         self._take(plant)
-        self.wrenches.succeed(plant.model, plant.data, fresh=fresh)
+        self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
             self.data.time = now
             self.reset(time=time)
@@ -239,7 +239,8 @@ class Simulation:
             for listener in self.on_reset:
                 listener()
         self.events.append(event)
-        self.on_event()
+        for listener in self.on_event:
+            listener()
 
     def _plan(self, assembly: Assembly, before: Plant | None) -> Plant:
         return Plant(

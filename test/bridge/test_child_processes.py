@@ -50,7 +50,7 @@ class Beside:
         """Wait until another camera process was started."""
         assert self.listener.spin_until(lambda: self.cameras() not in (pid, None))
 
-    def row(self, name: str = "companions") -> DiagnosticStatus:
+    def row(self, name: str = "child processes") -> DiagnosticStatus:
         """Return what is said next."""
         count, found = len(self.said), []
 
@@ -64,7 +64,7 @@ class Beside:
         assert self.listener.spin_until(hear)
         return found[-1]
 
-    def figure(self, key: str, row: str = "companions") -> str:
+    def figure(self, key: str, row: str = "child processes") -> str:
         return next(value.value for value in self.row(row).values if value.key == key)
 
     def dropped(self) -> float:

@@ -4,7 +4,6 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -274,7 +273,7 @@ def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
 
 
 def test_clients_that_die_in_mid_action_do_no_harm(fuzzed: Fuzzed) -> None:
-    support = Path(__file__).parent / "support"
+    support = ROOT / "test" / "support" / "ros"
     for _ in range(2):
         client = subprocess.Popen(
             [sys.executable, support / "dying_client.py", "20"],

@@ -11,7 +11,7 @@ from changing import BOX, Changing, adding, arm, removing
 from commanders import Commander, point
 from simulators import steps_of
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.model_switch import EndedError
 from mujoco_ros.control.events import GoalEnded
 from mujoco_ros.model.errors import UserInputError
@@ -33,7 +33,7 @@ def _names(bench: Changing) -> list[str]:
     return [part.name for part in bench.simulation.assembly.parts]
 
 
-class _Witness(ModelChangeListener):
+class _Witness(Component):
     """Notes what it is asked for, by whom; raises where it is told to."""
 
     def __init__(self, raises: str = "") -> None:
@@ -46,22 +46,22 @@ class _Witness(ModelChangeListener):
         if what == self._raises:
             raise UserInputError(f"no {what}")
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         self.plants.append(plant)
-        self._note("draft")
+        self._note("build")
 
     def prepare(self, plant: Plant) -> None:
         assert plant is self.plants[-1]
         self._note("prepare")
 
-    def switch(self) -> None:
-        self._note("switch")
+    def commit(self) -> None:
+        self._note("commit")
 
     def finish(self) -> None:
         self._note("finish")
 
-    def abort(self) -> None:
-        self._note("abort")
+    def rollback(self) -> None:
+        self._note("rollback")
 
     @property
     def steps(self) -> list[str]:
@@ -74,8 +74,8 @@ def _fail(_assembly: Assembly) -> Assembly:
 
 def test_a_change_is_drafted_beside_the_physics_and_followed_in_order(bench: Changing) -> None:
     first, second = _Witness(), _Witness()
-    bench.world.follow(first)
-    bench.world.follow(second)
+    bench.components.append(first)
+    bench.components.append(second)
     bench.change(adding(arm("second")))
     assert _names(bench)[-1] == "second"
     assert first.plants == [bench.simulation.plant]
@@ -84,9 +84,9 @@ def test_a_change_is_drafted_beside_the_physics_and_followed_in_order(bench: Cha
         first.heard
         == second.heard
         == [
-            ("draft", "model change"),
+            ("build", "model change"),
             ("prepare", here),
-            ("switch", here),
+            ("commit", here),
             ("finish", here),
         ]
     )
@@ -112,19 +112,19 @@ def test_while_a_change_is_drafted_the_physics_goes_on(bench: Changing) -> None:
     assert not bench.world.busy
 
 
-@pytest.mark.parametrize("raises", ["build", "draft", "prepare"])
+@pytest.mark.parametrize("raises", ["assembly", "build", "prepare"])
 def test_what_fails_leaves_everything_as_it_was(bench: Changing, raises: str) -> None:
     first, faulty = _Witness(), _Witness(raises)
-    bench.world.follow(first)
-    bench.world.follow(faulty)
+    bench.components.append(first)
+    bench.components.append(faulty)
     plant, topics, services = bench.simulation.plant, bench.topics(), bench.services()
-    build = _fail if raises == "build" else adding(arm("second"))
+    build = _fail if raises == "assembly" else adding(arm("second"))
     error = bench.wait(bench.ask(build))
     assert isinstance(error, UserInputError)
     assert str(error) in ("it cannot be built", f"no {raises}")
     assert bench.simulation.plant is plant
-    assert first.steps[-1] == faulty.steps[-1] == "abort"
-    assert "switch" not in first.steps
+    assert first.steps[-1] == faulty.steps[-1] == "rollback"
+    assert "commit" not in first.steps
     assert (bench.topics(), bench.services()) == (topics, services)
     assert bench.world.holds.count == 0
     bench.run(0.01)
@@ -162,13 +162,13 @@ def test_holds_of_the_physics_are_counted(bench: Changing) -> None:
 def test_a_follower_that_fails_to_switch_is_told_of_and_the_others_go_along(
     bench: Changing, caplog: pytest.LogCaptureFixture
 ) -> None:
-    faulty, after = _Witness("switch"), _Witness()
-    bench.world.follow(faulty)
-    bench.world.follow(after)
+    faulty, after = _Witness("commit"), _Witness()
+    bench.components.append(faulty)
+    bench.components.append(after)
     bench.change(adding(arm("second")))
-    assert after.steps == ["draft", "prepare", "switch", "finish"]
+    assert after.steps == ["build", "prepare", "commit", "finish"]
     assert [record.getMessage() for record in caplog.records] == [
-        "_Witness did not follow a change of the model"
+        "_Witness failed in a change of the model"
     ]
 
 
@@ -178,7 +178,7 @@ def test_what_raises_when_it_is_told_of_the_end_keeps_no_other_change_from_comin
     bench.world.change(_fail, lambda _error: 1 // 0)
     bench.change(adding(arm("second")))
     assert [record.getMessage() for record in caplog.records] == [
-        "a change of the model cannot be told"
+        "the result of a change of the model could not be reported"
     ]
 
 

@@ -13,7 +13,8 @@ from sensor_msgs.msg import Imu, JointState
 from simulators import Simulator, Starter
 from zoo import PERIODIC, Zoo
 
-from mujoco_ros.bridge.node import MujocoNode
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component_node import ComponentNode
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError
 from mujoco_ros.control.events import SimulationReset
 
@@ -132,17 +133,17 @@ def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> 
     assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
 
 
-def test_a_reset_is_told_of_even_if_parameters_cannot_follow() -> None:
-    told: list[SimulationReset] = []
+def test_a_component_that_fails_after_a_reset_keeps_no_other_from_following() -> None:
+    class Faulty(Component):
+        def on_reset(self, event: SimulationReset) -> None:
+            raise ParameterRejectedError("no")
 
-    def refuse(*_args: object) -> None:
-        raise ParameterRejectedError("no")
+    class Witness(Component):
+        def on_reset(self, event: SimulationReset) -> None:
+            events.append(event)
 
-    node: Any = SimpleNamespace(
-        run_control=SimpleNamespace(resetting=SimpleNamespace(tell=told.append)),
-        _control=SimpleNamespace(show_gains=refuse),
-    )
+    events: list[SimulationReset] = []
+    node: Any = SimpleNamespace(components=[Faulty(), Witness()])
     event = SimulationReset(time=0.0, before=1.0, gain_changes=0)
-    with pytest.raises(ParameterRejectedError):
-        MujocoNode._was_reset(node, event)
-    assert told == [event]
+    ComponentNode.notify_reset(node, event)
+    assert events == [event]

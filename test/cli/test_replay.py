@@ -175,7 +175,7 @@ def test_what_there_is_of_a_broken_log_is_played(replay, arm_log, tmp_path):
     playing = replay(broken, "--at-end", "loop")
     playing.until(lambda: len(playing.states) > 10)
     assert "its last record is incomplete" in playing.output
-    assert "what is before that is played" in playing.output
+    assert "the rows before it are played" in playing.output
 
 
 @pytest.mark.parametrize(

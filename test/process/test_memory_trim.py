@@ -8,13 +8,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import ctypes
 import gc
-from mujoco_ros.process.memory_trim import Memory, resident
+from mujoco_ros.process.memory_trim import MemoryTrimmer, resident
 
 class Ring:
     def __init__(self):
         self.me = self
 
-memory = Memory()
+memory = MemoryTrimmer()
 assert not gc.isenabled()
 Ring()
 memory.tidy()

@@ -1,12 +1,14 @@
-"""Lockstep by parameters: for whom the clock waits, how long, and what then."""
+"""Lockstep: the clock waits for commands, as parameters configure it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command, Parameters
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
@@ -21,8 +23,40 @@ _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
 
 
-class LockstepParameters(ModelChangeListener):
-    """Has the clock wait as the parameters say."""
+class LockstepParameters(Component):
+    """Makes the clock wait at every tick for the sources that parameters name."""
+
+    name = "lockstep"
+    parameters = (
+        ParameterSpec(
+            name="mode",
+            default="realtime",
+            description="Whether the clock follows the wall clock alone, or also waits at every "
+            "tick for the sources of commands",
+            choices=("realtime", "lockstep"),
+        ),
+        ParameterSpec(
+            name="lockstep_sources",
+            default="",
+            description="Sources that the clock waits for in lockstep: topics of joint commands, "
+            "each with its ticks per simulated second, such as 'joint_commands@200, "
+            "left_arm/position_controller/commands@100'",
+        ),
+        ParameterSpec(
+            name="lockstep_timeout",
+            default=1.0,
+            description="Wall time in seconds after which a missing command is logged",
+            low=0.001,
+            high=3600.0,
+        ),
+        ParameterSpec(
+            name="lockstep_policy",
+            default="wait",
+            description="What the clock does after lockstep_timeout: wait on, or proceed without "
+            "the command and count that on /diagnostics",
+            choices=("wait", "proceed"),
+        ),
+    )
 
     def __init__(
         self,
@@ -31,49 +65,48 @@ class LockstepParameters(ModelChangeListener):
         lockstep: Lockstep,
         *,
         controllers: bool,
-        on_change: Callable[[], object] = lambda: None,
     ) -> None:
-        """Configure `lockstep` by the parameters, which are declared.
+        """Configure `lockstep` from the parameters.
 
         Args:
-            parameters: The node's parameters.
-            simulation: Whose clock it is.
-            lockstep: What waits.
+            parameters: The node's parameters, declared.
+            simulation: The simulation.
+            lockstep: The lockstep of its clock.
             controllers: Whether there are forward command controllers.
-            on_change: Called in the physics thread when other robots are waited for.
 
         Raises:
-            ModelError: A parameter names a source there is not.
+            UserInputError: A parameter names a source that does not exist.
         """
         self._parameters = parameters
         self._simulation = simulation
         self._lockstep = lockstep
         self._controllers = controllers
-        self._on_change = on_change
         self._next = LockstepConfig()
-        self._check({"mode": parameters.values["mode"]})
+        self.check_parameters({"mode": parameters.values["mode"]})
         lockstep.configure(self._config(simulation))
-        parameters.guards.append(self._check)
 
-    def change(self, values: Mapping[str, Any]) -> Callable[[], None]:
-        """Return what the physics thread has to do for accepted parameters."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that reconfigures the lockstep."""
         if not values.keys() & set(_NAMES):
-            return lambda: None
-        config = self._config(self._simulation)
-        return lambda: self._configure(config)
+            return None
+        return partial(self._lockstep.configure, self._config(self._simulation))
+
+    def wait(self, now: float) -> float:
+        """Make the clock wait for commands."""
+        return self._lockstep.wait(now)
 
     def prepare(self, plant: Plant) -> None:
-        """Get ready for a change of the model."""
+        """Find the sources of the next model."""
         self._next = self._config(plant)
 
-    def switch(self) -> None:
-        """Wait for those whose robots there are now; ticks of those who stay go on."""
-        self._configure(self._next)
+    def commit(self) -> None:
+        """Wait for the sources of the new model; ticks of sources that remain continue."""
+        self._lockstep.configure(self._next)
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
         if self._parameters.values["mode"] != "lockstep":
-            return DiagnosticReport("off: the clock waits for nobody", {})
+            return DiagnosticReport("off: the clock waits for no source", {})
         awaited = self._lockstep.awaited
         values = {"waiting for": ", ".join(awaited)}
         silent = []
@@ -90,20 +123,14 @@ class LockstepParameters(ModelChangeListener):
             return DiagnosticReport(f"no command on {', '.join(silent)}", values, WARN)
         gone = [topic for topic in self._sources() if topic not in self._lockstep.status]
         if gone:
-            text = f"the clock does not wait for {', '.join(gone)}: the robot is not there"
+            text = f"the clock does not wait for {', '.join(gone)}: its robot does not exist"
             return DiagnosticReport(text, values, WARN)
-        return DiagnosticReport("in step", values, OK)
+        return DiagnosticReport("in lockstep", values, OK)
 
-    def _configure(self, config: LockstepConfig) -> None:
-        before = self._lockstep.robots
-        self._lockstep.configure(config)
-        if self._lockstep.robots != before:
-            self._on_change()
-
-    def _check(self, values: Mapping[str, Any]) -> None:
-        """Refuse sources that there are not, or a lockstep without any."""
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject unknown sources, and a lockstep without sources."""
         if not values.keys() & {"mode", "lockstep_sources"}:
-            return  # the robots of sources may be gone by now
+            return  # the robots of sources may have been deleted
         settled = {**self._parameters.values, **values}
         sources = parse_sources(settled["lockstep_sources"])
         if settled["mode"] != "lockstep" and "lockstep_sources" not in values:
@@ -119,7 +146,7 @@ class LockstepParameters(ModelChangeListener):
                 raise unknown("topic of commands", topic, there, where="lockstep_sources")
 
     def _config(self, world: Simulation | Plant) -> LockstepConfig:
-        """Return what the parameters ask for, of the robots there are."""
+        """Return the configuration that the parameters request, for the robots that exist."""
         values = self._parameters.values
         there = command_topics(world, controllers=self._controllers)
         return LockstepConfig(
@@ -162,7 +189,7 @@ def parse_sources(text: str) -> dict[str, float]:
 
 
 def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str, str]:
-    """Return the topics by which joints are commanded, and whose robot's."""
+    """Return the topics that command joints, with the name of the robot."""
     topics = {}
     for robot, control in zip(world.layout.robots, world.controls, strict=True):
         if not robot.joints.names:

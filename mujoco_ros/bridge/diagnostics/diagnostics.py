@@ -1,7 +1,7 @@
 """Honest figures about time and the engine's health, on /diagnostics."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -38,27 +38,34 @@ class Diagnostics:
         node: Node,
         simulation: Simulation,
         physics: PhysicsThread,
-        lost: Callable[[], dict[str, int]],
-        refusals: Mapping[str, int],
-        parameters: Mapping[str, Any],
+        rejections: Mapping[str, int],
+        values: Mapping[str, Any],
+        rows: Iterable[tuple[str, Callable[[], DiagnosticReport]]],
     ) -> None:
         """Start the timer; the physics thread must not run yet.
 
         Args:
             node: The node.
-            simulation: What is reported on.
+            simulation: The simulation.
             physics: The thread that steps it.
-            lost: Returns how many messages the middleware refused, by topic.
-            refusals: What went wrong with commands, and how often.
-            parameters: The node's parameters, as they are at any time, for the limits.
+            rejections: Counters of rejected commands.
+            values: The current values of the node's parameters, for the limits.
+            rows: Names of further rows, and what reports them; called in the executor's thread for
+                each message.
+
+        Raises:
+            ValueError: Two rows have the same name.
         """
         self._node = node
         self._simulation = simulation
         self._physics = physics
-        self._lost = lost
-        self._refusals = refusals
-        self._parameters = parameters
+        self._rejections = rejections
+        self._values = values
         self._rows: dict[str, Callable[[], DiagnosticReport]] = {}
+        for name, report in rows:
+            if name in self._rows or name in ROWS:
+                raise ValueError(f"/diagnostics has a row '{name}' already")
+            self._rows[name] = report
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         log = node.get_logger()
         # rclpy wants one place in the code for each severity.
@@ -71,12 +78,6 @@ class Diagnostics:
         # Not the node's clock: under use_sim_time it would stop when there is most to tell.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(_LOOK_S, guarded(self._look), clock=steady)
-
-    def add(self, name: str, report: Callable[[], DiagnosticReport]) -> None:
-        """Add a row; `report` is called in the executor's thread for each message."""
-        if name in self._rows or name in ROWS:
-            raise ValueError(f"/diagnostics has a row '{name}' already")
-        self._rows[name] = report
 
     def finish(self) -> None:
         """Tell what there is left to tell after the physics thread has ended."""
@@ -119,7 +120,7 @@ class Diagnostics:
             self._warnings.report("MuJoCo", "warnings", said, detail=f"{when}{time}")
 
     def _snapshot(self, status: Status) -> DiagnosticSnapshot:
-        return DiagnosticSnapshot(status, dict(self._refusals), self._lost())
+        return DiagnosticSnapshot(status, dict(self._rejections))
 
     def _publish(self, status: Status) -> None:
         before, now = self._before, self._snapshot(status)
@@ -131,7 +132,10 @@ class Diagnostics:
                 f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
                 detail=f" (before {status.sim_time:.3f} s)",
             )
-        reports = {name: partial(row, now, before) for name, row in ROWS.items()} | self._rows
+        reports: dict[str, Callable[[], DiagnosticReport]] = {
+            name: partial(row, now, before) for name, row in ROWS.items()
+        }
+        reports |= self._rows
         message = DiagnosticArray(status=[self._status(n, r) for n, r in reports.items()])
         message.header.stamp = stamp(status.sim_time)
         with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
@@ -142,7 +146,7 @@ class Diagnostics:
             report = row()
         except Exception as error:  # it would end the process
             report = DiagnosticReport(f"no figures: {error!r}", {}, level=ERROR)
-        level, text = report.judged(self._parameters)
+        level, text = report.judged(self._values)
         return DiagnosticStatus(
             name=f"{self._node.get_name()}: {name}",
             hardware_id="MuJoCo",

@@ -25,12 +25,10 @@ class DiagnosticSnapshot(NamedTuple):
     Attributes:
         status: How the simulation fares.
         refusals: What went wrong with commands, and how often, since the start.
-        lost: Messages the middleware did not take since the start, by topic.
     """
 
     status: Status
     refusals: Mapping[str, int]
-    lost: Mapping[str, int]
 
 
 def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
@@ -157,16 +155,6 @@ def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> Diagnostic
     return DiagnosticReport("as they come" if values else "none yet", values, figures=(stale,))
 
 
-def middleware(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
-    """Report what the middleware did not take."""
-    lost = sum(now.lost.values()) - sum(before.lost.values())
-    return DiagnosticReport(
-        "takes every message",
-        {f"messages lost on {topic}": str(count) for topic, count in now.lost.items()},
-        figures=(Metric("lost_messages", lost, f"did not take {lost} messages"),),
-    )
-
-
 def world(present: Callable[[], HoldTimes]) -> Callable[[], DiagnosticReport]:
     """Return what reports how long changes of the world held the physics up."""
     seen = present().count
@@ -202,7 +190,6 @@ ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticRep
     "real time": real_time,
     "engine": engine,
     "control": control,
-    "middleware": middleware,
     "commands": commands,
 }
 """What makes each row of what is the case now, and was at the report before."""

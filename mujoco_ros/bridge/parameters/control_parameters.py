@@ -1,7 +1,7 @@
 """Every robot's parameters: PD gains, and how it treats what it is told."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.control_specs import (
     FORWARD,
     GAINS,
@@ -22,7 +22,8 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import POSITION
@@ -119,7 +120,7 @@ class _Robot:
         )
 
 
-class ControlParameters(ModelChangeListener):
+class ControlParameters(Component):
     """Declares the parameters of all robots, and turns accepted changes into commands.
 
     Everything here runs in the executor's thread; what `change` returns is for the physics thread.
@@ -146,7 +147,6 @@ class ControlParameters(ModelChangeListener):
         simulation.configured_gains = simulation.plant.configured_gains
         simulation.drives.set_gains(*_stacked(simulation.configured_gains))
         self.finish()
-        parameters.expand = self._expand
 
     def prepare(self, plant: Plant) -> None:
         """Find out what new robots have to set, and give it to the next plant.
@@ -198,12 +198,12 @@ class ControlParameters(ModelChangeListener):
         }
         self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._place}
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Forget the next robots."""
         self._next, self._values = {}, {}
 
-    def change(self, values: Mapping[str, Any]) -> Callable[[], None]:
-        """Return the command that makes accepted parameters take effect."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that applies accepted gains and settings."""
         for robot in self._robots.values():
             if robot.gains_file in values:
                 robot.configured = robot.read
@@ -211,7 +211,7 @@ class ControlParameters(ModelChangeListener):
         for name, (part, place) in gains.items():
             self._robots[part].gains[place] = values[name]
         if self._in_force:
-            return lambda: None
+            return None
         if gains:
             self._changes += 1
             self._changed_by |= dict.fromkeys(gains, self._changes)
@@ -244,6 +244,11 @@ class ControlParameters(ModelChangeListener):
                 control.configure(*of_control)
 
         return command
+
+    def on_reset(self, event: SimulationReset) -> None:
+        """Show the gains that a reset restored."""
+        if event.state:
+            self.show_gains(event.gain_changes, event.gains)
 
     def show_gains(self, gain_changes: int, present: Mapping[object, Gains] | None = None) -> None:
         """Have the parameters say what gains are in force, where they were not set by parameters.
@@ -296,7 +301,7 @@ class ControlParameters(ModelChangeListener):
         robot.configured = robot.gains.copy()
         settle(_settings_specs(robot))
 
-    def _expand(self, values: Mapping[str, Any]) -> dict[str, float]:
+    def expand_parameters(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the gains in the files that a set of parameters names."""
         gains = {}
         for robot in self._robots.values():

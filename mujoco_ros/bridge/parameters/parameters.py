@@ -13,6 +13,7 @@ from rclpy.parameter import Parameter
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec, plain, shown
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.command_queue import QueueFullError
 
 # What rclpy itself reads from the overrides, declared or not.
 _FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
@@ -30,24 +31,56 @@ class ParameterRejectedError(ParameterNotDeclaredException):
         Exception.__init__(self, reason)
 
 
+Command = Callable[[], object]
+"""What the physics thread must do for accepted parameters."""
+Submit = Callable[[Command], object]
+
+
+class ParameterListener:
+    """Expands, checks and applies sets of parameters, in the executor's thread.
+
+    Override what applies.
+    """
+
+    def expand_parameters(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return further parameters that a set implies; those named in the set win.
+
+        Raises:
+            UserInputError: The set is rejected.
+        """
+        return {}
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Check a set of parameters, with those it implies.
+
+        Raises:
+            UserInputError: The set is rejected.
+        """
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Apply an accepted set; return what the physics thread must do, if anything."""
+        return None
+
+
 class Parameters:
     """The parameters of a node: declared from specs, refused with a reason, logged when changed.
 
     Attributes:
         values: Their values by name; lists are tuples.
-        expand: Returns what a set of parameters sets beside those that are named in it, and may
-            refuse the set with a ModelError. What the client itself names in the same request wins.
-        apply: Called with what was accepted, before the client is told.
-        guards: Called with all that a set of parameters sets; may refuse it with a ModelError.
-        offered: Parameters that come into being when they are set: there may be thousands.
+        listeners: Expand, check and apply sets of parameters, in this order.
+        offered: Parameters that are declared when they are first set: there may be thousands.
     """
 
-    def __init__(self, node: Node) -> None:
-        """Watch over `node`; what is declared on it later counts as well."""
+    def __init__(self, node: Node, submit: Submit | None = None) -> None:
+        """Handle the parameters of a node.
+
+        Args:
+            node: The node; parameters that it declares itself are left to rclpy.
+            submit: Has a function called in the physics thread; without it, it is called at once.
+        """
+        self._submit = submit
         self.values: dict[str, Any] = {}
-        self.expand: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _values: {}
-        self.apply: Callable[[Mapping[str, Any]], None] = lambda _values: None
-        self.guards: list[Callable[[Mapping[str, Any]], None]] = []
+        self.listeners: list[ParameterListener] = []
         self.offered: Mapping[str, ParameterSpec] = {}
         self._node = node
         self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
@@ -169,9 +202,11 @@ class Parameters:
                 given[name] = value
             prepared.append(parameter)
         try:
-            implied = self.expand(given)
-            for guard in self.guards:
-                guard({**implied, **given})
+            implied: dict[str, Any] = {}
+            for listener in self.listeners:
+                implied |= listener.expand_parameters(given)
+            for listener in self.listeners:
+                listener.check_parameters({**implied, **given})
         except UserInputError as error:
             raise ParameterRejectedError(str(error)) from error
         named = self._asked | given.keys()
@@ -199,12 +234,29 @@ class Parameters:
         self.values |= accepted
         self._asked |= self._asking
         self._asking = set()
-        self.apply(accepted)
+        self._apply(accepted)
         if self._settling:
             return
         self._settling = later(self._node, self._settle)
         if not self._settling:
             self._settle()
+
+    def _apply(self, values: Mapping[str, Any]) -> None:
+        applied = (listener.apply_parameters(values) for listener in self.listeners)
+        commands = [command for command in applied if command is not None]
+
+        def run() -> None:
+            for command in commands:
+                command()
+
+        try:
+            if commands and self._submit is not None:
+                self._submit(run)
+            else:
+                run()
+        except QueueFullError as error:
+            names = ", ".join(values)
+            self._node.get_logger().error(f"parameters {names} do not take effect: {error}")
 
     def _settle(self) -> None:
         """Log in one line what the request changed, and forget it."""

@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.topic_names import within
@@ -36,7 +36,7 @@ class _Served:
     endpoints: list[Publisher | Subscription] = field(default_factory=list)
 
 
-class ActuatorServer(ModelChangeListener):
+class ActuatorServer(Component):
     """Takes ``actuator_controller/commands`` of every robot that has such actuators.
 
     They are commanded in the order that the latched ``actuator_controller/actuators`` tells.
@@ -59,10 +59,10 @@ class ActuatorServer(ModelChangeListener):
         self._controllers = controllers
         self._served: dict[Part, _Served] = {}
         self._next: dict[Part, tuple[str, tuple[Control, ...]]] = {}
-        self.draft(simulation.plant)
+        self.build(simulation.plant)
         self.finish()
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Find the controls of the next model."""
         controls: Mapping[str, tuple[Control, ...]] = (
             free_controls(plant) if self._controllers else {}
@@ -73,7 +73,7 @@ class ActuatorServer(ModelChangeListener):
             if controls.get(robot.name)
         }
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Go over to the places that the controls have in the next model."""
         for part, served in self._served.items():
             known = served.controls if part in self._next else ()

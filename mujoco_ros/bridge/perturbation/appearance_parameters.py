@@ -5,7 +5,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
@@ -41,7 +41,7 @@ LOOKS = (
 _RGBA, _SIZE = LOOKS
 
 
-class AppearanceParameters(ModelChangeListener):
+class AppearanceParameters(Component):
     """Offers them; each is declared when it is first set, since a model has hundreds.
 
     A reset leaves them as they are; a world that is loaded brings its own.
@@ -56,22 +56,22 @@ class AppearanceParameters(ModelChangeListener):
         self._specs: dict[str, ParameterSpec] = {}
         self._scratch: mujoco.MjData | None = None  # of the next model
         self._fresh = False
-        self.draft(simulation.plant)
+        self.build(simulation.plant)
         self._offer()
 
     def start(self) -> None:
         """Give the simulation, which does not run yet, what the user wants."""
         set_looks(self._simulation.model, self._changed())
 
-    def change(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
-        """Return the command that makes accepted parameters take effect; None without any."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
+        """Return the command that writes colours and sizes."""
         mine = {self._looks[name]: v for name, v in values.items() if name in self._looks}
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
         return lambda: set_looks(simulation.model, mine, scratch)
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """See what the next model offers."""
         self._next, self._specs = {}, {}
         for look in looks(plant.model):
@@ -84,7 +84,7 @@ class AppearanceParameters(ModelChangeListener):
         """See whether the next world is another."""
         self._fresh = plant.fresh
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Let what stays look as it does."""
         scratch, self._scratch = self._scratch, None
         if not self._fresh:

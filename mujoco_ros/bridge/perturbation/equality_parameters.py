@@ -7,10 +7,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
+from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
@@ -28,7 +29,7 @@ _TYPES = {
 }
 
 
-class EqualityParameters(ModelChangeListener):
+class EqualityParameters(Component):
     """Declares them, applies accepted ones, and tells what a reset or a snapshot made of them."""
 
     def __init__(
@@ -60,8 +61,8 @@ class EqualityParameters(ModelChangeListener):
             model.eq_active0[_index(model, element)] = value
             simulation.data.eq_active[_index(model, element)] = value
 
-    def change(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
-        """Return the command that makes accepted parameters take effect; None without any."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
+        """Return the command that switches constraints."""
         # A client may be quicker than `finish`; its command then comes after the change.
         known = {**self._elements, **self._next}
         mine = {known[name]: value for name, value in values.items() if name in known}
@@ -77,8 +78,13 @@ class EqualityParameters(ModelChangeListener):
 
         return command
 
-    def restore(self) -> None:
-        """Have the parameters tell what holds, after something else than a client changed it."""
+    def on_reset(self, event: SimulationReset) -> None:
+        """Show which constraints are active after a reset."""
+        if event.state:
+            self._restore()
+
+    def _restore(self) -> None:
+        """Show which constraints are active, after something else than a parameter changed it."""
         if not self._elements:
             return
         changes = self._changes
@@ -123,16 +129,16 @@ class EqualityParameters(ModelChangeListener):
         gone = [name for name in self._elements if name not in self._next]
         self._elements, self._added = self._next, []
         self._parameters.withdraw(gone)
-        self.restore()
+        self._restore()
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Undeclare what was declared for a model that does not come."""
         self._parameters.withdraw(self._added)
         self._added = []
 
     def _tell(self, changes: int, model: mujoco.MjModel, active: np.ndarray) -> None:
         if changes != self._changes or model is not self._simulation.model:
-            self.restore()  # a client was quicker
+            self._restore()  # a client was quicker
             return
         wrong = {}
         for parameter, element in self._elements.items():

@@ -8,7 +8,7 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.perturbation.poses import pose_in_world
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
@@ -29,7 +29,7 @@ class _Moved:
     subscription: Subscription | None = None
 
 
-class MocapServer(ModelChangeListener):
+class MocapServer(Component):
     """Takes ``mocap/<body>/pose`` for every mocap body."""
 
     def __init__(
@@ -51,7 +51,7 @@ class MocapServer(ModelChangeListener):
         self._bodies: dict[str, _Moved] = {}
         self._next: dict[str, MocapBody] = {}
         self.prepare(simulation.plant)
-        self.switch()
+        self.commit()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
@@ -70,7 +70,7 @@ class MocapServer(ModelChangeListener):
                 )
             self._next[topic] = body
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Go over to the rows of the next model."""
         for topic, moved in self._bodies.items():
             moved.row = self._next[topic].mocap if topic in self._next else -1

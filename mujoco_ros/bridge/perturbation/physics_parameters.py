@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.model.errors import UserInputError
@@ -111,7 +111,7 @@ PHYSICS_PARAMETERS = (
 """Each option, by the name that a scene has for it; its default is what the model has."""
 
 
-class PhysicsParameters(ModelChangeListener):
+class PhysicsParameters(Component):
     """Declares them, and applies accepted ones between two steps.
 
     A reset leaves them as they are; a world that is loaded brings its own.
@@ -129,14 +129,13 @@ class PhysicsParameters(ModelChangeListener):
         self._wanted = of_model = read_options(simulation.model.opt)
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
         values = parameters.declare(self._specs)
-        parameters.guards.append(self._guard)
         self._wanted = replace(of_model, **_named(values))
         if self._wanted != of_model:
             try_options(simulation.model, self._wanted)
             self._write(self._wanted)
 
-    def change(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
-        """Return the command that makes accepted parameters take effect; None without any."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
+        """Return the command that writes accepted options."""
         named = _named(values)
         if not named:
             return None
@@ -167,7 +166,8 @@ class PhysicsParameters(ModelChangeListener):
             self._wanted = read_options(self._simulation.model.opt)
             self._parameters.set({spec.name: _of(self._wanted, spec) for spec in self._specs})
 
-    def _guard(self, values: Mapping[str, Any]) -> None:
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject options with which the engine does not run the model."""
         options = replace(self._wanted, **_named(values))
         if any(getattr(options, name) != getattr(self._wanted, name) for name in CHOICES):
             try:

@@ -11,6 +11,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.perturbation.poses import point, pose_in_world
 from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
@@ -35,25 +36,25 @@ _HOLDS = ("KEEP_ALIVE", "POSE_UPDATE", "MOUSE_DOWN")
 _ENDS = "MOUSE_UP"
 
 
-class PullServer:
+class PullServer(Component):
     """Takes ``external_wrench/pull``, and pulls as long as that is repeated."""
 
     def __init__(
         self,
         endpoints: Endpoints,
         simulation: Simulation,
-        find: Callable[[str], BodyFrame],
         submit: CommandSubmission,
         refusals: RejectionLog,
+        find: Callable[[str], BodyFrame],
     ) -> None:
         """Open the topic.
 
         Args:
             endpoints: Opens it.
             simulation: What is pulled.
-            find: Returns where a frame is that forces can move, or raises a `UserInputError`.
-            submit: Hands over commands.
-            refusals: Told what is wrong.
+            submit: Hands commands to the physics thread.
+            refusals: Log and counters of rejected commands.
+            find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
         """
         self._endpoints, self._simulation, self._find = endpoints, simulation, find
         self._submit, self._refusals = submit, refusals

@@ -10,8 +10,9 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
@@ -29,16 +30,35 @@ _LARGEST = 1e9
 """Beyond, the engine's numbers would be no use: it resets at accelerations of 1e10."""
 
 
-class WrenchServer(ModelChangeListener):
-    """Takes ``external_wrench`` of the scene and of every robot, and lets it act."""
+class WrenchServer(Component):
+    """Applies wrenches from ``external_wrench`` of the scene and of every robot."""
+
+    name = "perturbation"
+    parameters = (
+        ParameterSpec(
+            name="external_wrench_timeout",
+            default=0.0,
+            description="Simulated time for which a message on external_wrench acts [s]; 0 is until"
+            " the next one for its frame",
+            low=0.0,
+            high=3600.0,
+        ),
+        ParameterSpec(
+            name="external_wrench_axes",
+            default="frame",
+            description="Axes of the messages on external_wrench: those of the frame they name, or "
+            "of the world; they act at the origin of the frame either way",
+            choices=("frame", "world"),
+        ),
+    )
 
     def __init__(
         self,
         endpoints: Endpoints,
         simulation: Simulation,
-        parameters: Parameters,
         submit: CommandSubmission,
         refusals: RejectionLog,
+        parameters: Parameters,
     ) -> None:
         """Open the topics."""
         self._endpoints = endpoints
@@ -51,10 +71,10 @@ class WrenchServer(ModelChangeListener):
         self._model: mujoco.MjModel = simulation.model
         self._places: Mapping[str, BodyFrame] = {}
         self._next: tuple[mujoco.MjModel, ModelLayout, Mapping[str, BodyFrame]]
-        self.draft(simulation.plant)
+        self.build(simulation.plant)
         self.finish()
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Find the frames of the next model."""
         self._next = (plant.model, plant.layout, places(plant.model, plant.layout))
 

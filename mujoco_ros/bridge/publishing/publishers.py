@@ -1,12 +1,18 @@
 """Everything the simulation publishes at its own pace."""
 
+import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from rclpy.publisher import Publisher
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.template_publisher import (
     Batch,
     SerializedTopic,
@@ -14,13 +20,17 @@ from mujoco_ros.bridge.publishing.template_publisher import (
     split,
 )
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
+from mujoco_ros.bridge.publishing.topics import RATES, WrenchSign, clock_topic
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.model.scene.config import FASTEST_HZ, SLOWEST_HZ
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
+from mujoco_ros.sim.stepping.run_control import RunControl
 
+_LOG = logging.getLogger(__name__)
+_RATE = "publish_rate."
 _NEVER = 0
 """Instead of a number of steps: not by itself."""
 
@@ -90,43 +100,67 @@ class _Stage:
         ]
 
 
-class Publishers(ModelChangeListener):
+class Publishers(Component):
     """Publishes the samples of a simulation: every topic at its own rate, /clock with them.
 
     A topic that the next model has as well keeps its publisher when the model changes.
 
-    Attributes:
-        is_last: Whether the simulation stands still after the present step, so that everything is
-            to be published with it.
     """
+
+    name = "middleware"
+    parameters = (
+        *(
+            ParameterSpec(
+                name=f"{_RATE}{topic}",
+                default=rate,
+                description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is "
+                "off",
+                low=0.0,
+                high=FASTEST_HZ,
+                least=SLOWEST_HZ,
+            )
+            for topic, rate in RATES.items()
+        ),
+        ParameterSpec(
+            name="wrench_sign",
+            default="child_on_parent",
+            description="Sign of wrenches: the load that the child side of a sensor puts on its "
+            "parent (a stance foot reads up, the weight carried), or the reverse",
+            choices=("child_on_parent", "parent_on_child"),
+            read_only=True,
+        ),
+    )
 
     def __init__(
         self,
         endpoints: Endpoints,
         simulation: Simulation,
         frames: Callable[[Plant], FramePlan],
-        wrench_sign: WrenchSign,
+        values: Mapping[str, Any],
         *,
+        run: RunControl,
         controllers: bool = True,
         lockstep: Lockstep | None = None,
     ) -> None:
-        """Create the publishers of every topic; `set_rates` decides when they are used.
+        """Create the publishers of every topic.
 
         Args:
             endpoints: Opens the publishers.
-            simulation: What is published.
+            simulation: The simulation.
             frames: Returns the frames on /tf.
-            wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+            values: Values of `parameters`.
+            run: Run control; after the last of the steps it was asked for, every topic is
+                published.
             controllers: Whether to publish the state of the robots' trajectory controllers.
-            lockstep: Where the clock waits for those who command a robot, all that it senses is
-                published at every tick, and its joint states at ticks only.
+            lockstep: For robots that it waits for, all sensors are published at every tick, and
+                joint states at ticks only.
         """
-        self.is_last: Callable[[], bool] = lambda: False
+        self._run = run
         self._lockstep = lockstep or Lockstep(simulation)
         self._endpoints = endpoints
         self._simulation = simulation
         self._frames = frames
-        self._wrench_sign: WrenchSign = wrench_sign
+        self._wrench_sign: WrenchSign = values["wrench_sign"]
         self._controllers = controllers
         self._ticking: frozenset[str] = frozenset()
         self._arrived: deque[TemplatePublisher] = deque(
@@ -134,16 +168,18 @@ class Publishers(ModelChangeListener):
         )  # somebody began to listen to these
         self._publishers: dict[str, Publisher] = {}
         self._open: dict[str, TemplatePublisher] = {}
-        self._rates: dict[str, float] = {}
+        self._reported = 0  # lost messages in the last report
+        self._rates = {topic: values[_RATE + topic] for topic in RATES}
         self._settings = _Settings()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
         clock = SerializedTopic(clock_topic())
         self._clock = self._outlet(clock)
         self._clock_batch = Batch({self._clock: clock}, {})
-        self.draft(simulation.plant)
+        self.build(simulation.plant)
         self.prepare(simulation.plant)
-        self.switch()
+        self.commit()
+        simulation.on_timestep.append(lambda _timestep: self._arrange())
 
     @property
     def _outlets(self) -> list[TemplatePublisher]:
@@ -155,11 +191,18 @@ class Publishers(ModelChangeListener):
         """Names of all topics, /clock first."""
         return [outlet.topic.name for outlet in (self._clock, *self._outlets)]
 
-    def lost(self) -> dict[str, int]:
-        """Return how many messages the middleware did not take, for each topic with any."""
-        return {o.topic.name: o.lost for o in (self._clock, *self._outlets) if o.lost}
+    def report(self) -> DiagnosticReport:
+        """Return the row on /diagnostics: the messages that the middleware rejected."""
+        lost = {o.topic.name: o.lost for o in (self._clock, *self._outlets) if o.lost}
+        before, self._reported = self._reported, sum(lost.values())
+        new = self._reported - before
+        return DiagnosticReport(
+            "accepts every message",
+            {f"messages lost on {topic}": str(count) for topic, count in lost.items()},
+            figures=(Metric("lost_messages", new, f"rejected {new} messages"),),
+        )
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Plan what is published of the next plant.
 
         Raises:
@@ -181,7 +224,7 @@ class Publishers(ModelChangeListener):
         self._next = _Stage(programme, outlets, self._settings)
         self._next.arrange(self._settings)
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Publish what was prepared."""
         stage, self._next, self._drafted = self._next, None, None
         assert stage is not None
@@ -196,24 +239,44 @@ class Publishers(ModelChangeListener):
         """Close what is not published any more."""
         self._close_others(self._stage)
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Close what was opened for the next plant."""
         self._next = self._drafted = None
         self._close_others(self._stage)
 
-    def set_rates(self, rates: dict[str, float]) -> None:
-        """Set the publish rates [Hz of simulated time], 0 for off; a robot's own go before."""
-        self._rates = dict(rates)
-        self._settings = self._present_settings()
-        self._stage.arrange(self._settings)
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that sets publish rates."""
+        rates = {topic: values[_RATE + topic] for topic in RATES if _RATE + topic in values}
+        return partial(self.set_rates, rates) if rates else None
 
-    def publish(self) -> None:
-        """Publish what is due at the present sample; called once per step."""
+    def set_rates(self, rates: Mapping[str, float]) -> None:
+        """Set publish rates [Hz of simulated time], 0 for off; rates of a robot take precedence."""
+        self._rates = {**self._rates, **rates}
+        self._arrange()
+
+    def start(self) -> None:
+        """Log the topics."""
+        _LOG.info("topics: %s", ", ".join(self.names))
+
+    def wait(self, _now: float) -> float:
+        """Publish the sample again to new subscriptions while the clock waits for commands."""
+        if self._arrived and self._lockstep.waiting:
+            self._repeat()
+        return 0.0
+
+    def after_step(self) -> None:
+        """Publish what is due."""
+        self.publish()
+
+    def publish(self, *, everything: bool = False) -> None:
+        """Publish what is due at the current sample, or everything; called once per step."""
+        if self._lockstep.robots is not self._settings.locked:
+            self._arrange()
         # By the time, not counted: what is published after a reset is the same each time.
         step = self._simulation.step_number
         stamp = None
         ticking = self._ticking = self._lockstep.begin()
-        last = self.is_last()
+        last = everything or self._run.is_last()
         if ticking:
             self._arrived.clear()  # they hear of it now
             stamp = split(self._simulation.time)
@@ -230,10 +293,13 @@ class Publishers(ModelChangeListener):
                     update()
                 due.batch.publish(*stamp)
 
-    def repeat(self) -> None:
-        """Publish the sample of the last tick once more for those who came after it."""
-        if not self._arrived:
-            return
+    def _arrange(self) -> None:
+        """Batch topics by the present rates, timestep and lockstep."""
+        self._settings = self._present_settings()
+        self._stage.arrange(self._settings)
+
+    def _repeat(self) -> None:
+        """Publish the sample of the last tick again, to subscriptions matched since."""
         outlets = [self._arrived.popleft() for _ in range(len(self._arrived))]
         stamp = split(self._simulation.time)
         self._clock_batch.repeat(*stamp, outlets)

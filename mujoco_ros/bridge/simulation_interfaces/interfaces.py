@@ -1,7 +1,7 @@
 """What of simulation_interfaces is served, and what that makes the simulator able to do."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import simulation_interfaces.action
@@ -10,9 +10,16 @@ import simulation_interfaces.srv
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.model.errors import UserInputError
 
+PREFIX = ParameterSpec(
+    name="simulation_interfaces_prefix",
+    default="~/",
+    description="Prefix of the names of the services of simulation_interfaces",
+    read_only=True,
+)
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")
 _CUSTOM_INFO = (
     "mujoco_ros: MuJoCo for ROS 2; docs/simulation_control.md tells what each service does"
@@ -27,25 +34,25 @@ class SimulationInterfaces:
 
     Attributes:
         node: The node that serves them.
-        spawn_formats: Formats of what can be spawned.
     """
 
-    def __init__(self, node: Node, prefix: str) -> None:
-        """Serve nothing yet but GetSimulatorFeatures.
+    def __init__(self, node: Node, prefix: str, spawn_formats: Sequence[str] = ()) -> None:
+        """Serve GetSimulatorFeatures.
 
         Args:
             node: The node.
-            prefix: What all names begin with.
+            prefix: Prefix of all names.
+            spawn_formats: Formats of models that can be spawned.
 
         Raises:
             ModelError: The prefix makes no valid names.
         """
         self.node = node
-        self.spawn_formats: list[str] = []
+        self._spawn_formats = list(spawn_formats)
         self._prefix = prefix
         self._features: set[int] = set()
         try:
-            self.serve("GetSimulatorFeatures", self._tell_features)
+            self.serve("GetSimulatorFeatures", self._get_features)
         except (NameValidationException, ValueError) as error:
             raise UserInputError(
                 f"parameter 'simulation_interfaces_prefix' cannot be '{prefix}': {error}"
@@ -96,10 +103,10 @@ class SimulationInterfaces:
         known = simulation_interfaces.msg.SimulatorFeatures
         self._features -= {getattr(known, name) for name in features if hasattr(known, name)}
 
-    def _tell_features(self, _request: object, answer: Responder) -> None:
-        told = answer.response.features
-        told.features, told.spawn_formats = self.features, self.spawn_formats
-        told.custom_info = _CUSTOM_INFO
+    def _get_features(self, _request: object, answer: Responder) -> None:
+        features = answer.response.features
+        features.features, features.spawn_formats = self.features, self._spawn_formats
+        features.custom_info = _CUSTOM_INFO
         answer()
 
 

@@ -1,4 +1,4 @@
-"""ResetSimulation, and the event that tells of every reset."""
+"""The service ResetSimulation, and the topic of every reset."""
 
 from collections.abc import Callable
 
@@ -24,11 +24,11 @@ _SCOPES = {
     "spawned": ResetSimulation.Request.SCOPE_SPAWNED,
 }
 _EVENT = QoSProfile(depth=10)
-"""Not latched: who comes later has nothing from before the reset to forget."""
+"""Not latched: a later subscriber has nothing from before the reset."""
 
 
 class ResetService:
-    """Resets the simulation when asked to, and tells of every reset on ``~/reset_event``."""
+    """Resets the simulation on request, and publishes every reset on ``~/reset_event``."""
 
     def __init__(
         self,
@@ -36,24 +36,21 @@ class ResetService:
         endpoints: Endpoints,
         commands: CommandQueue,
         run: RunControl,
+        rewinds: bool,
+        delete_spawned: DeleteSpawned | None,
     ) -> None:
-        """Serve ResetSimulation.
-
-        Args:
-            interfaces: Where it is served.
-            endpoints: Opens the topic of the event.
-            commands: The way into the physics thread.
-            run: Resets.
-        """
+        """Serve ResetSimulation; see `RunControlServices` for the arguments."""
         self._interfaces = interfaces
         self._commands, self._run = commands, run
-        self._delete_spawned: DeleteSpawned | None = None
-        self._rewinds = False
+        self._delete_spawned = delete_spawned
+        self._rewinds = rewinds
         self._events = endpoints.publisher(Header, "~/reset_event", _EVENT)
         served = interfaces.serve("ResetSimulation", self._reset, "SIMULATION_RESET")
         self._claim = interfaces.claim if served else lambda *_features: None
         self._claim("SIMULATION_RESET_STATE")
-        self.rewinds = True
+        if delete_spawned is not None:
+            self._claim("SIMULATION_RESET_SPAWNED")
+        self.rewinds = rewinds
 
     @property
     def rewinds(self) -> bool:
@@ -68,28 +65,20 @@ class ResetService:
         else:
             self._interfaces.withdraw("SIMULATION_RESET_TIME")
 
-    def delete_spawned_by(self, delete: DeleteSpawned) -> None:
-        """Have `delete` remove what was spawned; it calls back with what went wrong, if anything.
-
-        Both happen in the executor's thread.
-        """
-        self._delete_spawned = delete
-        self._claim("SIMULATION_RESET_SPAWNED")
-
     @property
     def time(self) -> float | None:
         """Time to set at a full reset [s]; None if the clock goes on."""
         return 0.0 if self._rewinds else None
 
     def delete_spawned(self, done: Done) -> None:
-        """Delete what was spawned, and call back."""
+        """Delete the spawned entities, then call `done`."""
         if self._delete_spawned is None:
             done(None)
         else:
             self._delete_spawned(done)
 
-    def tell(self, event: SimulationReset) -> None:
-        """Publish that the simulation was reset: when it is now, and what was."""
+    def publish(self, event: SimulationReset) -> None:
+        """Publish that the simulation was reset: the time now, and which of time and state."""
         time = event.time < event.before or not event.state
         what = [name for name, was in (("time", time), ("state", event.state)) if was]
         self._events.publish(Header(stamp=stamp(event.time), frame_id=" ".join(what)))
@@ -124,10 +113,10 @@ class ResetService:
             reset()
 
     def _unable(self, scope: int, asked: list[str]) -> str:
-        """Say why the scopes of a request cannot be reset; empty if they can."""
+        """Return why the scopes of a request cannot be reset; empty if they can."""
         unknown = scope & ~sum(_SCOPES.values())
         if unknown:
-            return f"scope {scope} has bits that mean nothing: {unknown}"
+            return f"scope {scope} has unknown bits: {unknown}"
         if "time" in asked and not self._rewinds:
             return "the time is not reset, as the parameter reset_time is 'continue'"
         if "spawned" in asked and self._delete_spawned is None:

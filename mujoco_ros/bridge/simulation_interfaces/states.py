@@ -1,4 +1,4 @@
-"""GetSimulationState and SetSimulationState: playing, paused, stopped, and the end."""
+"""The services GetSimulationState and SetSimulationState."""
 
 from collections.abc import Callable
 
@@ -30,15 +30,11 @@ _NAMES = {
     if hasattr(SimulationState, name)
 }
 _ASKED = (*_NUMBERS.values(), SimulationState.STATE_QUITTING)
-"""States that can be asked for; the others are those of a world that is not there."""
+"""States that can be requested; the others mean that there is no world."""
 
 
 class StateServices:
-    """Tells and changes what the simulation does.
-
-    Attributes:
-        world: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, else None.
-    """
+    """Serves GetSimulationState and SetSimulationState."""
 
     def __init__(
         self,
@@ -46,21 +42,14 @@ class StateServices:
         commands: CommandQueue,
         run: RunControl,
         resetting: ResetService,
-        leave: Callable[[], object],
+        quit: Callable[[], object],
+        world_state: Callable[[], int | None] | None,
     ) -> None:
-        """Serve both.
-
-        Args:
-            interfaces: Where they are served.
-            commands: The way into the physics thread.
-            run: Plays and pauses.
-            resetting: What stopping does beside.
-            leave: Ends the simulator soon; called in the executor's thread.
-        """
-        self.world: Callable[[], int | None] = lambda: None
+        """Serve both; see `RunControlServices` for the arguments."""
+        self._world_state = world_state
         self._commands, self._run = commands, run
-        self._resetting, self._leave = resetting, leave
-        self._leaving = False
+        self._resetting, self._quit = resetting, quit
+        self._quitting = False
         self._node = interfaces.node
         interfaces.serve("GetSimulationState", self._get, "SIMULATION_STATE_GETTING")
         interfaces.serve(
@@ -69,10 +58,10 @@ class StateServices:
 
     @property
     def number(self) -> int:
-        """The present state, one of the constants of SimulationState."""
-        if self._leaving:
+        """The current state, one of the constants of SimulationState."""
+        if self._quitting:
             return int(SimulationState.STATE_QUITTING)
-        world = self.world()
+        world = None if self._world_state is None else self._world_state()
         return int(_NUMBERS[self._run.state] if world is None else world)
 
     def _get(self, _request: GetSimulationState.Request, answer: Responder) -> None:
@@ -86,10 +75,10 @@ class StateServices:
         if problem:
             _refuse(answer, SetSimulationState.Response.INCORRECT_TRANSITION, problem)
         elif target == SimulationState.STATE_QUITTING:
-            self._leaving = True
+            self._quitting = True
             answer.response.result.result = Result.RESULT_OK
             answer()
-            self._leave()
+            self._quit()
         elif target == present and not self._run.stepping:
             self._refuse_present(target, answer)
         elif target == SimulationState.STATE_STOPPED:
@@ -98,7 +87,7 @@ class StateServices:
             answer.ask(self._commands, lambda: self._change(target), lambda _none: _succeed(answer))
 
     def _problem(self, target: int, present: int) -> str:
-        """Say why the state cannot become `target`; empty if it can."""
+        """Return why the state cannot become `target`; empty if it can."""
         if target not in _ASKED:
             asked = ", ".join(_NAMES[number] for number in _ASKED)
             what = _NAMES.get(target, str(target))
@@ -117,7 +106,7 @@ class StateServices:
             self._run.pause()
 
     def _stop(self, answer: Responder) -> None:
-        """Stand still first, then undo all there is to undo."""
+        """Pause, delete what was spawned, then reset."""
 
         def stop(error: Exception | None) -> None:
             if error is not None:

@@ -1,11 +1,11 @@
-"""The robot_description of every robot there is."""
+"""The topic robot_description of every robot."""
 
 from collections.abc import Callable
 
 from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.topic_names import within
@@ -16,44 +16,44 @@ from mujoco_ros.sim.plant import Plant
 Edit = Callable[[Plant, list[RobotDescription]], list[RobotDescription]]
 
 
-class RobotDescriptions(ModelChangeListener):
-    """Publishes each robot's robot_description as long as the robot is there."""
+class RobotDescriptions(Component):
+    """Publishes each robot's robot_description while the robot exists."""
 
     def __init__(self, endpoints: Endpoints, plant: Plant, edit: Edit | None = None) -> None:
-        """Publish those of the robots of `plant`.
+        """Publish the descriptions of the robots of `plant`.
 
         Args:
             endpoints: Opens the topics.
-            plant: Whose robots are described first.
-            edit: Returns what is to be said of a plant's robots, given what would be said.
+            plant: The first plant.
+            edit: Returns the descriptions to publish, given those made from the model.
 
         Raises:
-            ModelError: A file that a description is made from is wrong.
+            UserInputError: A file that a description is made from is wrong.
         """
         self._endpoints = endpoints
         self._edit: Edit = edit or (lambda _plant, described: described)
         self._next: tuple[Plant, list[RobotDescription]] | None = None
         self._publishers: dict[Part, Publisher] = {}
-        self.draft(plant)
+        self.build(plant)
         self.finish()
 
     def of(self, plant: Plant) -> list[RobotDescription]:
-        """Return the descriptions of a plant's robots, which were drafted before."""
+        """Return the descriptions of the plant that was built last."""
         assert self._next is not None
         assert self._next[0] is plant
         return self._next[1]
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Describe the robots of the next plant.
 
         Raises:
-            ModelError: A file that a description is made from is wrong.
+            UserInputError: A file that a description is made from is wrong.
         """
         described = descriptions(plant.assembly, plant.layout)
         self._next = plant, self._edit(plant, described)
 
     def finish(self) -> None:
-        """Publish the descriptions of robots that have come, and withdraw those of robots gone."""
+        """Publish the descriptions of new robots; close the topics of deleted ones."""
         assert self._next is not None
         plant, described = self._next
         robots = dict(zip(plant.assembly.robots, described, strict=True))

@@ -1,10 +1,11 @@
-"""Frames that never move, on /tf_static."""
+"""The topic /tf_static."""
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.publisher import Publisher
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
@@ -12,11 +13,22 @@ from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.sim.plant import Plant
 
 
-class StaticFrames(ModelChangeListener):
-    """Plans the frames of each plant, and publishes those that do not move.
+class StaticFrames(Component):
+    """Plans the TF frames of each plant, and publishes the static ones.
 
-    tf2_ros' broadcaster would go on to publish the frames of robots that are gone.
+    tf2_ros' broadcaster would keep publishing the frames of deleted robots.
     """
+
+    parameters = (
+        ParameterSpec(
+            name="tf",
+            default="base",
+            description="Frames to publish: bases, free objects and sensors; all links as well "
+            "(without robot_state_publisher); or none",
+            choices=("base", "all", "none"),
+            read_only=True,
+        ),
+    )
 
     def __init__(
         self, endpoints: Endpoints, plant: Plant, mode: TfMode, descriptions: RobotDescriptions
@@ -24,10 +36,10 @@ class StaticFrames(ModelChangeListener):
         """Publish the frames of `plant`.
 
         Args:
-            endpoints: Opens the topic, if there are any such frames.
-            plant: What is simulated first.
+            endpoints: Opens the topic, if there are static frames.
+            plant: The first plant.
             mode: Which frames to publish; see `plan_frames`.
-            descriptions: The robot_descriptions, drafted before.
+            descriptions: The robot_descriptions, built before.
         """
         self._endpoints = endpoints
         self._mode: TfMode = mode
@@ -35,22 +47,22 @@ class StaticFrames(ModelChangeListener):
         self._publisher: Publisher | None = None
         self._published: list[TransformStamped] = []
         self._next: tuple[Plant, FramePlan] | None = None
-        self.draft(plant)
+        self.build(plant)
         self.finish()
 
     def of(self, plant: Plant) -> FramePlan:
-        """Return the plan of a plant, which was drafted before."""
+        """Return the plan of the plant that was built last."""
         assert self._next is not None
         assert self._next[0] is plant
         return self._next[1]
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Plan the frames of the next plant."""
         described = self._descriptions.of(plant)
         self._next = plant, plan_frames(plant.model, plant.layout, self._mode, described)
 
     def finish(self) -> None:
-        """Publish the frames of the present plant, unless they are those of the one before."""
+        """Publish the static frames, unless they are those of the previous plant."""
         assert self._next is not None
         static = self._next[1].static
         if static == self._published:

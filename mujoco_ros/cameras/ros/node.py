@@ -8,7 +8,7 @@ from rclpy.node import Node
 
 from mujoco_ros.bridge.log_handler import RosLogHandler
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
 from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
@@ -23,7 +23,7 @@ _OPENING_S = 60.0
 """How long it may take to open all topics, on a busy machine."""
 
 
-class CameraNode(Node):
+class CameraNode(Node, ParameterListener):
     """Publishes what cameras and lidars see, and contacts, while somebody listens.
 
     It reads the state from shared memory, so the simulation neither waits for it nor is disturbed.
@@ -52,7 +52,7 @@ class CameraNode(Node):
         self._settings = Parameters(self)
         self._drawing.change(self._settings.declare([LOOKS]))
         self._watch = FrameScheduler(state, self._follow_model)
-        self._settings.apply = self._apply
+        self._settings.listeners.append(self)
         self._figures = CameraDiagnostics(
             self._endpoints, lambda: self._watch.sources, self._drawing.report, lambda: state.time
         )
@@ -92,7 +92,8 @@ class CameraNode(Node):
             source.change(self._settings.values)
         return made
 
-    def _apply(self, values: Mapping[str, Any]) -> None:
+    def apply_parameters(self, values: Mapping[str, Any]) -> None:
+        """Apply settings of the renderer and of the cameras."""
         self._drawing.change(values)
         for source in self._watch.sources:
             source.change(values)

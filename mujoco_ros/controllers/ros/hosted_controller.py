@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from rclpy.node import Node
 
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
@@ -20,25 +21,28 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.gain_display import GainDisplay, Show
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
+from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
-from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 
 T = TypeVar("T")
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-class HostedController:
+class HostedController(Component):
     """A controller on a node of its own, in the process and the threads of the simulator.
 
     Attributes:
         node: The node, named after the controller.
         host: What runs it.
     """
+
+    name = "controller"
+    parameters = CONTROLLER_PARAMETERS
 
     def __init__(
         self,
@@ -67,7 +71,7 @@ class HostedController:
         # Those of a robot that was replaced go with its states.
         self._planners: WeakSet[Planner] = WeakSet()
         controller.store.provide(PLANNERS, self._planner)
-        self._simulation = simulation
+        self._simulation, self._beside = simulation, beside
         self._cost = Histogram()
         self.host = ControllerHost(simulation, controller, values["controller_robot"])
         name = controller_name(values["controller"])
@@ -82,30 +86,27 @@ class HostedController:
         )
         self._endpoints = Endpoints(self.node)
         self.host.on_gains = GainDisplay(self._endpoints, simulation, show_gains).changed
-        parameters = Parameters(self.node)
-        self._parameters = StateParameters(parameters, self.host.runner, self._submit)
+        parameters = Parameters(self.node, self._submit)
+        self._parameters = StateParameters(parameters, self.host.runner)
         parameters.refuse_unknown(known=values)
         self._contract = LifecycleInterface(
             self._endpoints, self.host.runner, self._submit, lambda: simulation.time
         )
 
-    def start(self, physics: PhysicsThread, beside: Node) -> None:
-        """Have the clock wait for it where it must, and its node served."""
-        physics.gates.append(self.host)
-        if beside.executor is not None:
-            beside.executor.add_node(self.node)
+    def start(self) -> None:
+        """Serve the controller's node with the executor of the simulator's node."""
+        if self._beside.executor is not None:
+            self._beside.executor.add_node(self.node)
 
-    def chain(self, publish: Callable[[], None]) -> Callable[[], None]:
-        """Return what does as `publish`, and then lets the controller see the sample."""
-        sampled, cost = self.host.sampled, self._cost.add
+    def wait(self, now: float) -> float:
+        """Make the clock wait for results that the next tick needs."""
+        return self.host.wait(now)
 
-        def publish_and_control() -> None:
-            publish()
-            begin = perf_counter()
-            if sampled():
-                cost(perf_counter() - begin)
-
-        return publish_and_control
+    def after_step(self) -> None:
+        """Tick the controller when it is due, and measure the cost."""
+        begin = perf_counter()
+        if self.host.sampled():
+            self._cost.add(perf_counter() - begin)
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""

@@ -2,17 +2,15 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
-from mujoco_ros.controllers.ros.lifecycle_interface import Submit
+from mujoco_ros.bridge.parameters.parameters import Command, ParameterListener, Parameters
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.strict import updated
-from mujoco_ros.sim.command_queue import QueueFullError
 
 STEP_BY_STEP = ParameterSpec(
     name="step_by_step",
@@ -22,23 +20,20 @@ STEP_BY_STEP = ParameterSpec(
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): ((?:.*\n(?: {8}.*\n?)*))", re.MULTILINE)
 
 
-class StateParameters:
+class StateParameters(ParameterListener):
     """Declares a parameter for each setting of each state: ``DESCEND.speed``.
 
     A set is checked by the state's own configuration, all or nothing; what was accepted acts from
     the state's next start.
     """
 
-    def __init__(
-        self, parameters: Parameters, runner: SupervisedController, submit: Submit[Any]
-    ) -> None:
+    def __init__(self, parameters: Parameters, runner: SupervisedController) -> None:
         """Declare them, and give the controller, which does not run yet, what the user set.
 
         Raises:
             ModelError: The user gave a value that a state cannot take.
         """
         self._machine = runner.controller.machine
-        self._submit = submit
         self._fields: dict[str, tuple[str, str]] = {}  # parameter to state and field
         self._configs = {
             state: config
@@ -54,24 +49,17 @@ class StateParameters:
         begun = {
             spec.name: values[spec.name] for spec in specs if values[spec.name] != spec.default
         }
-        self._check(begun)
-        self._take(begun)()
+        self.check_parameters(begun)
+        self.apply_parameters(begun)()
         parameters.declare(specs, values)
-        parameters.guards.append(self._check)
-        parameters.apply = self._apply
+        parameters.listeners.append(self)
 
-    def _check(self, values: Mapping[str, Any]) -> None:
-        """Refuse what a state's configuration refuses."""
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject values that the configuration of a state rejects."""
         self._changed(values)
 
-    def _apply(self, values: Mapping[str, Any]) -> None:
-        try:
-            self._submit(self._take(values))
-        except QueueFullError:
-            return  # it ends
-
-    def _take(self, values: Mapping[str, Any]) -> Callable[[], None]:
-        """Note accepted values; return what the controller's thread has to do for them."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command:
+        """Return the command that configures the states."""
         self._configs |= self._changed(values)
         settings = self._by_state(values)
         machine, stepping = self._machine, values.get(STEP_BY_STEP.name)

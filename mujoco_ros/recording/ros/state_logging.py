@@ -1,14 +1,15 @@
 """The log of the full state, switched on and off by parameters."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
@@ -18,11 +19,28 @@ _LOG = logging.getLogger(__name__)
 _FILE, _EVERY = "state_log", "state_log_every"
 
 
-class StateLogging(ModelChangeListener):
+class StateLogging(Component):
     """Writes the state of a simulation to the file that a parameter names.
 
     A change of the model, or of its timestep, begins another segment in the file.
     """
+
+    name = "state log"
+    parameters = (
+        ParameterSpec(
+            name=_FILE,
+            default="",
+            description="File to write the full state to at every step, which must not exist; empty"
+            " for none",
+        ),
+        ParameterSpec(
+            name=_EVERY,
+            default=1,
+            description="Steps from one row of the state log to the next",
+            low=1,
+            high=1_000_000,
+        ),
+    )
 
     def __init__(
         self,
@@ -30,15 +48,15 @@ class StateLogging(ModelChangeListener):
         values: Mapping[str, Any],
         describe: Describe = described,
     ) -> None:
-        """Begin as the parameters say.
+        """Open the log if the parameters name one.
 
         Args:
-            simulation: What is logged; its thread has not been started.
-            values: The values of all parameters.
-            describe: Gives the descriptions that are stored with a model.
+            simulation: The simulation; its thread has not been started.
+            values: The current values of all parameters.
+            describe: Returns the descriptions that are stored with a model.
 
         Raises:
-            ModelError: The file exists, or cannot be created.
+            UserInputError: The file exists, or cannot be created.
         """
         self._simulation = simulation
         self._values, self._describe = values, describe
@@ -50,23 +68,14 @@ class StateLogging(ModelChangeListener):
             self._writer = StateLogWriter(_path(values[_FILE]), describe)
             self._switch(self._writer, self._room(simulation.plant, values[_EVERY]))
 
-    def chain(self, publish: Callable[[], None]) -> Callable[[], None]:
-        """Return what does as `publish`, and then logs the step."""
+    def after_step(self) -> None:
+        """Log the step."""
+        ring = self._ring
+        if ring is not None and not ring.closed:
+            ring.step()
 
-        def publish_and_log() -> None:
-            publish()
-            ring = self._ring
-            if ring is not None and not ring.closed:
-                ring.step()
-
-        return publish_and_log
-
-    def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse a file that could not be created.
-
-        Raises:
-            ModelError: There is a file of that name, or no folder for it.
-        """
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject a file that could not be created."""
         name = values.get(_FILE, "")
         if not name or name == self._values[_FILE]:
             return
@@ -76,10 +85,10 @@ class StateLogging(ModelChangeListener):
         if not path.parent.is_dir():
             raise UserInputError(f"state log '{path}' cannot be created: there is no such folder")
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Follow parameters that were set to other values."""
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Open or close the log; return the command that switches to it."""
         if _FILE not in values and _EVERY not in values:
-            return
+            return None
         name, every, writer = self._values[_FILE], self._values[_EVERY], self._writer
         if (writer.path if writer is not None else None) != (_path(name) if name else None):
             if writer is not None:
@@ -87,22 +96,22 @@ class StateLogging(ModelChangeListener):
                 _LOG.info("the state log '%s' is complete", writer.path)
             self._writer = writer = self._open(name)
         elif self._ring is None or self._ring.every == every:
-            return
+            return None
         ring = None if writer is None else self._room(self._simulation.plant, every)
-        self._submit(lambda: self._switch(writer, ring))
+        return lambda: self._switch(writer, ring)
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """Make room for the rows of the next model."""
         if self._writer is not None:
             self._next = self._room(plant, self._values[_EVERY])
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """Log the next model."""
         ring, self._next = self._next, None
         if ring is not None:
             self._switch(self._writer, ring)
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Forget the next model."""
         self._next = None
 
@@ -157,12 +166,6 @@ class StateLogging(ModelChangeListener):
         self._ring = ring
         if writer is not None and ring is not None:
             writer.add(ring)
-
-    def _submit(self, command: Callable[[], None]) -> None:
-        try:
-            self._simulation.commands.submit(command, urgent=True)
-        except QueueFullError as error:
-            _LOG.error("the state log does not change: %s", error)
 
 
 def _path(name: str) -> Path:

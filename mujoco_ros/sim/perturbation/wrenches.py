@@ -115,7 +115,9 @@ class ExternalWrenches:
         for acting in self._acting:
             acting.add()
 
-    def succeed(self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False) -> None:
+    def switch_model(
+        self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False
+    ) -> None:
         """Go on in another model, on the bodies that have the same names there; pulls end.
 
         Args:

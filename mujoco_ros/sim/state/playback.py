@@ -24,25 +24,33 @@ class Playback(Simulation):
     """Goes through the rows of a log instead of computing what happens.
 
     Whoever publishes a simulation publishes a playback in the same way. Where the model changes,
-    it waits for `succeed` with the model of the segment that it asked for.
+    it waits for `switch_model` with the model of the segment that it asked for.
 
     Attributes:
         log: What is played.
         loops: Whether it begins anew at the end; otherwise it pauses.
-        on_segment: Called in the physics thread with the number of the segment that comes next.
-        on_end: Called in the physics thread when there is no row left.
     """
 
-    def __init__(self, log: StateLog) -> None:
-        """Begin with the first row of `log`.
+    def __init__(
+        self,
+        log: StateLog,
+        on_segment: Callable[[int], object],
+        on_end: Callable[[], object] | None = None,
+    ) -> None:
+        """Begin with the first row of a log.
+
+        Args:
+            log: The log.
+            on_segment: Called in the physics thread with the number of the next segment, when that
+                has another model; must call `switch_model` with it.
+            on_end: Called in the physics thread after the last row.
 
         Raises:
-            ModelError: Another version of MuJoCo wrote its model.
+            UserInputError: Another version of MuJoCo wrote its model.
         """
         self.log = log
         self.loops = False
-        self.on_segment: Callable[[int], object] = lambda _number: None
-        self.on_end: Callable[[], object] = lambda: None
+        self._on_segment, self._on_end = on_segment, on_end
         self._place = LogPosition(0, 0)
         self._coming: LogPosition | None = None
         super().__init__(log.segments[0].assembly)
@@ -68,7 +76,8 @@ class Playback(Simulation):
             self._go(LogPosition(0, 0))
         else:
             self.paused = True
-            self.on_end()
+            if self._on_end is not None:
+                self._on_end()
         return False
 
     def seek(self, time: float) -> None:
@@ -80,14 +89,14 @@ class Playback(Simulation):
         self._go(found)
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
-        """Go to the first row; or where `succeed` goes."""
+        """Go to the first row; or where `switch_model` goes."""
         super().reset(time=time, state=state)
         if self._coming is None:
             self._go(LogPosition(0, 0))
 
-    def succeed(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
+    def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
         """Go on with the segment that was asked for, whose model `plant` has."""
-        super().succeed(plant, fresh=True, time=time)
+        super().switch_model(plant, fresh=True, time=time)
         if self._coming is not None:
             self._place, self._coming = self._coming, None
         self._follow_segment()
@@ -98,7 +107,7 @@ class Playback(Simulation):
             self._place, self._coming = place, None
             return
         self._coming = place
-        self.on_segment(place.segment)
+        self._on_segment(place.segment)
 
     def _follow_segment(self) -> None:
         """Take a row for a step."""

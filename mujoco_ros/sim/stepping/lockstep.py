@@ -88,15 +88,11 @@ class Lockstep:
     stamp the last there was. One command answers a tick; others for it are dropped and counted.
 
     All of it belongs to the physics thread.
-
-    Attributes:
-        repeat: Publishes the tick's sample to those who have come since; called while it waits.
     """
 
     def __init__(self, simulation: Simulation) -> None:
         """Wait for nobody yet; `forget` is called when `simulation` is reset."""
         simulation.on_reset.append(self.forget)
-        self.repeat: Callable[[], object] = lambda: None
         self._simulation = simulation
         self._config = LockstepConfig()
         self._sources: dict[str, _Source] = {}
@@ -110,6 +106,11 @@ class Lockstep:
     def robots(self) -> frozenset[str]:
         """Return the robots whose sources are waited for."""
         return self._robots
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether the clock waits for a command."""
+        return self._awaiting
 
     @property
     def awaited(self) -> tuple[str, ...]:
@@ -191,7 +192,6 @@ class Lockstep:
                 self._proceed()
                 return 0.0
             left = _LOOK_S
-        self.repeat()  # they would wait for the tick, and the clock for them
         return min(left, _LOOK_S)
 
     def _measure(self) -> None:

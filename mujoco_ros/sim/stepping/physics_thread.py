@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import mujoco
@@ -13,68 +13,76 @@ from mujoco_ros.sim.stepping.histogram import Histogram
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
+from mujoco_ros.sim.stepping.step_listener import StepListener, overrides
 from mujoco_ros.sim.stepping.thread_priority import schedule
 
 _LOG = logging.getLogger(__name__)
-_LONGEST_NAP_S = 0.01
+_LONGEST_SLEEP_S = 0.01
 _LONGEST_PAUSE_S = 0.1
-"""Commands end a pause at once; this is for who sets `Simulation.paused` without one."""
+"""Commands end a pause at once; this is for code that sets `Simulation.paused` directly."""
 _OVERLOAD_S = 0.2
 """Time dropped between two reports from which on the machine counts as too slow."""
 
 
-class StepGate(Protocol):
-    """Holds up steps until something outside has happened."""
+class Clock(Protocol):
+    """Wall time, as the physics thread uses it."""
 
-    def wait(self, now: float) -> float:
-        """Return for how long the next step has to wait at most [s]; 0 lets it begin.
+    def now(self) -> float:
+        """Return the monotonic time [s]."""
 
-        Asked before every step, and again after every command: what it waits for comes as one.
+    def sleep(self, duration_s: float) -> None:
+        """Return after a duration [s]."""
 
-        Args:
-            now: Monotonic wall time [s].
-        """
+
+class WallClock:
+    """The monotonic clock of the system."""
+
+    now = staticmethod(time.perf_counter)
+    sleep = staticmethod(time.sleep)
 
 
 class PhysicsThread:
-    """Runs a simulation in real time and hands every sample on.
+    """Runs a simulation in real time and calls its step listeners.
 
     Attributes:
-        run: Whether it runs; belongs to this thread.
-        gates: What holds up steps; change them before `start`, or by a command.
-        idle: Called in this thread while it stands, after commands and now and then; set it before
-            `start`.
+        run: Whether the simulation runs; belongs to this thread.
     """
 
     def __init__(
         self,
         simulation: Simulation,
         pacer: Pacer,
-        publish: Callable[[], None],
+        listeners: Sequence[StepListener],
         *,
+        run: RunControl | None = None,
         priority: int = 0,
-        on_end: Callable[[BaseException | None], None] = lambda _error: None,
+        on_end: Callable[[BaseException | None], None] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Prepare the thread.
 
         Args:
             simulation: What to step; from `start` on it belongs to this thread.
             pacer: When to step; belongs to this thread as well.
-            publish: Called after each step whose `Simulation.sample` is good.
-            priority: Real-time priority to ask the system for; 0 for none.
-            on_end: Called in this thread when it ends, with what ended it.
+            listeners: Called in this order around each step.
+            run: Run control of `simulation`; None makes one.
+            priority: Real-time priority to request from the system; 0 for none.
+            on_end: Called in this thread when it ends, with the exception that ended it.
+            clock: Wall time.
         """
-        self.run = RunControl(simulation)
-        self.run.on_change = self.reschedule
-        self.gates: list[StepGate] = []
-        self.idle: Callable[[], None] = lambda: None
+        self.run = run or RunControl(simulation)
         self._simulation = simulation
         self._pacer = pacer
-        self._publish = publish
+        self._gates: list[Callable[[float], float]] = overrides(listeners, StepListener.wait)
+        self._before_step = overrides(listeners, StepListener.before_step)
+        self._after_step = overrides(listeners, StepListener.after_step)
+        self._while_paused = overrides(listeners, StepListener.while_paused)
         self._priority = priority
         self._scheduled = 0
+        self._stepping, self._factor = False, pacer.factor
         self._give_up_at = _OVERLOAD_S
         self._on_end = on_end
+        self._clock: Clock = clock or WallClock()
         self._ending = False
         self._period = Histogram()
         self._cost = Histogram()
@@ -94,8 +102,8 @@ class PhysicsThread:
             self._thread.join(timeout_s)
 
     def status(self) -> Status:
-        """Return the figures since the last call. Run this in the physics thread, as a command."""
-        simulation, pacer, now = self._simulation, self._pacer, time.perf_counter()
+        """Return the statistics since the last call; for the physics thread, as a command."""
+        simulation, pacer, now = self._simulation, self._pacer, self._clock.now()
         elapsed = now - self._since
         # Counted in steps: a reset may set the simulated time back.
         simulated = self._steps * simulation.model.opt.timestep
@@ -122,14 +130,11 @@ class PhysicsThread:
         self._give_up_at = pacer.dropped_s + _OVERLOAD_S
         return status
 
-    def reschedule(self) -> None:
-        """Take the real-time priority, or leave it for a run that would never yield the processor.
-
-        Run this in the physics thread, as a command, after the real-time factor has changed.
-        """
+    def _reschedule(self, *, stepping: bool) -> None:
+        """Request the real-time priority, or drop it for a run that never yields the processor."""
+        self._stepping, self._factor = stepping, self._pacer.factor
         self._give_up_at = self._pacer.dropped_s + _OVERLOAD_S
-        yields = self._pacer.factor and not self.run.stepping
-        self._schedule(self._priority if yields else 0)
+        self._schedule(self._priority if self._factor and not stepping else 0)
 
     def _schedule(self, priority: int) -> None:
         if priority == self._scheduled:
@@ -137,7 +142,7 @@ class PhysicsThread:
         if schedule(priority):
             self._scheduled = priority
         else:
-            self._priority = 0  # asked once, and told once
+            self._priority = 0  # request and log once
             _LOG.info(
                 "the system permits no real-time priority (an 'rtprio' limit would); steps may be "
                 "late while other programs are busy"
@@ -155,32 +160,38 @@ class PhysicsThread:
         finally:
             self.run.end_steps("the simulator is shutting down")
             self._simulation.commands.close()
-            self._on_end(error)
+            if self._on_end is not None:
+                self._on_end(error)
 
     def _loop(self) -> None:
-        simulation, pacer, run, publish = self._simulation, self._pacer, self.run, self._publish
-        commands, step, clock = simulation.commands, simulation.step, time.perf_counter
+        simulation, pacer, run, clock = self._simulation, self._pacer, self.run, self._clock
+        commands, step, now_s = simulation.commands, simulation.step, clock.now
         drain, period, cost = commands.drain, self._period.add, self._cost.add
-        self.reschedule()
-        last = clock()
+        gates, before_step, after_step = self._gates, self._before_step, self._after_step
+        self._reschedule(stepping=run.stepping)
+        last = now_s()
         self._since = last
         while not self._ending:
             drain()
+            stepping = run.stepping
+            if stepping is not self._stepping or pacer.factor != self._factor:
+                self._reschedule(stepping=stepping)
             if simulation.paused:
-                self.idle()
+                for call in self._while_paused:
+                    call()
                 commands.wait(_LONGEST_PAUSE_S)
                 pacer.restart()
-                last = clock()
+                last = now_s()
                 continue
-            now = clock()
-            if (patience := max((gate.wait(now) for gate in self.gates), default=0.0)) > 0.0:
-                commands.wait(patience)
-                pacer.excuse(clock())
+            now = now_s()
+            if gates and (timeout := max(gate(now) for gate in gates)) > 0.0:
+                commands.wait(timeout)
+                pacer.excuse(now_s())
                 continue
-            if not run.stepping:
-                nap = pacer.wait(now)
-                if nap > 0.0:
-                    time.sleep(min(nap, _LONGEST_NAP_S))
+            if not stepping:
+                delay = pacer.wait(now)
+                if delay > 0.0:
+                    clock.sleep(min(delay, _LONGEST_SLEEP_S))
                     continue
                 pacer.started(now)
                 if pacer.dropped_s > self._give_up_at and self._scheduled:
@@ -188,9 +199,12 @@ class PhysicsThread:
                     self._schedule(0)
             period(now - last)
             last = now
+            for call in before_step:
+                call()
             if step():
-                publish()
+                for call in after_step:
+                    call()
             self._steps += 1
-            cost(clock() - now)
-            if run.stepping:
+            cost(now_s() - now)
+            if stepping:
                 run.stepped()

@@ -37,7 +37,7 @@ class Steps:
 
     count: int
     on_end: Callable[[str], object]
-    on_step: Callable[[], object] = lambda: None
+    on_step: Callable[[], object] | None = None
     completed: int = 0
 
     @property
@@ -58,8 +58,6 @@ class RunControl:
         self._stopped = False
         self._steps: Steps | None = None
         self._divergences = 0
-        self.on_change: Callable[[], object] = lambda: None
-        """Called in the physics thread when steps as fast as possible begin or end."""
 
     @property
     def state(self) -> RunState:
@@ -134,7 +132,6 @@ class RunControl:
         self._steps = steps
         self._divergences = self._simulation.divergences
         self._simulation.paused = False
-        self.on_change()
 
     def stepped(self) -> None:
         """Note that one of the steps was taken."""
@@ -142,7 +139,8 @@ class RunControl:
         if steps is None:
             return
         steps.completed += 1
-        steps.on_step()
+        if steps.on_step is not None:
+            steps.on_step()
         if self._simulation.divergences != self._divergences:
             self.end_steps("the simulation diverged")
         elif not steps.remaining:
@@ -160,5 +158,4 @@ class RunControl:
             return
         self._steps = None
         self._simulation.paused = True
-        self.on_change()
         steps.on_end(reason)

@@ -427,7 +427,7 @@ def test_with_its_robot_gone_a_lockstep_is_told_of_and_hinders_nothing_else(
     assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
     found = row(remote)
     assert found.level == DiagnosticStatus.WARN
-    assert found.message == "the clock does not wait for joint_commands: the robot is not there"
+    assert found.message == "the clock does not wait for joint_commands: its robot does not exist"
     (result,) = remote.listener.set_parameters({"real_time_factor": 0.5})
     assert result.successful, result.reason
     remote.forget()

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,7 +220,7 @@ def _reference(listener: Listener) -> np.ndarray:
 
 
 def _dying_client(simulator: Simulator, seconds: float) -> "subprocess.Popen[str]":
-    support = Path(__file__).parent / "support"
+    support = ROOT / "test" / "support" / "ros"
     environment = simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"}
     return subprocess.Popen(
         [sys.executable, support / "dying_client.py", f"{seconds}"],

@@ -3,9 +3,9 @@
 import pytest
 from rclpy.parameter import Parameter
 
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.limits import LIMITS, NEVER, limit_parameter
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport, Metric
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
 
 _SET = {"diagnostics.lag.warn": 0.1, "diagnostics.lag.error": 1.0}
 _OFF = {"diagnostics.lost_messages.warn": NEVER, "diagnostics.lost_messages.error": NEVER}

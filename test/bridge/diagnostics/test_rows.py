@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.model_switch import HoldTimes
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
 from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.sim.stepping.status import ControlStatus, EngineStatus, Status
@@ -42,19 +42,17 @@ _STATUS = Status(
     engine=_ENGINE,
     control=_CONTROL,
 )
-BEFORE = DiagnosticSnapshot(_STATUS, {}, {})
+BEFORE = DiagnosticSnapshot(_STATUS, {})
 
 
-def report(row: str, *, refusals: Any = None, lost: Any = None, **changes: Any) -> DiagnosticReport:
+def report(row: str, *, refusals: Any = None, **changes: Any) -> DiagnosticReport:
     """Return what a row says after `changes`; those of the engine and of control by their name."""
     status = _STATUS
     for part in ("engine", "control"):
         of_part = changes.pop(part, None)
         if of_part:
             changes[part] = replace(getattr(status, part), **of_part)
-    return ROWS[row](
-        DiagnosticSnapshot(replace(status, **changes), refusals or {}, lost or {}), BEFORE
-    )
+    return ROWS[row](DiagnosticSnapshot(replace(status, **changes), refusals or {}), BEFORE)
 
 
 def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
@@ -69,7 +67,6 @@ def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
         ("real time", "keeps time"),
         ("engine", "healthy"),
         ("control", "as commanded"),
-        ("middleware", "takes every message"),
         ("commands", "none yet"),
     ],
 )
@@ -78,7 +75,7 @@ def test_when_all_is_well_every_row_says_so(row: str, text: str) -> None:
 
 
 def test_every_row_is_tested_here() -> None:
-    assert list(ROWS) == ["real time", "engine", "control", "middleware", "commands"]
+    assert list(ROWS) == ["real time", "engine", "control", "commands"]
 
 
 def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
@@ -107,7 +104,7 @@ def test_a_run_that_is_paused_or_as_fast_as_possible_is_not_judged_by_time() -> 
 
 def test_a_divergence_is_an_error_once_and_for_as_long_as_it_stands() -> None:
     assert judged(report("engine", engine={"divergences": 1})) == (ERROR, "diverged")
-    after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {}, {})
+    after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {})
     assert judged(ROWS["engine"](after, after)) == (OK, "healthy")
     stands = after._replace(status=replace(after.status, paused=True))
     assert judged(ROWS["engine"](stands, stands)) == (ERROR, "diverged")
@@ -137,9 +134,7 @@ def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
     said = report("control", control={"saturated": {"a": 100}})
     assert judged(said) == (WARN, "at the torque limit: a")
     assert judged(said, saturation_warn=0.2) == (OK, "as commanded")
-    now = DiagnosticSnapshot(
-        replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {}, {}
-    )
+    now = DiagnosticSnapshot(replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {})
     later = ROWS["control"](now, now)
     assert judged(later) == (OK, "as commanded")
     assert later.values["steps at the torque limit: a"] == "100"
@@ -151,15 +146,6 @@ def test_refused_commands_are_a_warning_once() -> None:
     assert said.values["refused on joint_commands"] == "2"
     again = BEFORE._replace(refusals={"refused on joint_commands": 2})
     assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
-
-
-def test_lost_messages_are_a_warning_once_and_robots_that_go_are_none() -> None:
-    said = report("middleware", lost={"/clock": 4})
-    assert judged(said) == (WARN, "did not take 4 messages")
-    assert said.values == {"messages lost on /clock": "4"}
-    lossy = BEFORE._replace(lost={"/clock": 4})
-    assert judged(ROWS["middleware"](lossy, lossy)) == (OK, "takes every message")
-    assert judged(ROWS["middleware"](BEFORE, lossy)) == (OK, "takes every message")
 
 
 def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Gains and settings of robots as parameters: what they are, and what setting them does."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from sensor_msgs.msg import JointState
 from simulators import DATA, Listener, Simulator, Starter
 from zoo import Zoo
 
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters, Settings
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
@@ -64,9 +64,9 @@ class Tuned:
         robot, *_ = self.control._robots.values()
         return robot.settings(self.parameters.values)
 
-    def apply(self, values: Any) -> None:
+    def submit(self, command: Callable[[], object]) -> None:
         self.commands += 1
-        self.simulation.commands.submit(self.control.change(values))
+        self.simulation.commands.submit(command)
 
     def gains(self, prefix: str = "") -> dict[str, float]:
         start = f"{prefix}gains."
@@ -75,6 +75,16 @@ class Tuned:
     def kp(self, joint: str) -> float:
         """Return the stiffness that the engine has."""
         return float(self.simulation.drives.kp[self.simulation.joints.names.index(joint)])
+
+
+class _Applied(ParameterListener):
+    """Notes the names of the parameters that are applied."""
+
+    def __init__(self, applied: list[set[str]]) -> None:
+        self._applied = applied
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> None:
+        self._applied.append(set(values))
 
 
 def _dotted(name: str) -> str:
@@ -90,12 +100,12 @@ def tune(ros_node: Node) -> Iterator[Callable[..., Tuned]]:
         given = [Parameter(_dotted(name), value=value) for name, value in overrides.items()]
         node = Node("fresh", context=ros_node.context, parameter_overrides=given)
         nodes.append(node)
-        parameters = Parameters(node)
+        parameters = Parameters(node, lambda command: tuned.submit(command))
         parameters.declare(PARAMETERS)
         simulation = Simulation(load_scene(str(scene)))
         tuned = Tuned(node, parameters, simulation, ControlParameters(parameters, simulation))
         parameters.refuse_unknown()
-        parameters.apply = tuned.apply
+        parameters.listeners.append(tuned.control)
         return tuned
 
     yield make
@@ -380,7 +390,7 @@ def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[.
     changed = {"left_arm.gains.elbow_joint.kp": 5.0, "humanoid.gains.left_knee.kd": 6.0}
     assert zoo.set_all(changed | {"humanoid.interpolation": "hold"}) == ""
     commands = []
-    zoo.parameters.apply = lambda values: commands.append(set(values))
+    zoo.parameters.listeners = [_Applied(commands)]
     zoo.control.show_gains(1000)
     assert commands == [set(changed)]
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
@@ -644,14 +654,14 @@ def _change(tuned: Tuned, build: Callable[[Assembly], Assembly], *, fresh: bool 
     """Change the model as a world does."""
     simulation, control = tuned.simulation, tuned.control
     plant = simulation.plan(build(simulation.assembly))
-    control.draft(plant)
+    control.build(plant)
     try:
         control.prepare(plant)
     except UserInputError:
-        control.abort()
+        control.rollback()
         raise
-    simulation.succeed(plant, fresh=fresh)
-    control.switch()
+    simulation.switch_model(plant, fresh=fresh)
+    control.commit()
     control.finish()
 
 
@@ -694,7 +704,7 @@ def test_what_was_set_of_others_stays_set(tune: Callable[..., Tuned]) -> None:
 
 def test_gains_set_while_a_robot_comes_reach_the_right_joints(tune: Callable[..., Tuned]) -> None:
     tuned = tune("arm")
-    command = tuned.control.change({"gains.elbow_joint.kp": 50.0})
+    command = tuned.control.apply_parameters({"gains.elbow_joint.kp": 50.0})
     _change(tuned, adding(arm("second")))
     _change(tuned, lambda assembly: rebuild(assembly, add=[arm("third")], remove=["arm"]))
     command()

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,9 +15,13 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from simulators import DATA, Listener, Simulator, Starter, steps_of
 
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError, Parameters
+from mujoco_ros.bridge.parameters.parameters import (
+    ParameterListener,
+    ParameterRejectedError,
+    Parameters,
+)
 from mujoco_ros.model.errors import UserInputError
 
 _NAMES = [spec.name for spec in PARAMETERS]
@@ -40,12 +44,19 @@ def listener(start_shared: Starter, probe: Simulator) -> Listener:
 
 
 @dataclass
-class Fresh:
-    """A node of this process with declared parameters, and what it was told to apply."""
+class Fresh(ParameterListener):
+    """A node of this process with declared parameters, and the sets that were applied."""
 
     node: Node
     parameters: Parameters
     applied: list[dict[str, Any]] = field(default_factory=list)
+    expand: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _values: {}
+
+    def expand_parameters(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.expand(values)
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> None:
+        self.applied.append(dict(values))
 
     def set(self, **values: Any) -> str:
         """Set parameters atomically; return the reason of a refusal, empty for none."""
@@ -71,7 +82,7 @@ def fresh(ros_node: Node) -> Iterator[Callable[..., Fresh]]:
         made = Fresh(nodes[-1], Parameters(nodes[-1]))
         made.parameters.declare(specs)
         made.parameters.refuse_unknown()
-        made.parameters.apply = lambda values: made.applied.append(dict(values))
+        made.parameters.listeners.append(made)
         return made
 
     yield make
@@ -301,9 +312,7 @@ def test_a_set_may_imply_others_but_what_it_names_itself_wins(
     fresh: Callable[..., Fresh],
 ) -> None:
     node = fresh(SMALL)
-    node.parameters.expand = lambda values: (
-        {"arm.stiff": 5.0, "arm.damped": 6.0} if values.get("loud") else {}
-    )
+    node.expand = lambda values: {"arm.stiff": 5.0, "arm.damped": 6.0} if values.get("loud") else {}
     assert node.set(loud=True, arm__stiff=3) == ""
     assert node.applied == [{"loud": True, "arm.stiff": 3.0, "arm.damped": 6.0}]
     assert node.node.get_parameter("arm.damped").value == 6.0
@@ -316,7 +325,7 @@ def test_what_cannot_be_implied_refuses_the_set_with_the_reason(
         raise UserInputError("there is no such file")
 
     node = fresh(SMALL)
-    node.parameters.expand = refuse
+    node.expand = refuse
     assert node.set(arm__stiff=3.0) == "there is no such file"
     assert node.applied == []
 

@@ -78,7 +78,7 @@ def test_what_is_set_right_after_a_reset_stands(act: Act) -> None:
     acted.set({_LEFT: True})
     acted.simulation.reset()
     acted.set({_LEFT: True})
-    acted.acting.restore()
+    acted.equalities._restore()
     acted.simulation.commands.drain()
     assert acted[_LEFT] is True
     assert _active(acted, "left/coupled")
@@ -88,7 +88,7 @@ def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None
     acted = act()
     acted.set({_LEFT: True})
     acted.simulation.reset()
-    acted.acting.restore()  # reads what the reset made of it, and then a client sets it
+    acted.equalities._restore()  # reads what the reset made of it, and then a client sets it
     acted.set({_LEFT: True, _RIGHT: True})
     acted.simulation.commands.drain()
     assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
@@ -99,7 +99,7 @@ def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None
 def test_reading_back_changes_nothing_in_the_engine(act: Act) -> None:
     acted = act()
     acted.simulation.data.eq_active[:] = 1
-    acted.acting.restore()
+    acted.equalities._restore()
     acted.simulation.commands.drain()
     assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
     acted.simulation.data.eq_active[:] = 0
@@ -151,19 +151,19 @@ def test_a_change_that_is_given_up_leaves_no_parameter(act: Act) -> None:
     door = part_from_text(text, name="house")
     plant = acted.simulation.plan(rebuild(acted.simulation.assembly, add=[door]))
     for _ in range(2):
-        for follower in acted.followers:
-            follower.draft(plant)
-        for follower in acted.followers:
+        for follower in acted.components:
+            follower.build(plant)
+        for follower in acted.components:
             follower.prepare(plant)
-        for follower in acted.followers:
-            follower.abort()
+        for follower in acted.components:
+            follower.rollback()
         assert "not found" in acted.set({"house.equality.latch": True})
 
 
 def test_a_change_that_fails_before_it_is_prepared_leaves_the_parameters(act: Act) -> None:
     acted = act()
-    for follower in acted.followers:
-        follower.abort()
+    for follower in acted.components:
+        follower.rollback()
     acted.reset()
     assert acted[_LEFT] is False
     assert not acted.set({_LEFT: True})

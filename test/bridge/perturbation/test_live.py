@@ -49,7 +49,7 @@ class Live:
         if not self._diagnostics.raw:
             return ""
         status = self._diagnostics.messages[-1].status
-        return next((s.message for s in status if s.name.endswith("acting")), "")
+        return next((s.message for s in status if s.name.endswith("perturbation")), "")
 
     def publisher(self, kind: Any, topic: str) -> Any:
         # Deep enough that nothing of a burst is lost before it is sent.

@@ -18,14 +18,23 @@ from sensor_msgs.msg import Imu, JointState
 from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.bridge.diagnostics.limits import NEVER
+from mujoco_ros.bridge.diagnostics.report import OK, WARN
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher
 from mujoco_ros.bridge.publishing.topics import RATES, SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.run_control import RunControl
 
 _PROBE = str(DATA / "probe.xml")
+
+
+def publishers_of(node: Node, simulation: Simulation, **options: Any) -> Publishers:
+    values = {spec.name: spec.default for spec in Publishers.parameters}
+    run = RunControl(simulation)
+    return Publishers(Endpoints(node), simulation, planned, values, run=run, **options)
 
 
 class Watched:
@@ -35,8 +44,7 @@ class Watched:
         self.node = node
         self.sent: list[tuple[str, type, bytes]] = []
         self.simulation = Simulation(load_scene(scene))
-        self.publishers = Publishers(Endpoints(node), self.simulation, planned, "child_on_parent")
-        self.publishers.set_rates(RATES)
+        self.publishers = publishers_of(node, self.simulation)
         for outlet in (self.publishers._clock, *self.publishers._outlets):
             self._watch(outlet)
 
@@ -196,9 +204,7 @@ _OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0, "controller_state": 0.0}
 def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     """Return the robots whose trajectory controller's state is published."""
     simulation = Simulation(load_scene(scene))
-    names = Publishers(
-        Endpoints(node), simulation, planned, "child_on_parent", controllers=controllers
-    ).names
+    names = publishers_of(node, simulation, controllers=controllers).names
     end = "joint_trajectory_controller/controller_state"
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 
@@ -342,3 +348,15 @@ def test_messages_keep_their_distance_when_the_timestep_changes_between_two_step
     times = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in sent]
     assert np.diff(times) == pytest.approx([10 * timestep] * (len(times) - 1))
     assert len(times) == 10
+
+
+def test_lost_messages_are_a_warning_once(watched: Watched) -> None:
+    publishers = watched.publishers
+    limits = {"diagnostics.lost_messages.warn": 0.0, "diagnostics.lost_messages.error": NEVER}
+    publishers._clock.lost = 4
+    report = publishers.report()
+    assert report.judged(limits) == (WARN, "rejected 4 messages")
+    assert report.values == {"messages lost on /clock": "4"}
+    assert publishers.report().judged(limits) == (OK, "accepts every message")
+    publishers._clock.lost = 0
+    assert publishers.report().judged(limits) == (OK, "accepts every message")

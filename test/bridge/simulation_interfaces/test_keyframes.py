@@ -92,7 +92,7 @@ def test_loading_is_told_as_a_reset_is(keeper: Keeper, remote: Remote) -> None:
 
 def test_a_keyframe_of_the_model_can_be_loaded(keeper: Keeper) -> None:
     response = keeper.call("load", "home")
-    assert (response.success, response.message) == (True, "loaded 'home'; it is 0.000000 s")
+    assert (response.success, response.message) == (True, "loaded 'home'; the time is 0.000000 s")
     assert keeper.positions()[2] == pytest.approx(1.35)
 
 

@@ -138,7 +138,7 @@ def test_a_stop_that_is_refused_as_busy_does_nothing():
         done(None)
 
     resetting: Any = SimpleNamespace(time=0.0, delete_spawned=delete_spawned)
-    StateServices(interfaces, threads.commands, run, resetting, leave=lambda: None)  # type: ignore[arg-type]
+    StateServices(interfaces, threads.commands, run, resetting, lambda: None, None)  # type: ignore[arg-type]
     request = SetSimulationState.Request(state=SimulationState(state=STOPPED))
 
     def stop() -> Result:

@@ -233,7 +233,7 @@ def test_a_robot_that_comes_brings_its_camera_and_takes_it_away(onlooker: Onlook
 def test_who_is_killed_comes_back_and_the_subscriber_need_not_know(onlooker: Onlooker) -> None:
     seen = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(seen)
-    os.kill(int(onlooker.row("mujoco: companions")["cameras process"]), signal.SIGKILL)
+    os.kill(int(onlooker.row("mujoco: child processes")["cameras process"]), signal.SIGKILL)
     onlooker.listener.spin_for(0.5)
     frames = len(seen.recordings["image_raw"])
     assert onlooker.listener.spin_until(lambda: len(seen.recordings["image_raw"]) > frames + 3)

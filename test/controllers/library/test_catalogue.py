@@ -32,7 +32,9 @@ def test_every_controller_that_comes_with_the_package_loads(name):
 
 
 def test_no_two_of_them_have_states_of_one_name():
-    modules = [import_module(f"mujoco_ros.controllers.{name}.states") for name in catalogue.names()]
+    modules = [
+        import_module(f"mujoco_ros.controllers.library.{name}.states") for name in catalogue.names()
+    ]
     classes = [cls.__name__ for module in (*modules, basic_states) for cls in module.STATES]
     assert [name for name, count in Counter(classes).items() if count > 1] == []
 

@@ -57,7 +57,7 @@ def hosted(simulation: Simulation) -> tuple[ControllerHost, FsmController, list[
 
 def change(simulation: Simulation, *, add=(), remove=(), fresh: bool = False) -> None:
     plant = simulation.plan(rebuild(simulation.assembly, add=add, remove=remove))
-    simulation.succeed(plant, fresh=fresh)
+    simulation.switch_model(plant, fresh=fresh)
 
 
 def run(host: ControllerHost, steps: int) -> None:

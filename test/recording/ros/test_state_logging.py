@@ -19,30 +19,27 @@ class Logged:
         self.simulation = Simulation(load_scene("arm"))
         self.values = {"state_log": file, "state_log_every": every}
         self.logging = StateLogging(self.simulation, self.values)
-        self.published = 0
-        self._publish = self.logging.chain(self._count)
-
-    def _count(self) -> None:
-        self.published += 1
 
     def step(self, count: int) -> None:
         self.simulation.commands.drain()
         for _ in range(count):
             self.simulation.step()
-            self._publish()
+            self.logging.after_step()
 
     def set(self, **values: object) -> None:
-        self.logging.check(values)
+        self.logging.check_parameters(values)
         self.values |= values
-        self.logging.change(values)
+        command = self.logging.apply_parameters(values)
+        if command is not None:
+            self.simulation.commands.submit(command)
 
-    def succeed(self) -> None:
+    def switch_model(self) -> None:
         """Change the model."""
         plant = self.simulation.plan(self.simulation.assembly)
-        self.logging.draft(plant)
+        self.logging.build(plant)
         self.logging.prepare(plant)
-        self.simulation.succeed(plant)
-        self.logging.switch()
+        self.simulation.switch_model(plant)
+        self.logging.commit()
         self.logging.finish()
 
 
@@ -51,11 +48,10 @@ def path(tmp_path):
     return tmp_path / "run.mjlog"
 
 
-def test_each_step_is_published_and_logged(path):
+def test_each_step_is_logged(path):
     logged = Logged(str(path))
     logged.step(20)
     logged.logging.close()
-    assert logged.published == 20
     assert len(StateLog.open(path)) == 20
 
 
@@ -63,7 +59,6 @@ def test_without_a_file_nothing_is_logged(tmp_path):
     logged = Logged()
     logged.step(5)
     logged.logging.close()
-    assert logged.published == 5
     assert list(tmp_path.iterdir()) == []
     assert logged.logging.report().text == "off"
 
@@ -107,7 +102,7 @@ def test_what_is_set_to_what_it_is_changes_nothing(path):
 def test_a_change_of_the_model_begins_a_segment(path):
     logged = Logged(str(path))
     logged.step(10)
-    logged.succeed()
+    logged.switch_model()
     logged.step(7)
     logged.logging.close()
     segments = StateLog.open(path).segments
@@ -118,9 +113,9 @@ def test_a_change_of_the_model_begins_a_segment(path):
 def test_a_change_of_the_model_that_is_given_up_changes_nothing(path):
     logged = Logged(str(path))
     logged.step(10)
-    logged.logging.draft(logged.simulation.plan(logged.simulation.assembly))
-    logged.logging.abort()
-    logged.logging.switch()
+    logged.logging.build(logged.simulation.plan(logged.simulation.assembly))
+    logged.logging.rollback()
+    logged.logging.commit()
     logged.step(5)
     logged.logging.close()
     assert len(StateLog.open(path)) == 15
@@ -130,7 +125,7 @@ def test_a_log_that_begins_as_the_model_changes_has_the_new_model(path):
     logged = Logged()
     logged.set(state_log=str(path))
     plant = logged.simulation.plan(logged.simulation.assembly)
-    logged.simulation.succeed(plant)  # before the command to log is carried out
+    logged.simulation.switch_model(plant)  # before the command to log is carried out
     logged.step(5)
     logged.logging.close()
     assert len(StateLog.open(path)) == 5
@@ -179,7 +174,7 @@ def test_a_change_of_the_timestep_begins_a_segment(path):
     logged.step(10)
     logged.simulation.set_timestep(0.004)
     logged.step(10)
-    logged.succeed()
+    logged.switch_model()
     logged.step(10)
     logged.logging.close()
     log = StateLog.open(path)
@@ -192,9 +187,9 @@ def test_a_world_with_another_timestep_begins_just_one_segment(path):
     logged.step(10)
     slower = replace(load_scene("arm"), physics=PhysicsConfig(timestep=0.004))
     plant = logged.simulation.plan(assemble(slower))
-    logged.logging.draft(plant)
-    logged.simulation.succeed(plant, fresh=True)
-    logged.logging.switch()
+    logged.logging.build(plant)
+    logged.simulation.switch_model(plant, fresh=True)
+    logged.logging.commit()
     logged.step(5)
     logged.logging.close()
     segments = StateLog.open(path).segments

@@ -250,7 +250,7 @@ def test_a_pull_is_no_state_that_is_remembered_and_does_not_go_over_to_another_m
     it.pull(np.ones(3))
     assert it.wrenches.memory() == ()
     other = Pulled()
-    it.wrenches.succeed(other.model, other.data)
+    it.wrenches.switch_model(other.model, other.data)
     assert not it.wrenches.acting
     it.wrenches.pull(replace(it.place, owner="gone"), _PULL)
     assert not it.wrenches.acting

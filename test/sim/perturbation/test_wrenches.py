@@ -199,7 +199,7 @@ def test_wrenches_go_over_to_the_next_model_by_the_names_of_bodies() -> None:
     xml = _XML.replace('<body name="other"', more).replace('name="box"', 'name="changed"')
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
-    world.wrenches.succeed(model, data)
+    world.wrenches.switch_model(model, data)
     assert list(world.wrenches.listing) == ["other"]
     world.wrenches.apply(0.0)
     acted = np.flatnonzero(data.xfrc_applied.any(axis=1))
@@ -212,13 +212,13 @@ def test_a_wrench_for_a_place_of_the_model_before_finds_its_body() -> None:
     more = '<body name="first"><freejoint/><geom size="0.1"/></body><body name="box"'
     model = mujoco.MjModel.from_xml_string(_XML.replace('<body name="box"', more))
     data = mujoco.MjData(model)
-    world.wrenches.succeed(model, data)
+    world.wrenches.switch_model(model, data)
     world.wrenches.put(place, _wrench(0.0, 0.0, 3.0))
     world.wrenches.apply(0.0)
     assert data.body("other").xfrc_applied[2] == 3.0
     assert np.count_nonzero(data.xfrc_applied) == 1
     gone = mujoco.MjModel.from_xml_string(_XML.replace('name="other"', 'name="changed"'))
-    world.wrenches.succeed(gone, mujoco.MjData(gone))
+    world.wrenches.switch_model(gone, mujoco.MjData(gone))
     world.wrenches.put(place, _wrench(0.0, 0.0, 3.0))
     assert not world.wrenches.acting
 
@@ -239,5 +239,5 @@ def test_nothing_goes_over_to_a_world_of_its_own() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     model = mujoco.MjModel.from_xml_string(_XML)
-    world.wrenches.succeed(model, mujoco.MjData(model), fresh=True)
+    world.wrenches.switch_model(model, mujoco.MjData(model), fresh=True)
     assert not world.wrenches.acting

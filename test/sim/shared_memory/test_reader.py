@@ -80,7 +80,7 @@ def test_another_model_reaches_a_reader_with_the_state_it_goes_on_in(arm):
     plant = arm.simulation.plan(rebuild(assembly, add=[object_part(assembly.config, box)]))
     draft = arm.writer.draft(plant)
     assert arm.reader.update() is Update.STATE  # of the model that is simulated still
-    arm.simulation.succeed(plant)
+    arm.simulation.switch_model(plant)
     arm.writer.switch(draft)
     arm.writer.finish()
     assert arm.reader.peek() != (arm.reader.time, arm.reader.step)

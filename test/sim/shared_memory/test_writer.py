@@ -61,7 +61,7 @@ def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
             del changes[0]
             plant = simulation.plan(rebuild(simulation.assembly))
             draft = writer.draft(plant)
-            simulation.succeed(plant)
+            simulation.switch_model(plant)
             for array in (plant.sample.qpos, plant.sample.qvel, plant.references.values):
                 array[:] = number
             plant.data.xfrc_applied[:] = plant.data.qfrc_actuator[:] = number
@@ -111,7 +111,7 @@ def test_the_memory_of_a_model_is_given_back_when_it_is_gone(share, simulate):
     plant = shared.simulation.plan(rebuild(shared.simulation.assembly))
     draft = shared.writer.draft(plant)
     assert _shared_memory() > before
-    shared.simulation.succeed(plant)
+    shared.simulation.switch_model(plant)
     shared.writer.switch(draft)
     del draft
     shared.writer.finish()

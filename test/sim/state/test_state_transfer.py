@@ -92,7 +92,7 @@ def simulate(tmp_path: Path):
 
 def change(simulation: Simulation, *, add=(), remove=()) -> None:
     """Go over to a scene with other parts."""
-    simulation.succeed(simulation.plan(rebuild(simulation.assembly, add=add, remove=remove)))
+    simulation.switch_model(simulation.plan(rebuild(simulation.assembly, add=add, remove=remove)))
 
 
 def box(name: str = "box", pose: PoseConfig = FAR):
@@ -363,7 +363,7 @@ def test_a_fresh_start_keeps_nothing(simulate):
     run(simulation, 100)
     simulation.model.opt.gravity[:] = 0.0
     simulation.events.clear()
-    simulation.succeed(simulation.plan(assemble(load_scene("arm"))), fresh=True, time=5.0)
+    simulation.switch_model(simulation.plan(assemble(load_scene("arm"))), fresh=True, time=5.0)
     ended, *_, reset = simulation.events
     assert ended.message == "robot 'one' is no longer there"
     assert isinstance(reset, SimulationReset)
@@ -380,7 +380,7 @@ def test_a_scene_can_become_empty_and_be_filled_again(simulate):
     change(simulation, remove=("one",))
     assert simulation.controls == []
     run(simulation, 10)
-    simulation.succeed(simulation.plan(assemble(SceneConfig(name="empty"))), fresh=True)
+    simulation.switch_model(simulation.plan(assemble(SceneConfig(name="empty"))), fresh=True)
     run(simulation, 10)
     change(simulation, add=(part_from_text(ROBOT, name="robot"),))
     run(simulation, 10)
@@ -430,7 +430,7 @@ def test_a_robot_loaded_anew_under_the_same_name_has_gains_of_its_own(simulate):
     simulation = simulate("one")
     plant = simulation.plan(assemble(simulation.assembly.config))
     np.testing.assert_array_equal(plant.configured_gains.kp, simulation.configured_gains.kp)
-    simulation.succeed(plant, fresh=True)
+    simulation.switch_model(plant, fresh=True)
     assert simulation.drives.kp.tolist() == plant.configured_gains.kp.tolist()
     assert simulation.drives.kp.max() == 200.0
 

@@ -22,11 +22,11 @@ import sys, time
 from pathlib import Path
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring_buffer import Ring
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 simulation = Simulation(load_scene("arm"))
 writer = StateLogWriter(Path(sys.argv[1]))
-ring = Ring(simulation, simulation.plant, 1)
+ring = RingBuffer(simulation, simulation.plant, 1)
 writer.add(ring)
 while True:
     simulation.step()

@@ -13,6 +13,7 @@ from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
 from mujoco_ros.sim.stepping.status import Status
+from mujoco_ros.sim.stepping.step_listener import StepListener
 
 WHEEL = """
 <mujoco>
@@ -26,11 +27,16 @@ WHEEL = """
 </mujoco>"""
 
 
-class Run:
+class Run(StepListener):
     """A physics thread that is stopped at the end of a test."""
 
     def __init__(
-        self, simulation: Simulation, factor: float, *, priority: int = 0, cost_s: float = 0.0
+        self,
+        simulation: Simulation,
+        factor: float,
+        *listeners: StepListener,
+        priority: int = 0,
+        cost_s: float = 0.0,
     ) -> None:
         self.simulation = simulation
         self.pacer = Pacer(simulation.model.opt.timestep, factor=factor)
@@ -39,10 +45,10 @@ class Run:
         self.ended: list[BaseException | None] = []
         self.end = threading.Event()
         self.thread = PhysicsThread(
-            simulation, self.pacer, self._publish, priority=priority, on_end=self._ended
+            simulation, self.pacer, [self, *listeners], priority=priority, on_end=self._ended
         )
 
-    def _publish(self) -> None:
+    def after_step(self) -> None:
         assert threading.current_thread().name == "physics"
         self.times.append(self.simulation.time)
         if self.cost_s:
@@ -64,9 +70,15 @@ def run(simulate):
     """A function that starts a thread."""
     runs = []
 
-    def start(factor: float, *, priority: int = 0, cost_s: float = 0.0, **options: Any) -> Run:
+    def start(
+        factor: float,
+        *listeners: StepListener,
+        priority: int = 0,
+        cost_s: float = 0.0,
+        **options: Any,
+    ) -> Run:
         simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)}, **options)
-        runs.append(Run(simulation, factor, priority=priority, cost_s=cost_s))
+        runs.append(Run(simulation, factor, *listeners, priority=priority, cost_s=cost_s))
         runs[-1].thread.start()
         return runs[-1]
 
@@ -158,11 +170,13 @@ def test_a_paused_simulation_stands_still_and_goes_on_without_a_burst(run):
     assert status.dropped - dropped <= wall, "nor be counted as dropped"
 
 
-def test_who_wants_to_know_is_called_after_commands_while_it_stands(run):
-    running = run(1.0)
+def test_listeners_are_called_after_commands_while_it_is_paused(run):
+    class Watcher(StepListener):
+        def while_paused(self) -> None:
+            calls.append(running.simulation.references.q[0])
+
     calls: list[int] = []
-    idle = lambda: calls.append(running.simulation.references.q[0])  # noqa: E731
-    running.tell(lambda: setattr(running.thread, "idle", idle))
+    running = run(1.0, Watcher())
     time.sleep(0.02)
     assert calls == []
     running.tell(running.thread.run.pause)
@@ -224,7 +238,7 @@ def test_steps_end_with_the_thread(run):
     assert ends == ["the simulator is shutting down"]
 
 
-class ClosedGate:
+class ClosedGate(StepListener):
     """Lets nothing pass until it is opened."""
 
     def __init__(self) -> None:
@@ -240,8 +254,8 @@ class ClosedGate:
 
 
 def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
-    running, gate = run(1.0), ClosedGate()
-    running.tell(lambda: running.thread.gates.append(gate))
+    gate = ClosedGate()
+    running = run(1.0, gate)
     stood = running.tell(lambda: running.simulation.data.time)
     time.sleep(0.2)
     assert running.tell(lambda: running.simulation.data.time) == stood
@@ -254,8 +268,7 @@ def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
 
 
 def test_a_gate_does_not_keep_the_thread_from_ending(run):
-    running = run(1.0)
-    running.tell(lambda: running.thread.gates.append(ClosedGate()))
+    running = run(1.0, ClosedGate())
     begin = time.perf_counter()
     running.thread.stop(30.0)
     assert time.perf_counter() - begin < 15.0
@@ -362,12 +375,11 @@ def test_real_time_priority_is_taken_for_real_time_alone(run, scheduled):
 
     def set_factor(factor: float) -> None:
         running.pacer.factor = factor
-        running.thread.reschedule()
 
-    running.tell(lambda: set_factor(0.0))
-    assert scheduled == [7, 0]
-    running.tell(lambda: set_factor(2.0))
-    assert scheduled == [7, 0, 7]
+    for factor, expected in ((0.0, [7, 0]), (2.0, [7, 0, 7])):
+        running.tell(lambda factor=factor: set_factor(factor))
+        running.tell(lambda: None)  # after the loop has followed
+        assert scheduled == expected
 
 
 def test_steps_as_fast_as_possible_yield_the_processor(run, scheduled):
@@ -375,6 +387,8 @@ def test_steps_as_fast_as_possible_yield_the_processor(run, scheduled):
     running.tell(running.thread.run.pause)
     running.tell(lambda: running.thread.run.take(Steps(5, lambda _reason: ended.set())))
     assert ended.wait(30.0)
+    running.tell(lambda: None)
+    running.tell(lambda: None)  # after the loop has followed
     assert scheduled == [7, 0, 7]
 
 
@@ -383,8 +397,8 @@ def test_what_the_system_refuses_is_asked_for_once(run, monkeypatch, caplog):
     asked: list[int] = []
     monkeypatch.setattr(loop, "schedule", lambda priority: bool(asked.append(priority)))
     running = run(1.0, priority=7)
-    for _ in range(3):
-        running.tell(running.thread.reschedule)
+    for factor in (2.0, 3.0, 4.0):
+        running.tell(lambda factor=factor: setattr(running.pacer, "factor", factor))
     assert asked == [7]
     assert caplog.text.count("no real-time priority") == 1
 
@@ -407,11 +421,12 @@ def test_what_publishing_raises_ends_the_thread_and_is_told(simulate, monkeypatc
     monkeypatch.setattr(threading, "excepthook", lambda _arguments: None)
     ended: list[BaseException | None] = []
 
-    def publish() -> None:
-        raise RuntimeError("no middleware")
+    class Faulty(StepListener):
+        def after_step(self) -> None:
+            raise RuntimeError("no middleware")
 
     simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)})
-    thread = PhysicsThread(simulation, Pacer(1e-3), publish, on_end=ended.append)
+    thread = PhysicsThread(simulation, Pacer(1e-3), [Faulty()], on_end=ended.append)
     thread.start()
     thread.stop(30.0)
     (error,) = ended

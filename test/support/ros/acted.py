@@ -13,11 +13,13 @@ from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
+from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError, Parameters
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
+from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParameters
+from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
 from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
-from mujoco_ros.bridge.perturbation.parameters import WorldParameters
+from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
 from mujoco_ros.bridge.perturbation.pull_server import PullServer
 from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.model.scene.assembly import Assembly
@@ -80,28 +82,32 @@ class Acted:
         self.node = node
         self.said: list[str] = []
         self.wires = Wires()
-        self.parameters = Parameters(node)
-        self.parameters.declare(PARAMETERS)
-        self.simulation = Simulation(load_scene(str(scene)))
-        self.acting = WorldParameters(
-            self.parameters, self.simulation, lambda call, *args: call(*args)
+        self.simulation = simulation = Simulation(load_scene(str(scene)))
+        self.parameters = parameters = Parameters(node, simulation.commands.submit)
+        parameters.declare(PARAMETERS)
+        looks = AppearanceParameters(parameters, simulation)
+        self.equalities = EqualityParameters(
+            parameters, simulation, lambda call, *args: call(*args)
         )
-        self.parameters.refuse_unknown()
-        self.acting.start()
-        self.parameters.apply = self._apply
+        physics = PhysicsParameters(parameters, simulation)
+        parameters.refuse_unknown()
+        looks.start()
+        parameters.listeners += (physics, self.equalities, looks)
         refusals = RejectionLog(self.said.append)
         self.counts = refusals.counts
         submit = CommandSubmission(self.simulation, refusals)
         endpoints: Any = self.wires
-        self.wrenches = WrenchServer(endpoints, self.simulation, self.parameters, submit, refusals)
+        self.wrenches = WrenchServer(endpoints, self.simulation, submit, refusals, self.parameters)
         find = partial(self.wrenches.place, "")
-        self.pulls = PullServer(endpoints, self.simulation, find, submit, refusals)
+        self.pulls = PullServer(endpoints, self.simulation, submit, refusals, find)
         self.mocap = MocapServer(endpoints, self.simulation, submit, refusals)
         self.actuators = ActuatorServer(
             endpoints, self.simulation, submit, refusals, controllers=True
         )
-        self.followers = (
-            *self.acting.followers,
+        self.components = (
+            physics,
+            self.equalities,
+            looks,
             self.wrenches,
             self.mocap,
             self.actuators,
@@ -159,7 +165,7 @@ class Acted:
     def reset(self) -> None:
         """Reset the simulation, and tell so."""
         self.simulation.reset()
-        self.acting.restore()
+        self.equalities._restore()
         self.simulation.commands.drain()
 
     def applied(self, body: str) -> np.ndarray:
@@ -170,16 +176,13 @@ class Acted:
         """Change the model, with all steps of that in this thread."""
         plant = self.simulation.plan(build(self.simulation.assembly))
         plant.fresh = fresh
-        for follower in self.followers:
-            follower.draft(plant)
-        for follower in self.followers:
-            follower.prepare(plant)
-        self.simulation.succeed(plant, fresh=fresh)
-        for follower in self.followers:
-            follower.switch()
-        for follower in self.followers:
-            follower.finish()
+        for component in self.components:
+            component.build(plant)
+        for component in self.components:
+            component.prepare(plant)
+        self.simulation.switch_model(plant, fresh=fresh)
+        for component in self.components:
+            component.commit()
+        for component in self.components:
+            component.finish()
         self.simulation.commands.drain()
-
-    def _apply(self, values: Mapping[str, Any]) -> None:
-        self.simulation.commands.submit(self.acting.change(values), urgent=True)

@@ -13,6 +13,8 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import Domain, Listener
 
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.topics import RATES
@@ -26,6 +28,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
+from mujoco_ros.sim.stepping.run_control import RunControl
 
 
 def planned(plant: Plant) -> FramePlan:
@@ -64,11 +67,15 @@ class Bench:
         self.resets = 0
         self._submitted = self._ended = self._fetched = 0
         self._count_commands()
+        self.refusals = RejectionLog(self.warnings.append)
         self.controllers = RobotCommands(
-            self.endpoints, self.simulation, controllers=controllers, on_reset=self._count_reset
+            self.endpoints,
+            self.simulation,
+            CommandSubmission(self.simulation, self.refusals),
+            self.refusals,
+            controllers=controllers,
+            on_reset=self._count_reset,
         )
-        self.refusals = self.controllers.refusals
-        self.refusals._log = self.warnings.append
         self.sent: dict[str, list[bytes]] = {}
         self._publishers = self._publish(controllers)
 
@@ -179,8 +186,10 @@ class Bench:
     def _publish(self, controllers: bool) -> Publishers:
         """Create the publishers, which hand to the test what they would to the middleware."""
         simulation = self.simulation
+        values = {spec.name: spec.default for spec in Publishers.parameters}
+        run = RunControl(simulation)
         publishers = Publishers(
-            self.endpoints, simulation, planned, "child_on_parent", controllers=controllers
+            self.endpoints, simulation, planned, values, run=run, controllers=controllers
         )
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
         for outlet in publishers._outlets:

@@ -36,9 +36,8 @@ class Changing(Bench):
 
     def __init__(self, scene: str, **options: Any) -> None:
         super().__init__(scene, **options)
-        self.world = ModelSwitch(self.node, self.simulation)
-        self.world.follow(self._publishers)
-        self.world.follow(self.controllers)
+        self.components = [self._publishers, self.controllers]
+        self.world = ModelSwitch(self.node, self.simulation, self.components)
 
     def ask(
         self, build: Callable[[Assembly], Assembly], *, fresh: bool = False

@@ -6,7 +6,7 @@ import numpy as np
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityCategory, EntityInfo
 
-from mujoco_ros.bridge.component import ModelChangeListener
+from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
 from mujoco_ros.bridge.simulation_interfaces.rejection import not_found
 from mujoco_ros.model.robot.body_frames import BodyFrame, places
@@ -62,7 +62,7 @@ class EntitySnapshot:
         return self.places[name]
 
 
-class EntityRegistry(ModelChangeListener):
+class EntityRegistry(Component):
     """The entities of the model that is simulated."""
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
@@ -79,11 +79,11 @@ class EntityRegistry(ModelChangeListener):
         Whoever is told finds entities in that cast: `cast` here may be the next one already.
         """
 
-    def draft(self, plant: Plant) -> None:
+    def build(self, plant: Plant) -> None:
         """List the entities of the next model."""
         self._next = self._cast(plant)
 
-    def switch(self) -> None:
+    def commit(self) -> None:
         """From now on, states are those of the next model."""
         if self._next is not None:
             self.cast, self._next = self._next, None
@@ -93,7 +93,7 @@ class EntityRegistry(ModelChangeListener):
         self._infos = {n: info for n, info in self._infos.items() if n in self.cast.entities}
         self.spawned &= set(self.cast.entities)
 
-    def abort(self) -> None:
+    def rollback(self) -> None:
         """Forget the next model."""
         self._next = None
 

@@ -1,4 +1,4 @@
-"""All services that speak of entities and worlds."""
+"""The services about entities and worlds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,9 @@ from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import Spawnabl
 from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
+from mujoco_ros.sim.simulation import Simulation
 
+SPAWN_FORMATS = ("MJCF", "URDF")
 Handler = Callable[[Any, Responder], None]
 
 
@@ -24,38 +26,41 @@ class EntityServices:
     """Serves them.
 
     Attributes:
-        registry: What entities there are; follows changes of the model.
-        spawning: Adds entities and deletes them.
-        worlds: Which world is loaded.
+        registry: The entities; a component of the node.
+        spawning: Spawns and deletes entities.
+        worlds: Loads and unloads worlds.
     """
 
     def __init__(
-        self, node: Node, interfaces: SimulationInterfaces, world: ModelSwitch, scene: str
+        self,
+        node: Node,
+        interfaces: SimulationInterfaces,
+        models: ModelSwitch,
+        simulation: Simulation,
+        scene: str,
     ) -> None:
         """Serve them.
 
         Args:
             node: The node whose executor answers.
-            interfaces: Where they are served.
-            world: Changes the model.
+            interfaces: Serves them.
+            models: Changes the model.
+            simulation: The simulation.
             scene: The scene that is simulated, given as for `load_scene`.
         """
-        self.registry = EntityRegistry(node, world.simulation)
-        world.follow(self.registry)
+        self.registry = EntityRegistry(node, simulation)
         background = BackgroundWorker()
-        self.spawning = SpawnServices(self.registry, world)
-        self.worlds = WorldServices(world, self.registry, background, scene)
-        self.spawning.closed = self.worlds.closed
-        interfaces.spawn_formats = ["MJCF", "URDF"]
-        for name, handler, *features in self._served(world, background):
+        self.worlds = WorldServices(models, self.registry, background, scene)
+        self.spawning = SpawnServices(self.registry, models, self.worlds.closed)
+        for name, handler, *features in self._served(simulation, background):
             interfaces.serve(name, handler, *features)
 
     def _served(
-        self, world: ModelSwitch, background: BackgroundWorker
+        self, simulation: Simulation, background: BackgroundWorker
     ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
         queries, setting = (
             EntityQueries(self.registry),
-            EntityStateService(self.registry, world.simulation),
+            EntityStateService(self.registry, simulation),
         )
         poses, spawnables = NamedPoses(self.registry), SpawnablesService(background)
         spawning, worlds = self.spawning, self.worlds

@@ -42,12 +42,19 @@ _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
 class SpawnServices:
     """Adds entities to the world and takes them away."""
 
-    def __init__(self, registry: EntityRegistry, world: ModelSwitch) -> None:
-        """Spawn into `world`, and tell `registry` what was spawned."""
+    def __init__(
+        self, registry: EntityRegistry, world: ModelSwitch, closed: Callable[[], str]
+    ) -> None:
+        """Spawn into the model.
+
+        Args:
+            registry: The entities.
+            world: Changes the model.
+            closed: Returns why nothing can be spawned at present; empty if something can.
+        """
         self._registry = registry
         self._world = world
-        self.closed: Callable[[], str] = lambda: ""
-        """Returns why nothing can be spawned at present, if so."""
+        self._closed = closed
 
     @granting
     def spawn_entity(self, request: Any, answer: Responder) -> None:
@@ -146,7 +153,7 @@ class SpawnServices:
         )
 
     def _need_open(self) -> None:
-        reason = self.closed()
+        reason = self._closed()
         if reason:
             raise RequestRejectedError(Result.RESULT_INCORRECT_STATE, reason)
 

@@ -128,7 +128,7 @@ class ControllerNode(Node):
         store.provide(POSE_SET, placing.put)
         store.provide(LOOK, looking.look)
         runner.configure(robot)
-        StateParameters(parameters, runner, _at_once)
+        StateParameters(parameters, runner)
         parameters.refuse_unknown()
         actor = self._actor(endpoints, plant, index, values, loaded.period)
         self._namesakes = DuplicateNodes(

@@ -1,7 +1,7 @@
 """The parameters of a controller's node, but for the settings of its states."""
 
-from mujoco_ros.bridge.parameters.node_parameters import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
 
 _SHARED = {"wrench_sign"}
@@ -76,5 +76,5 @@ CONTROLLER_NODE_PARAMETERS = (
         "for at the start, empty is none",
         read_only=True,
     ),
-    *(spec for spec in PARAMETERS if spec.name in _SHARED),
+    *(spec for spec in Publishers.parameters if spec.name in _SHARED),
 )

@@ -42,9 +42,9 @@ class Scene:
         """Note what was asked, delete an entity, and tell."""
         self.threads.physics()
         plant = self.simulation.plan(removing(gone)(self.simulation.assembly))
-        self.registry.draft(plant)
-        self.simulation.succeed(plant)
-        self.registry.switch()
+        self.registry.build(plant)
+        self.simulation.switch_model(plant)
+        self.registry.commit()
         self.threads.executor()
         self.threads.physics()
         self.threads.executor()

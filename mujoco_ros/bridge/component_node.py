@@ -1,0 +1,143 @@
+"""A ROS node made of components around a physics thread."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.log_handler import RosLogHandler
+from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping.run_control import RunControl
+
+_LOG = logging.getLogger(__name__)
+
+
+class ComponentNode(Node):
+    """A node made of components; spin it in one thread, `start` runs the physics in another.
+
+    Attributes:
+        endpoints: Opens topics.
+        settings: The parameters.
+        components: The components, in the order in which they are called.
+        failure: The exception that ended the physics thread, if any.
+        leaving: Whether the process is to end.
+    """
+
+    models: ModelSwitch
+    physics: PhysicsThread
+
+    def __init__(
+        self,
+        name: str,
+        specs: Iterable[ParameterSpec],
+        overrides: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Create the node and declare its parameters.
+
+        Args:
+            name: Name of the node.
+            specs: Parameters to declare.
+            overrides: Values of parameters, which take precedence over the command line.
+
+        Raises:
+            UserInputError: A parameter has the wrong type or value.
+        """
+        given = [Parameter(key, value=value) for key, value in (overrides or {}).items()]
+        try:
+            super().__init__(name, parameter_overrides=given)
+        except InvalidParameterTypeException as error:
+            raise UserInputError(f"a parameter has the wrong type: {error}") from error
+        package_log = logging.getLogger("mujoco_ros")
+        package_log.addHandler(RosLogHandler(self.get_logger()))
+        package_log.setLevel(logging.INFO)
+        self.failure: BaseException | None = None
+        self.leaving = False
+        self.components: list[Component] = []
+        self.endpoints = Endpoints(self)
+        self.settings = Parameters(self, self.submit)
+        self.settings.declare(specs)
+
+    def assemble(
+        self, components: Iterable[Component], run: RunControl, pacer: Pacer, priority: int = 0
+    ) -> None:
+        """Set the components, and create the physics thread around them.
+
+        Raises:
+            UserInputError: The user set a parameter that does not exist.
+        """
+        self.components += components
+        self.settings.listeners += self.components
+        self.settings.refuse_unknown()
+        self.physics = PhysicsThread(
+            self.simulation,
+            pacer,
+            self.components,
+            run=run,
+            priority=priority,
+            on_end=self._set_failure,
+        )
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation."""
+        return self.models.simulation
+
+    @property
+    def rows(self) -> list[tuple[str, Callable[[], DiagnosticReport]]]:
+        """The components' rows on /diagnostics: names, and what reports them."""
+        return [
+            (each.name, each.report)
+            for each in self.components
+            if type(each).report is not Component.report
+        ]
+
+    def start(self) -> None:
+        """Start the components and the physics thread."""
+        for component in self.components:
+            component.start()
+        self.physics.start()
+
+    def stop(self) -> None:
+        """Stop the physics thread and close the components."""
+        for component in self.components:
+            component.stop()
+        self.physics.stop()
+        self.models.close()
+        for component in reversed(self.components):
+            component.close()
+
+    def quit(self) -> None:
+        """Have the process end."""
+        self.leaving = True
+
+    def submit(self, command: Command) -> None:
+        """Have the physics thread run a command between two steps, before other commands.
+
+        Raises:
+            QueueFullError: The physics thread has ended.
+        """
+        self.simulation.commands.submit(command, urgent=True)
+
+    def notify_reset(self, event: SimulationReset) -> None:
+        """Call the components after a reset of the simulation."""
+        for component in self.components:
+            try:
+                component.on_reset(event)
+            except Exception:
+                _LOG.exception("%s failed after a reset", type(component).__name__)
+
+    def _set_failure(self, error: BaseException | None) -> None:
+        self.failure = error

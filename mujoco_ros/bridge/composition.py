@@ -1,0 +1,138 @@
+"""The components of the node `mujoco`, in order."""
+
+from collections.abc import Callable
+from functools import partial
+
+from mujoco_ros.bridge.child_processes import ChildProcesses
+from mujoco_ros.bridge.commands.lockstep_parameters import LockstepParameters
+from mujoco_ros.bridge.commands.robot_commands import RobotCommands
+from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.diagnostics.limits import limit_parameters
+from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
+from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
+from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
+from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParameters
+from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
+from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
+from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
+from mujoco_ros.bridge.perturbation.pull_server import PullServer
+from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
+from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
+from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
+from mujoco_ros.bridge.simulation_interfaces.run_control import REWIND, RunControlServices
+from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
+from mujoco_ros.bridge.tf.ros2_control import with_hardware
+from mujoco_ros.bridge.tf.static_frames import StaticFrames
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.controllers.ros.hosted_controller import HostedController
+from mujoco_ros.recording.ros.state_logging import StateLogging
+
+_WITH_PARAMETERS: tuple[type[Component], ...] = (
+    PaceParameters,
+    LockstepParameters,
+    KeyframeServices,
+    RunControlServices,
+    StateLogging,
+    StaticFrames,
+    WrenchServer,
+    HostedController,
+    ChildProcesses,
+    Publishers,
+)
+PARAMETERS: tuple[ParameterSpec, ...] = (
+    *NODE_PARAMETERS,
+    PREFIX,
+    *(spec for component in _WITH_PARAMETERS for spec in component.parameters),
+    *limit_parameters(),
+)
+"""The parameters that do not depend on the scene."""
+
+
+def compose(
+    context: NodeContext,
+    *,
+    quit: Callable[[], object],
+    on_reset: Callable[[SimulationReset], None],
+) -> list[Component]:
+    """Create the components of the node.
+
+    Args:
+        context: What they work with.
+        quit: Ends the process.
+        on_reset: Called in the executor's thread after a reset of the simulation.
+
+    Returns:
+        The components: parameters and model changes reach them in this order, and so do the calls
+        before and after a step. They are closed in reverse order.
+
+    Raises:
+        UserInputError: A parameter, or the scene, is wrong.
+    """
+    node, endpoints, simulation = context.node, context.endpoints, context.simulation
+    parameters, values, run = context.parameters, context.parameters.values, context.run
+    controllers = not values["ros2_control"]
+    commanded = (endpoints, simulation, context.submit, context.rejections)
+    control = ControlParameters(parameters, simulation)
+    descriptions = RobotDescriptions(
+        endpoints, simulation.plant, None if controllers else partial(with_hardware, node)
+    )
+    frames = StaticFrames(endpoints, simulation.plant, values["tf"], descriptions)
+    wrenches = WrenchServer(*commanded, parameters)
+    interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
+    entities = EntityServices(node, interfaces, context.models, simulation, values["scene"])
+    hosted = (
+        [HostedController(node, simulation, values, context.arguments, control.show_gains)]
+        if values["controller"]
+        else []
+    )
+    return [
+        control,
+        PhysicsParameters(parameters, simulation),
+        EqualityParameters(parameters, simulation, partial(later, node)),
+        AppearanceParameters(parameters, simulation),
+        PaceParameters(context.pacer, simulation),
+        descriptions,
+        frames,
+        LockstepParameters(parameters, simulation, context.lockstep, controllers=controllers),
+        Publishers(
+            endpoints,
+            simulation,
+            frames.of,
+            values,
+            run=run,
+            controllers=controllers,
+            lockstep=context.lockstep,
+        ),
+        StateLogging(simulation, values),
+        ChildProcesses(
+            node,
+            simulation,
+            values,
+            context.arguments,
+            describe=descriptions.of,
+            pacer=context.pacer,
+        ),
+        *hosted,
+        RobotCommands(*commanded, controllers=controllers, on_reset=on_reset),
+        wrenches,
+        PullServer(*commanded, partial(wrenches.place, "")),
+        MocapServer(*commanded),
+        ActuatorServer(*commanded, controllers=controllers),
+        entities.registry,
+        RunControlServices(
+            interfaces,
+            endpoints,
+            simulation.commands,
+            run,
+            quit=quit,
+            rewinds=values["reset_time"] == REWIND,
+            delete_spawned=entities.spawning.delete_spawned,
+            world_state=lambda: entities.worlds.state,
+        ),
+        KeyframeServices(node, values, simulation, run),
+    ]

@@ -1,0 +1,52 @@
+"""The real-time factor and the bound on catching up, as parameters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.pacer import Pacer
+
+_FACTOR, _CATCH_UP = "real_time_factor", "catch_up_limit"
+
+
+class PaceParameters(Component):
+    """Sets the pace of the physics thread."""
+
+    parameters = (
+        ParameterSpec(
+            name=_FACTOR,
+            default=1.0,
+            description="Simulated seconds per wall second; 0 is as fast as possible",
+            low=0.0,
+            high=1000.0,
+        ),
+        ParameterSpec(
+            name=_CATCH_UP,
+            default=0.05,
+            description="Largest lag behind the wall clock that is made up for [s]; lag beyond it "
+            "is dropped and counted",
+            low=0.0,
+            high=10.0,
+        ),
+    )
+
+    def __init__(self, pacer: Pacer, simulation: Simulation) -> None:
+        """Keep the timestep of `pacer` that of `simulation`."""
+        self._pacer = pacer
+        simulation.on_timestep.append(self._set_timestep)
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that sets the pace."""
+        if values.keys().isdisjoint((_FACTOR, _CATCH_UP)):
+            return None
+        return lambda: self._set(values)
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        self._pacer.factor = values.get(_FACTOR, self._pacer.factor)
+        self._pacer.catch_up_s = values.get(_CATCH_UP, self._pacer.catch_up_s)
+
+    def _set_timestep(self, timestep: float) -> None:
+        self._pacer.timestep = timestep

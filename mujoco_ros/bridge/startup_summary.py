@@ -1,0 +1,34 @@
+"""What the node logs about a simulation when it starts."""
+
+from collections.abc import Iterator
+
+from mujoco_ros.sim.simulation import Simulation
+
+
+def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
+    """Yield the log lines that describe a simulation.
+
+    Args:
+        simulation: The simulation.
+        factor: Simulated seconds per wall second; 0 is as fast as possible.
+    """
+    for note in simulation.assembly.notes:
+        yield f"MuJoCo compiler: {note}"
+    for robot in simulation.layout.robots:
+        parts = {
+            "joint": len(robot.joints.names),
+            "IMU": len(robot.imus),
+            "force-torque sensor": len(robot.force_torques),
+            "touch sensor": len(robot.touches),
+            "camera": len(robot.cameras),
+            "lidar": len(robot.lidars),
+        }
+        listing = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n)
+        yield f"{robot.name}: {listing}, {'floating' if robot.bases else 'fixed'} base"
+        if robot.unused_sensors:
+            yield f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}"
+    pace = f"at factor {factor:g}" if factor else "as fast as possible"
+    yield (
+        f"simulating '{simulation.assembly.config.name}' with a step of "
+        f"{1e3 * simulation.model.opt.timestep:g} ms, {pace}, until Ctrl-C"
+    )
