@@ -111,3 +111,14 @@ class Component(StepListener, ParameterListener):
 
     def close(self) -> None:
         """Close what is open, after the physics thread has ended; in reverse order."""
+
+
+class Extension(Component):
+    """A component that is constructed with the context alone, as `MujocoNode` does for extensions.
+
+    Args:
+        context: What it works with.
+    """
+
+    def __init__(self, context: NodeContext) -> None:
+        """Open the ROS endpoints and read the parameters; override this."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.component import Extension, NodeContext
 from mujoco_ros.bridge.component_node import ComponentNode
 from mujoco_ros.bridge.composition import PARAMETERS, compose
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
@@ -24,46 +24,61 @@ from mujoco_ros.sim.stepping.run_control import RunControl
 class MujocoNode(ComponentNode):
     """Simulates the scene that its parameters name, with everything `compose` lists."""
 
-    def __init__(self, arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self, arguments: Sequence[str] = (), extensions: Sequence[type[Extension]] = ()
+    ) -> None:
         """Load the scene and create the components.
 
         Args:
             arguments: Arguments of the command line, for child processes.
+            extensions: Further components, after those that `compose` lists.
 
         Raises:
             UserInputError: A parameter, or a file that the scene names, is wrong.
         """
-        super().__init__("mujoco", PARAMETERS)
+        own = (spec for extension in extensions for spec in extension.parameters)
+        super().__init__("mujoco", (*PARAMETERS, *own))
+        context = self._load(arguments)
+        components = compose(context, quit=self.quit, on_reset=self.notify_reset)
+        components += [extension(context) for extension in extensions]
+        priority = self.settings.values["realtime_priority"]
+        self.assemble(components, context.run, context.pacer, priority)
+        self._diagnostics = Diagnostics(
+            self,
+            self.simulation,
+            self.physics,
+            context.rejections.counts,
+            self.settings.values,
+            [("world", world(lambda: self.models.holds)), *self.rows],
+        )
+        self._duplicates = DuplicateNodes(self, clock_topic().name)
+        for line in startup_summary(self.simulation, context.pacer.factor):
+            self.get_logger().info(line)
+
+    def _load(self, arguments: Sequence[str]) -> NodeContext:
+        """Load the scene, and return what the components work with."""
         values, log = self.settings.values, self.get_logger()
         options = {name: values[name] for name in ("on_divergence", "sensor_noise", "seed")}
         simulation = Simulation(load_scene(values["scene"]), **options)
-        run, lockstep = RunControl(simulation), Lockstep(simulation)
-        factor, catch_up_s = values["real_time_factor"], values["catch_up_limit"]
-        pacer = Pacer(simulation.model.opt.timestep, factor=factor, catch_up_s=catch_up_s)
         self.models = ModelSwitch(self, simulation, self.components, self._begin_time)
-        rejections = RejectionLog(log.warning)
-        context = NodeContext(
+        lockstep, rejections = Lockstep(simulation), RejectionLog(log.warning)
+        return NodeContext(
             node=self,
             arguments=arguments,
             endpoints=self.endpoints,
             parameters=self.settings,
             simulation=simulation,
-            run=run,
-            pacer=pacer,
+            run=RunControl(simulation),
+            pacer=Pacer(
+                simulation.model.opt.timestep,
+                factor=values["real_time_factor"],
+                catch_up_s=values["catch_up_limit"],
+            ),
             lockstep=lockstep,
             models=self.models,
             rejections=rejections,
             submit=CommandSubmission(simulation, rejections, lockstep.take),
         )
-        components = compose(context, quit=self.quit, on_reset=self.notify_reset)
-        self.assemble(components, run, pacer, values["realtime_priority"])
-        rows = [("world", world(lambda: self.models.holds)), *self.rows]
-        self._diagnostics = Diagnostics(
-            self, simulation, self.physics, rejections.counts, values, rows
-        )
-        self._duplicates = DuplicateNodes(self, clock_topic().name)
-        for line in startup_summary(simulation, factor):
-            log.info(line)
 
     def stop(self) -> None:
         """Stop the simulation, close the components, and publish the last diagnostics."""

@@ -1,7 +1,7 @@
 """What those who command joints have to be told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 import numpy as np
@@ -163,7 +163,7 @@ class SimulationReset:
     gain_changes: int
     before: float = 0.0
     state: bool = True
-    gains: Mapping[object, Gains] | None = None
+    gains: Mapping[object, Gains] | None = field(default=None, compare=False)
 
 
 Event = (

@@ -11,12 +11,14 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
-from mujoco_ros.sim.configured_gains import configured_gains
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.robot_controls import bind, robot_controls
 from mujoco_ros.sim.sample import Sample
 from mujoco_ros.sim.saturation import Saturation
 from mujoco_ros.sim.sensor_noise import SensorNoise
+from mujoco_ros.sim.settings.configured_gains import configured_gains
+from mujoco_ros.sim.settings.equalities import EqualitySettings
+from mujoco_ros.sim.settings.gains import GainSettings
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
 from mujoco_ros.sim.state.state_vector import STATE, state_vector
@@ -47,7 +49,8 @@ class Plant:
         references: What they are told.
         controls: What commands each robot. Those of robots that stay are the very objects that
             command them already, and work with the arrays of another plant until `bind`.
-        configured_gains: PD gains that a reset restores.
+        gains: Their PD gains.
+        equalities: Which equality constraints are active.
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: What was measured last; its arrays stay the same objects.
@@ -97,9 +100,12 @@ class Plant:
             assembly, self.layout, self.drives, self.references, emit, staying
         )
         servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
-        self.configured_gains = configured_gains(
-            assembly, self.layout, data, servos, timestep, staying.keys()
+        self.gains = GainSettings(
+            self.drives,
+            dict(zip(assembly.robots, self.layout.columns, strict=True)),
+            configured_gains(assembly, self.layout, data, servos, timestep, staying.keys()),
         )
+        self.equalities = EqualitySettings(model, data)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         # In one piece of memory, which one copy fills, and another shares.
         self.moving = np.zeros(model.nq + model.nv + model.na)
@@ -148,7 +154,7 @@ class Plant:
         state = state or self.start
         mujoco.mj_resetData(self.model, self.data)
         self._set_state(state)
-        self.drives.set_gains(self.configured_gains.kp, self.configured_gains.kd)
+        self.gains.restore()
         self.references.assign(state.references)
         if self.noise is not None:
             self.noise.reset()

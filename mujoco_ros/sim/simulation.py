@@ -1,7 +1,7 @@
 """The one owner of the live model and state."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import mujoco
@@ -12,13 +12,15 @@ from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.scene.config import SceneConfig
+from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
+from mujoco_ros.model.scene.physics_options import read_options, write_options
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state.state_transfer import carry
+from mujoco_ros.sim.state.state_transfer import transfer_state
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
@@ -68,8 +70,6 @@ class Simulation:
         self.time = 0.0
         """Time of the last sample [s]."""
         self.divergences = 0
-        self.gain_changes = 0
-        """How often gains were changed since the start; whoever changes them counts."""
         self.eras = ClockEpochs()
         """Which stamps are from before a reset."""
         self.engine_messages: deque[str] = deque(maxlen=100)
@@ -124,7 +124,8 @@ class Simulation:
         """
         before, now = self.plant, float(self.data.time)
         if plant.same is not None and not fresh:
-            carry(before, plant, plant.same, self.configured_gains)
+            transfer_state(before, plant, plant.same)
+        plant.gains.changes = before.gains.changes
         plant.same = None
         for robot, control in zip(before.layout.robots, before.controls, strict=True):
             if not any(control is other for other in plant.controls):
@@ -138,7 +139,49 @@ class Simulation:
             plant.evaluate()
             self.settle_in(now)
 
-    def options_changed(self) -> None:
+    @property
+    def options(self) -> PhysicsConfig:
+        """The physics options."""
+        return read_options(self.model.opt)
+
+    def set_options(self, options: PhysicsConfig) -> None:
+        """Set physics options between two steps; those that are None stay."""
+        write_options(self.model.opt, options)
+        self._options_changed()
+
+    def set_appearance(
+        self,
+        values: Mapping[Appearance, tuple[float, ...]],
+        scratch: mujoco.MjData | None = None,
+    ) -> None:
+        """Set colours and sizes between two steps; see `appearance.set_appearance`."""
+        set_appearance(self.model, values, scratch)
+
+    def set_mocap_pose(self, mocap: int, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        """Move a mocap body, given by its mocap index, to a pose in the world."""
+        self.data.mocap_pos[mocap] = position
+        self.data.mocap_quat[mocap] = quat_wxyz
+
+    def set_controls(self, slots: np.ndarray, values: np.ndarray) -> None:
+        """Set controls that no joint reference drives, by their indices in ``MjData.ctrl``."""
+        self.data.ctrl[slots] = values
+
+    def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
+        """Return the event of a reset.
+
+        Args:
+            before: Simulated time before it [s].
+            state: Whether the state was reset, not the time alone.
+        """
+        return SimulationReset(
+            time=float(self.data.time),
+            before=before,
+            state=state,
+            gain_changes=self.gains.changes,
+            gains=self.gains.by_robot() if state else None,
+        )
+
+    def _options_changed(self) -> None:
         """Follow options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
         # Runge-Kutta's later stages overwrite what it computed at the beginning of the step.
@@ -156,7 +199,7 @@ class Simulation:
     def set_timestep(self, timestep: float) -> None:
         """Change the simulated time between steps [s], which must be positive."""
         self.model.opt.timestep = timestep
-        self.options_changed()
+        self._options_changed()
 
     @property
     def step_number(self) -> int:
@@ -215,14 +258,13 @@ class Simulation:
             state: Another state to return to, from `Plant.settle`.
         """
         before = float(self.data.time)
-        self.plant.configured_gains = self.configured_gains
         self.plant.reset(state)
         self.wrenches.clear()
         for control in self.controls:
             control.reset()
         self.data.time = time
         self.settle_in(time)
-        self.emit(SimulationReset(time=time, before=before, gain_changes=self.gain_changes))
+        self.emit(self.reset_event(before))
 
     def let_go(self) -> None:
         """End goals, motions and external wrenches, between two steps; joints stay there."""
@@ -255,7 +297,7 @@ class Simulation:
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls
-        self.configured_gains = plant.configured_gains
+        self.gains, self.equalities = plant.gains, plant.equalities
         self.sample, self.saturation = plant.sample, plant.saturation
         self._noise, data = plant.noise, plant.data
         self._qpos, self._qvel, self._sensordata = data.qpos, data.qvel, data.sensordata
@@ -278,7 +320,7 @@ class Simulation:
             else:
                 control.q, control.dq, control.effort = np.zeros((3, len(robot.joints.names)))
                 self._measured.append((control, robot.joints))
-        self.options_changed()
+        self._options_changed()
 
     def _measure(self, control: RobotControl, joints: Joints) -> None:
         # With "clip", NumPy writes without a buffer between; no index is out of range.

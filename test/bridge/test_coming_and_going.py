@@ -22,8 +22,8 @@ _CYCLES = 5
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
 _EXPECTED = (
     "took over",
-    "asks for more",
-    "is not received",
+    "incompatible QoS",
+    "are not received",
     "send response",
     "send_response",
 )

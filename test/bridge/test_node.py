@@ -49,12 +49,12 @@ def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sid
     )
 
     def told() -> bool:
-        return "asks for more of '/humanoid/imu" in zoo.simulator.log
+        return "requests an incompatible QoS of '/humanoid/imu" in zoo.simulator.log
 
     assert listener.spin_until(told)
-    (line,) = [line for line in zoo.simulator.log.splitlines() if "asks for more" in line]
+    (line,) = [line for line in zoo.simulator.log.splitlines() if "incompatible QoS" in line]
     assert line.endswith(
-        "node 'listener' asks for more of '/humanoid/imu/pelvis_imu' than it can have: "
+        "node 'listener' requests an incompatible QoS of '/humanoid/imu/pelvis_imu': "
         "Best effort publisher and reliable subscription"
     )
     assert not len(imu)

@@ -62,7 +62,7 @@ def test_the_integrator_can_become_runge_kutta_and_samples_stay_consistent(simul
     simulation.step()
     for integrator in (mujoco.mjtIntegrator.mjINT_RK4, mujoco.mjtIntegrator.mjINT_IMPLICITFAST):
         simulation.model.opt.integrator = integrator
-        simulation.options_changed()
+        simulation._options_changed()
         twin = mujoco.MjData(simulation.model)
         for _ in range(5):
             simulation.step()

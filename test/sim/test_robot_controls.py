@@ -202,7 +202,7 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
     simulation = hands("hand")
     simulation.events.clear()
     told = []
-    simulation.on_event = lambda: told.append(len(simulation.events))
+    simulation.on_event.append(lambda: told.append(len(simulation.events)))
     follow(simulation, simulation.controls[0])
     run(simulation, 0.3)
     simulation.reset(time=7.0)

@@ -68,7 +68,7 @@ class CommandSubmission:
         except QueueFullError as error:
             self._refusals.report(topic, "refused", str(error))
             if goal is not None:
-                goal.give_up(str(error))
+                goal.abort(str(error))
             return
         future.add_done_callback(failed)
 

@@ -159,9 +159,9 @@ class RobotCommands(Component):
     def _handle(self, event: Event) -> None:
         match event:
             case GoalStarted(goal=Goal() as goal):
-                goal.begin()
+                goal.set_executing()
             case GoalProgress(goal=Goal() as goal):
-                goal.tell(event)
+                goal.publish_feedback(event)
             case GoalEnded(goal=Goal() as goal):
                 goal.end(event)
                 if event.outcome in (
@@ -192,11 +192,11 @@ class RobotCommands(Component):
             case CommandFailed():
                 self._rejections.report(event.topic, "failed", event.message)
                 if isinstance(event.goal, Goal):
-                    event.goal.give_up(event.message)
+                    event.goal.abort(event.message)
             case CommandDropped():
                 self._rejections.report(event.topic, "dropped", event.message)
                 if isinstance(event.goal, Goal):
-                    event.goal.give_up(event.message)
+                    event.goal.abort(event.message)
             case SimulationReset():
                 self._on_reset(event)
 

@@ -33,6 +33,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.gains import GainChange
 from mujoco_ros.sim.simulation import Simulation
 
 Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
@@ -44,9 +45,7 @@ class _Robot:
 
     Attributes:
         of_scene: Gains as the scene has them; the rows are kp and kd.  # (2, n)
-        configured: Gains that a reset restores.  # (2, n)
-        gains: Gains that are in force.  # (2, n)
-        read: Gains in the file that the set being decided on names.  # (2, n)
+        read: Gains in the file that `gains_file` names, or is about to.  # (2, n)
         specs: All its parameters.
     """
 
@@ -56,8 +55,6 @@ class _Robot:
     servos: tuple[int, ...]
     controllers: bool
     of_scene: np.ndarray
-    configured: np.ndarray
-    gains: np.ndarray
     read: np.ndarray
     specs: list[ParameterSpec] = field(default_factory=list)
 
@@ -138,14 +135,13 @@ class ControlParameters(Component):
         self._robots: dict[Part, _Robot] = {}
         self._next: dict[Part, _Robot] = {}
         self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
-        self._place: dict[str, tuple[Part, tuple[int, int]]] = {}  # gain to robot, row and column
+        self._place: dict[str, tuple[Part, int, int]] = {}  # gain to robot, row and joint
         self._owner: dict[str, Part] = {}  # setting to robot
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
-        self._in_force = False  # whether what is set is so already
+        self._showing = False  # whether a set shows gains that are in force already
         self.prepare(simulation.plant)
-        simulation.configured_gains = simulation.plant.configured_gains
-        simulation.drives.set_gains(*_stacked(simulation.configured_gains))
+        simulation.gains.restore()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
@@ -156,7 +152,6 @@ class ControlParameters(Component):
                 user gave at the start is no value for a parameter of the first plant.
         """
         first = not self._robots and plant is self._simulation.plant
-        stacked = _stacked(plant.configured_gains)
         self._next, self._values, taken = {}, {}, set(self._others())
         for part in plant.assembly.robots:
             if part in self._robots:
@@ -172,9 +167,8 @@ class ControlParameters(Component):
                 if name in taken:
                     raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
                 taken.add(name)
-            stacked[:, columns] = robot.gains
+            plant.gains.configure(part, self._begun(robot))
             robot.control.configure(*robot.settings(self._values))
-        plant.configured_gains = _gains(stacked)
 
     def finish(self) -> None:
         """Declare the parameters of robots that have come, and withdraw those of robots gone."""
@@ -186,7 +180,7 @@ class ControlParameters(Component):
             if part in new:
                 self._parameters.declare(robot.specs, self._values)
         self._place = {
-            name: (part, place)
+            name: (part, *place)
             for part, robot in self._robots.items()
             for name, place in robot.gain_places()
         }
@@ -204,19 +198,16 @@ class ControlParameters(Component):
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies accepted gains and settings."""
-        for robot in self._robots.values():
-            if robot.gains_file in values:
-                robot.configured = robot.read
-        gains = {name: self._place[name] for name in values if name in self._place}
-        for name, (part, place) in gains.items():
-            self._robots[part].gains[place] = values[name]
-        if self._in_force:
+        gains = [
+            GainChange(*self._place[name], values[name]) for name in values if name in self._place
+        ]
+        if self._showing:
             return None
         if gains:
             self._changes += 1
-            self._changed_by |= dict.fromkeys(gains, self._changes)
+            self._changed_by |= dict.fromkeys(values.keys() & self._place.keys(), self._changes)
         files = {
-            part: robot.configured.copy()
+            part: _gains(robot.read)
             for part, robot in self._robots.items()
             if robot.gains_file in values
         }
@@ -224,22 +215,15 @@ class ControlParameters(Component):
             (self._robots[part].control, self._robots[part].settings(self._parameters.values))
             for part in {self._owner[name] for name in values if name in self._owner}
         ]
-        new, simulation = [(*gains[name], values[name]) for name in gains], self._simulation
+        if not (gains or files or settings):
+            return None
+        simulation = self._simulation
 
         def command() -> None:
-            columns = dict(_columns(simulation.plant))
-            if files:
-                configured = _stacked(simulation.configured_gains)
-                for part in files.keys() & columns.keys():
-                    configured[:, columns[part]] = files[part]
-                simulation.configured_gains = _gains(configured)
-            if new:
-                present = np.stack([simulation.drives.kp, simulation.drives.kd])
-                for part, (row, joint), value in new:
-                    if part in columns:
-                        present[row, columns[part].start + joint] = value
-                simulation.drives.set_gains(*present)
-                simulation.gain_changes += 1
+            for part, configured in files.items():
+                simulation.gains.configure(part, configured)
+            if gains:
+                simulation.gains.change(gains)
             for control, of_control in settings:
                 control.configure(*of_control)
 
@@ -251,25 +235,28 @@ class ControlParameters(Component):
             self.show_gains(event.gain_changes, event.gains)
 
     def show_gains(self, gain_changes: int, present: Mapping[object, Gains] | None = None) -> None:
-        """Have the parameters say what gains are in force, where they were not set by parameters.
+        """Set the parameters to the gains in force, where something else changed them.
 
         Args:
-            gain_changes: How many changes by parameters these gains have seen; later ones stay.
+            gain_changes: Number of changes by parameters that these gains include; parameters set
+                since stay.
             present: The gains by robot; without, the configured ones, which a reset restores.
         """
-        gains = {}
-        rows = {part: _stacked(of_robot) for part, of_robot in (present or {}).items()}
-        for name, (part, place) in self._place.items():
-            robot = self._robots[part]
-            value = rows.get(part, robot.configured)[place]
-            if robot.gains[place] != value and self._changed_by.get(name, 0) <= gain_changes:
-                gains[name] = float(value)
-        if gains:
-            self._in_force = True
+        if present is None:
+            present = self._simulation.gains.configured_by_robot()
+        rows = {part: _stacked(gains) for part, gains in present.items()}
+        shown = {}
+        for name, (part, row, joint) in self._place.items():
+            if part in rows and self._changed_by.get(name, 0) <= gain_changes:
+                value = float(rows[part][row, joint])
+                if self._parameters.values[name] != value:
+                    shown[name] = value
+        if shown:
+            self._showing = True
             try:
-                self._parameters.set(gains)
+                self._parameters.set(shown)
             finally:
-                self._in_force = False
+                self._showing = False
 
     def _others(self) -> set[str]:
         """Return the names of parameters that are no robot's."""
@@ -279,6 +266,13 @@ class ControlParameters(Component):
             - self._owner.keys()
             - {robot.gains_file for robot in self._robots.values()}
         )
+
+    def _begun(self, robot: _Robot) -> Gains:
+        """Return the gains that a new robot begins with."""
+        rows = robot.read.copy()
+        for name, place in robot.gain_places():
+            rows[place] = self._values[name]
+        return _gains(rows)
 
     def _settle(self, robot: _Robot, *, strict: bool) -> None:
         """Find the parameters of a new robot, and the values they begin with."""
@@ -290,15 +284,12 @@ class ControlParameters(Component):
 
         if robot.servos:
             settle([robot.spec(GAINS_FILE)])
-            rows = self._load(robot, self._values[robot.gains_file])
+            rows = robot.read = self._load(robot, self._values[robot.gains_file])
             settle(
                 robot.spec(template, joint, default=float(rows[row, joint]))
                 for joint in robot.servos
                 for row, template in enumerate(GAINS)
             )
-            for name, place in robot.gain_places():
-                robot.gains[place] = self._values[name]
-        robot.configured = robot.gains.copy()
         settle(_settings_specs(robot))
 
     def expand_parameters(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -351,17 +342,15 @@ def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robo
     robot, model = plant.layout.robots[index], plant.model
     types = model.jnt_type[robot.joints.ids]
     servos = set(plant.drives.servo_joints.tolist())
-    rows = _stacked(plant.configured_gains)[:, columns]
+    rows = _stacked(plant.gains.configured(plant.assembly.robots[index]))
     return _Robot(
         control=plant.controls[index],
         prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
         slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
         servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
         controllers=controllers,
-        of_scene=rows.copy(),
-        configured=rows.copy(),
-        gains=rows.copy(),
-        read=rows.copy(),
+        of_scene=rows,
+        read=rows,
     )
 
 

@@ -111,7 +111,7 @@ class ActuatorServer(Component):
 
         def command(_time: float) -> None:
             if len(served.slots):
-                simulation.data.ctrl[served.slots[given]] = values[given]
+                simulation.set_controls(served.slots[given], values[given])
 
         self._submit(topic, command)
 

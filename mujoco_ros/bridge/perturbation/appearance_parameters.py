@@ -9,16 +9,15 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
-from mujoco_ros.sim.perturbation.appearance import (
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.appearance import (
     SIZES,
     Appearance,
+    appearances,
     element,
-    get_look,
-    looks,
+    get_appearance,
     scratch_for,
-    set_looks,
 )
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 LOOKS = (
@@ -61,7 +60,7 @@ class AppearanceParameters(Component):
 
     def start(self) -> None:
         """Give the simulation, which does not run yet, what the user wants."""
-        set_looks(self._simulation.model, self._changed())
+        self._simulation.set_appearance(self._changed())
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes colours and sizes."""
@@ -69,12 +68,12 @@ class AppearanceParameters(Component):
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: set_looks(simulation.model, mine, scratch)
+        return lambda: simulation.set_appearance(mine, scratch)
 
     def build(self, plant: Plant) -> None:
         """See what the next model offers."""
         self._next, self._specs = {}, {}
-        for look in looks(plant.model):
+        for look in appearances(plant.model):
             name = element_parameter(plant.layout, look.kind, look.name, look.property)
             self._next[name] = look
             self._specs[name] = _spec(name, look, plant)
@@ -88,7 +87,7 @@ class AppearanceParameters(Component):
         """Let what stays look as it does."""
         scratch, self._scratch = self._scratch, None
         if not self._fresh:
-            set_looks(self._simulation.model, self._changed(), scratch)
+            self._simulation.set_appearance(self._changed(), scratch)
 
     def finish(self) -> None:
         """Offer what is new, and undeclare what is gone."""
@@ -109,7 +108,7 @@ class AppearanceParameters(Component):
 
 
 def _spec(name: str, look: Appearance, plant: Plant) -> ParameterSpec:
-    value, model = get_look(plant.model, look), plant.model
+    value, model = get_appearance(plant.model, look), plant.model
     if look.property == "rgba":
         return ParameterSpec(
             name=name, default=value, description=_RGBA.description, low=_RGBA.low, high=_RGBA.high

@@ -1,165 +1,141 @@
-"""Whether equality constraints hold, as parameters."""
+"""Equality constraints of the model, switched on and off by parameters."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-import mujoco
-import numpy as np
-
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.parameters import Command, Parameters
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.simulation import Simulation
 
 EQUALITY = ParameterSpec(
     name="equality.<name>",
     default=True,
-    description="Whether the equality constraint holds",
+    description="Whether the equality constraint is active",
 )
-_TYPES = {
-    int(mujoco.mjtEq.mjEQ_CONNECT): "that connects two bodies at a point",
-    int(mujoco.mjtEq.mjEQ_WELD): "that welds two bodies together",
-    int(mujoco.mjtEq.mjEQ_JOINT): "between two joints",
-    int(mujoco.mjtEq.mjEQ_TENDON): "between two tendons",
-}
 
 
 class EqualityParameters(Component):
-    """Declares them, applies accepted ones, and tells what a reset or a snapshot made of them."""
+    """A view of the simulation's `EqualitySettings`: a parameter for each named constraint."""
 
     def __init__(
         self, parameters: Parameters, simulation: Simulation, later: Callable[..., object]
     ) -> None:
-        """Declare them, and give `simulation`, which does not run yet, what the user wants.
+        """Declare them, and configure `simulation`, which does not run yet, by their values.
 
         Args:
             parameters: The node's parameters.
-            simulation: What they act on.
-            later: Has a function called in the executor's thread, with the arguments after it.
+            simulation: The simulation.
+            later: Calls a function in the executor's thread, with the arguments that follow it.
 
         Raises:
-            ModelError: The user gave a value that a parameter cannot take.
+            UserInputError: The user gave a value that a parameter cannot take.
         """
         self._later = later
         self._parameters = parameters
         self._simulation = simulation
-        self._elements: dict[str, str] = {}  # parameter to name in the model
+        self._constraints: dict[str, str] = {}  # parameter to name in the model
         self._next: dict[str, str] = {}
         self._added: list[str] = []
         self._changes = 0
-        self._telling = False
+        self._showing = False
         self.prepare(simulation.plant)
-        self._elements, self._added = self._next, []
-        for parameter, element in self._elements.items():
-            value, model = parameters.values[parameter], simulation.model
-            # A reset goes back to what the user configured.
-            model.eq_active0[_index(model, element)] = value
-            simulation.data.eq_active[_index(model, element)] = value
+        self._constraints, self._added = self._next, []
+        for parameter, constraint in self._constraints.items():
+            simulation.equalities.configure(constraint, parameters.values[parameter])
 
-    def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that switches constraints."""
         # A client may be quicker than `finish`; its command then comes after the change.
-        known = {**self._elements, **self._next}
-        mine = {known[name]: value for name, value in values.items() if name in known}
-        if self._telling or not mine:
+        known = {**self._constraints, **self._next}
+        wanted = {known[name]: value for name, value in values.items() if name in known}
+        if self._showing or not wanted:
             return None
         self._changes += 1
         simulation = self._simulation
 
         def command() -> None:
-            for element, value in mine.items():
-                if (index := _index(simulation.model, element)) >= 0:
-                    simulation.data.eq_active[index] = value
+            for constraint, active in wanted.items():
+                simulation.equalities.set(constraint, active)
 
         return command
 
     def on_reset(self, event: SimulationReset) -> None:
         """Show which constraints are active after a reset."""
         if event.state:
-            self._restore()
-
-    def _restore(self) -> None:
-        """Show which constraints are active, after something else than a parameter changed it."""
-        if not self._elements:
-            return
-        changes = self._changes
-        simulation = self._simulation
-
-        def look() -> tuple[mujoco.MjModel, np.ndarray]:
-            return simulation.model, simulation.data.eq_active.copy()
-
-        def seen(future: "Future[tuple[mujoco.MjModel, np.ndarray]]") -> None:
-            if not future.cancelled():
-                self._later(self._tell, changes, *future.result())
-
-        try:
-            simulation.commands.submit(look, urgent=True).add_done_callback(seen)
-        except QueueFullError:
-            return  # the physics thread has ended
+            self._show()
 
     def prepare(self, plant: Plant) -> None:
-        """Declare those of what the next model adds.
+        """Declare parameters for the constraints that the next model adds.
 
         Raises:
-            ModelError: Two would have the same name.
+            UserInputError: Two would have the same name.
         """
-        self._next = {
-            element_parameter(plant.layout, "equality", name): name for name in _names(plant.model)
+        named = {
+            element_parameter(plant.layout, "equality", constraint.name): constraint
+            for constraint in plant.equalities.constraints
         }
-        for parameter, element in self._next.items():
-            if parameter in self._elements:
+        self._next = {parameter: constraint.name for parameter, constraint in named.items()}
+        for parameter, constraint in named.items():
+            if parameter in self._constraints:
                 continue
-            index = _index(plant.model, element)
-            kind = _TYPES.get(int(plant.model.eq_type[index]), "")
             spec = ParameterSpec(
                 name=parameter,
-                default=bool(plant.model.eq_active0[index]),
-                description=f"{EQUALITY.description} {kind}".rstrip(),
+                default=constraint.initially_active,
+                description=f"{EQUALITY.description} {constraint.kind}".rstrip(),
             )
             self._parameters.declare([spec])
             self._added.append(parameter)
 
     def finish(self) -> None:
-        """Undeclare those of what is gone, and tell what holds."""
-        gone = [name for name in self._elements if name not in self._next]
-        self._elements, self._added = self._next, []
+        """Undeclare the parameters of constraints that are gone, and show which are active."""
+        gone = [name for name in self._constraints if name not in self._next]
+        self._constraints, self._added = self._next, []
         self._parameters.withdraw(gone)
-        self._restore()
+        self._show()
 
     def rollback(self) -> None:
-        """Undeclare what was declared for a model that does not come."""
+        """Undeclare the parameters that `prepare` declared."""
         self._parameters.withdraw(self._added)
         self._added = []
 
-    def _tell(self, changes: int, model: mujoco.MjModel, active: np.ndarray) -> None:
-        if changes != self._changes or model is not self._simulation.model:
-            self._restore()  # a client was quicker
+    def _show(self) -> None:
+        """Set the parameters to what is active, after something else changed it."""
+        if not self._constraints:
             return
-        wrong = {}
-        for parameter, element in self._elements.items():
-            index = _index(model, element)
-            if index >= 0 and bool(active[index]) != self._parameters.values[parameter]:
-                wrong[parameter] = bool(active[index])
+        changes, simulation = self._changes, self._simulation
+
+        def read() -> tuple[EqualitySettings, dict[str, bool]]:
+            return simulation.equalities, simulation.equalities.active()
+
+        def done(future: "Future[tuple[EqualitySettings, dict[str, bool]]]") -> None:
+            if not future.cancelled():
+                self._later(self._set, changes, *future.result())
+
+        try:
+            simulation.commands.submit(read, urgent=True).add_done_callback(done)
+        except QueueFullError:
+            return  # the physics thread has ended
+
+    def _set(self, changes: int, owner: EqualitySettings, active: dict[str, bool]) -> None:
+        if changes != self._changes or owner is not self._simulation.equalities:
+            self._show()  # a client was quicker
+            return
+        wrong = {
+            parameter: active[constraint]
+            for parameter, constraint in self._constraints.items()
+            if active.get(constraint, self._parameters.values[parameter])
+            != self._parameters.values[parameter]
+        }
         if wrong:
-            self._telling = True
+            self._showing = True
             try:
                 self._parameters.set(wrong)
             finally:
-                self._telling = False
-
-
-def _names(model: mujoco.MjModel) -> list[str]:
-    return [name for i in range(model.neq) if (name := _name(model, i))]
-
-
-def _name(model: mujoco.MjModel, index: int) -> str:
-    return model.equality(index).name or ""
-
-
-def _index(model: mujoco.MjModel, element: str) -> int:
-    return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_EQUALITY, element))
+                self._showing = False

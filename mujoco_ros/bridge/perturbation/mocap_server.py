@@ -100,7 +100,6 @@ class MocapServer(Component):
 
         def command(_time: float) -> None:
             if moved.row >= 0:
-                simulation.data.mocap_pos[moved.row] = position
-                simulation.data.mocap_quat[moved.row] = quat
+                simulation.set_mocap_pose(moved.row, position, quat)
 
         self._submit(topic, command, stamp=nanoseconds(message.header.stamp))

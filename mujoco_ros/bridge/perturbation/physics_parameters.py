@@ -10,9 +10,9 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import LONGEST_TIMESTEP, SHORTEST_TIMESTEP, PhysicsConfig
-from mujoco_ros.model.scene.physics_options import CHOICES, read_options, write_options
-from mujoco_ros.sim.perturbation.options_check import try_options
+from mujoco_ros.model.scene.physics_options import CHOICES, read_options
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.options_check import try_options
 from mujoco_ros.sim.simulation import Simulation
 
 _PREFIX = "physics."
@@ -126,13 +126,13 @@ class PhysicsParameters(Component):
         self._parameters = parameters
         self._simulation = simulation
         self._fresh = False
-        self._wanted = of_model = read_options(simulation.model.opt)
+        self._wanted = of_model = simulation.options
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
         values = parameters.declare(self._specs)
         self._wanted = replace(of_model, **_named(values))
         if self._wanted != of_model:
             try_options(simulation.model, self._wanted)
-            self._write(self._wanted)
+            simulation.set_options(self._wanted)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes accepted options."""
@@ -141,7 +141,7 @@ class PhysicsParameters(Component):
             return None
         self._wanted = replace(self._wanted, **named)
         # No others: meanwhile there may be another world, which has its own.
-        return partial(self._write, PhysicsConfig(**named))
+        return partial(self._simulation.set_options, PhysicsConfig(**named))
 
     def prepare(self, plant: Plant) -> None:
         """See whether the next world can have the options of this one, or those it brings.
@@ -163,7 +163,7 @@ class PhysicsParameters(Component):
     def finish(self) -> None:
         """Tell what options a world that was loaded brought."""
         if self._fresh:
-            self._wanted = read_options(self._simulation.model.opt)
+            self._wanted = self._simulation.options
             self._parameters.set({spec.name: _of(self._wanted, spec) for spec in self._specs})
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
@@ -179,10 +179,6 @@ class PhysicsParameters(Component):
                     if name.removeprefix(_PREFIX) in CHOICES
                 )
                 raise UserInputError(f"{named}: {error}") from error
-
-    def _write(self, options: PhysicsConfig) -> None:
-        write_options(self._simulation.model.opt, options)
-        self._simulation.options_changed()
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Publishers and subscriptions that may be destroyed at any time, and a look at their peers."""
+"""Publishers and subscriptions that can be closed at any time, with checks of their peers."""
 
 import contextlib
 import time
@@ -20,35 +20,35 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 
-_LOOK_S = 0.05
+_POLL_S = 0.05
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
 """The name of a node that was discovered only in part."""
 
 
 class _Opened(ABC):
-    """A publisher or subscription, and what is known of its peers.
+    """A publisher or subscription, and its peers.
 
     Attributes:
-        told: Peers that were complained of.
+        warned: Peers that a warning was logged about.
     """
 
     def __init__(self, kind: Any, qos: QoSProfile) -> None:
-        self.told: set[tuple[int, ...]] = set()
+        self.warned: set[tuple[int, ...]] = set()
         package, folder, *_ = kind.__module__.split(".")
         self._kind = f"{package}/{folder}/{kind.__name__}"
         self._qos = _complete(qos)
 
     @abstractmethod
-    def look(self) -> None:
-        """Pass on what has changed."""
+    def poll(self) -> None:
+        """Report changes."""
 
     @abstractmethod
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
-        """Return all peers, if there are more than are connected."""
+        """Return all peers, if there are more than are matched."""
 
     @abstractmethod
     def problem(self, peer: TopicEndpointInfo) -> str:
-        """Return why a peer is not connected; empty if it is, or soon."""
+        """Return why a peer is not matched; empty if it is, or will be."""
 
     @abstractmethod
     def destroy(self, node: Node) -> None:
@@ -57,19 +57,23 @@ class _Opened(ABC):
 
 class _Publisher(_Opened):
     def __init__(
-        self, publisher: Publisher, kind: Any, qos: QoSProfile, heard: Callable[[int], None] | None
+        self,
+        publisher: Publisher,
+        kind: Any,
+        qos: QoSProfile,
+        on_count: Callable[[int], None] | None,
     ) -> None:
         super().__init__(kind, qos)
         self._publisher = publisher
-        self._heard = heard
+        self._on_count = on_count
         self._count = 0
 
-    def look(self) -> None:
-        if self._heard is not None:
+    def poll(self) -> None:
+        if self._on_count is not None:
             count = self._publisher.get_subscription_count()
             if count != self._count:
                 self._count = count
-                self._heard(count)
+                self._on_count(count)
 
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
         topic = self._publisher.topic_name
@@ -80,9 +84,10 @@ class _Publisher(_Opened):
     def problem(self, peer: TopicEndpointInfo) -> str:
         topic = self._publisher.topic_name
         if peer.topic_type != self._kind:
-            return f"{_owner(peer)} wants '{topic}' as {peer.topic_type}, but it is {self._kind}"
-        reason = _clash(self._qos, peer.qos_profile)
-        return reason and f"{_owner(peer)} asks for more of '{topic}' than it can have: {reason}"
+            subscribes = f"{_owner(peer)} subscribes to '{topic}' as {peer.topic_type}"
+            return f"{subscribes}, but it is {self._kind}"
+        reason = _incompatibility(self._qos, peer.qos_profile)
+        return reason and f"{_owner(peer)} requests an incompatible QoS of '{topic}': {reason}"
 
     def destroy(self, node: Node) -> None:
         node.destroy_publisher(self._publisher)
@@ -93,8 +98,8 @@ class _Subscription(_Opened):
         super().__init__(kind, qos)
         self._subscription = subscription
 
-    def look(self) -> None:
-        pass  # nobody wants to know how many publish
+    def poll(self) -> None:
+        pass  # the number of publishers is not reported
 
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
         topic = self._subscription.topic_name
@@ -107,8 +112,8 @@ class _Subscription(_Opened):
         if peer.topic_type != self._kind:
             wrong = f"{_owner(peer)} publishes '{topic}' as {peer.topic_type}"
             return f"{wrong}, but it must be {self._kind}"
-        reason = _clash(peer.qos_profile, self._qos)
-        return reason and f"what {_owner(peer)} publishes on '{topic}' is not received: {reason}"
+        reason = _incompatibility(peer.qos_profile, self._qos)
+        return reason and f"messages of {_owner(peer)} on '{topic}' are not received: {reason}"
 
     def destroy(self, node: Node) -> None:
         node.destroy_subscription(self._subscription)
@@ -117,31 +122,31 @@ class _Subscription(_Opened):
 class Endpoints:
     """Opens publishers and subscriptions without handlers of QoS events, and closes them.
 
-    Under rclpy's EventsExecutor a publisher or subscription whose handlers have something to tell
-    must not be destroyed: that ends the process. What handlers would tell is looked for instead:
-    20 times a second, unless told otherwise, how many listen, and now and then, of one topic at a
-    time, whether somebody would like to but cannot. All of it belongs to the executor's thread.
+    With rclpy's EventsExecutor, destroying a publisher or subscription whose handlers have a
+    pending event ends the process. So matched subscriptions are polled instead, by default 20 times
+    a second, and peers with an incompatible type or QoS are searched for, one topic at a time.
+    Everything here belongs to the executor's thread.
 
     Attributes:
         node: The node they belong to.
     """
 
-    def __init__(self, node: Node, look_s: float = _LOOK_S) -> None:
-        """Open and close endpoints of `node`; see who listens every so many seconds."""
+    def __init__(self, node: Node, poll_s: float = _POLL_S) -> None:
+        """Open and close endpoints of `node`, and poll their peers with a period of `poll_s`."""
         self.node = node
         self._open: dict[int, _Opened] = {}
         self._unseen: list[int] = []
         self._later: list[tuple[float, Callable[[], object]]] = []
         # Not the node's clock: under use_sim_time it would stop with the simulation.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(look_s, guarded(self.look), clock=steady)
+        self._timer = node.create_timer(poll_s, guarded(self.poll), clock=steady)
 
     def publisher(
         self,
         kind: Any,
         topic: str,
         qos: QoSProfile,
-        heard: Callable[[int], None] | None = None,
+        on_count: Callable[[int], None] | None = None,
     ) -> Publisher:
         """Open a publisher.
 
@@ -149,12 +154,12 @@ class Endpoints:
             kind: Type of the messages.
             topic: Name of the topic.
             qos: Quality of service.
-            heard: Called with the number of matched subscriptions soon after it has changed; it
-                begins at 0.
+            on_count: Called with the number of matched subscriptions soon after it has changed
+                from 0.
         """
         events = PublisherEventCallbacks(use_default_callbacks=False)
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
-        self._open[id(publisher)] = _Publisher(publisher, kind, qos, heard)
+        self._open[id(publisher)] = _Publisher(publisher, kind, qos, on_count)
         return publisher
 
     def subscription(
@@ -182,16 +187,16 @@ class Endpoints:
         return subscription
 
     def close(self, endpoint: Publisher | Subscription) -> None:
-        """Destroy an endpoint that was opened here; one that is closed stays so."""
+        """Destroy an endpoint that was opened here, unless it is closed already."""
         if (opened := self._open.pop(id(endpoint), None)) is not None:
             opened.destroy(self.node)
 
     def later(self, seconds: float, call: Callable[[], object]) -> None:
-        """Call something in the executor's thread after so many seconds of wall time, or soon."""
+        """Call a function in the executor's thread after `seconds` of wall time."""
         self._later.append((time.monotonic() + seconds, call))
 
-    def look(self) -> None:
-        """See who listens, and call what is due; called by a timer."""
+    def poll(self) -> None:
+        """Poll the peers, and call what is due; called by a timer."""
         now = time.monotonic()
         due = [entry for entry in self._later if entry[0] <= now]
         for entry in due:
@@ -200,7 +205,7 @@ class Endpoints:
         # What is raised here would end the process: rclpy's EventsExecutor cannot pass it on.
         for endpoint in list(self._open.values()):
             with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
-                endpoint.look()
+                endpoint.poll()
         if not self._unseen:
             self._unseen = list(self._open)
         while self._unseen:
@@ -211,13 +216,13 @@ class Endpoints:
                 return
 
     def _compare(self, endpoint: _Opened) -> None:
-        """Tell, once of each, which peers of an endpoint do not fit it."""
+        """Warn, once about each, of peers that are incompatible with an endpoint."""
         peers = {tuple(peer.endpoint_gid): peer for peer in endpoint.peers(self.node)}
-        endpoint.told &= peers.keys()
-        for gid in peers.keys() - endpoint.told:
+        endpoint.warned &= peers.keys()
+        for gid in peers.keys() - endpoint.warned:
             known = peers[gid].node_name != _UNKNOWN
             if known and (problem := endpoint.problem(peers[gid])):
-                endpoint.told.add(gid)
+                endpoint.warned.add(gid)
                 self.node.get_logger().warning(problem)
 
 
@@ -226,7 +231,7 @@ def _owner(peer: TopicEndpointInfo) -> str:
 
 
 def _complete(qos: QoSProfile) -> QoSProfile:
-    """Return a quality of service as the middleware tells it, with what it was left to choose."""
+    """Return a QoS as the middleware reports it, with the policies it chose."""
     return QoSProfile(
         depth=qos.depth,
         reliability=qos.reliability,
@@ -238,9 +243,9 @@ def _complete(qos: QoSProfile) -> QoSProfile:
     )
 
 
-def _clash(offered: QoSProfile, wanted: QoSProfile) -> str:
-    """Return why a publisher's quality of service does not serve a subscription's; empty if so."""
-    compatibility, reason = qos_check_compatible(offered, wanted)
+def _incompatibility(offered: QoSProfile, requested: QoSProfile) -> str:
+    """Return why the QoS of a publisher and of a subscription are incompatible; empty if not."""
+    compatibility, reason = qos_check_compatible(offered, requested)
     if compatibility != QoSCompatibility.ERROR:
         return ""
     return ", ".join(part.removeprefix("ERROR: ") for part in str(reason).split(";") if part)

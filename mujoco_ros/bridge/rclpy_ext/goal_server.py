@@ -1,4 +1,4 @@
-"""Action goals whose fate the physics thread decides."""
+"""An action server for goals that the physics thread executes."""
 
 import contextlib
 import logging
@@ -27,24 +27,24 @@ _FEEDBACK = QoSProfile(depth=10)
 _STATUS = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""As is the rule, but for a depth of 1: while Fast DDS still tries to reach a client that has died,
-it could take no second status."""
-_LAST_WORDS = Duration(seconds=0.5)
-"""For so long at most are clients waited for, some of which may have died."""
+"""The default of actions but for its depth of 1, with which Fast DDS accepts no second status while
+it retries to reach a client that died."""
+_FLUSH_TIMEOUT = Duration(seconds=0.5)
+"""Longest wait for acknowledgements of clients, some of which may have died."""
 _RESULT_S = 10.0
-"""For so long a result can be asked for after the end of its goal; rclcpp_action's default."""
-_MOST_ENDED = 1000
-"""Of so many goals that ended, the newest, results are kept."""
+"""Time after the end of a goal in which its result can be requested; rclcpp_action's default."""
+_MOST_RESULTS = 1000
+"""Results of that many ended goals, the newest, are kept."""
 _MOST_LISTED = 50
-"""So many goals that ended, the newest, are listed in the status."""
+"""That many ended goals, the newest, are listed in the status."""
 
 
 class GoalServer:
-    """An action server whose goals end when they are told to.
+    """An action server whose goals are executed outside of the executor.
 
-    rclpy's own expects a function that runs as long as its goal does, which would block the
-    executor, and must not be destroyed while a request may be on its way. An action is three
-    services and two topics, and that is what this offers (design.ros2.org/articles/actions.html).
+    rclpy's server runs a callback for the whole duration of a goal, which blocks the executor, and
+    must not be destroyed while a request may be in flight. An action is three services and two
+    topics (design.ros2.org/articles/actions.html), and this class serves those.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class GoalServer:
         """Serve an action.
 
         Args:
-            endpoints: Opens what is published; the services are its node's.
+            endpoints: Opens the topics; the services belong to its node.
             action: Type of the action.
             name: Name of the action.
-            check: Whether to accept a goal message.
-            accept: Begins to pursue the goal whose message was just accepted.
-            cancel: Gives a goal up because its client wants it.
-            result: Makes the result message of a goal that ended.
-            feedback: Makes a feedback message of what `Goal.tell` is handed.
+            check: Returns whether to accept a goal message.
+            accept: Starts the goal whose message was just accepted.
+            cancel: Cancels a goal at the request of a client.
+            result: Returns the result message of a goal that ended.
+            feedback: Returns the feedback message for the argument of `Goal.publish_feedback`.
         """
         self.name = name
         self._node = endpoints.node
@@ -78,10 +78,10 @@ class GoalServer:
         self._result, self._feedback = result, feedback
         self._feedback_message = action.Impl.FeedbackMessage
         self._result_response = action.Impl.GetResultService.Response
-        self._pursued: dict[bytes, Goal] = {}
+        self._active: dict[bytes, Goal] = {}
         self._ended: dict[bytes, Goal] = {}  # the oldest first
         self._closed = False
-        self._telling = False
+        self._status_pending = False
         self._feedbacks = endpoints.publisher(
             self._feedback_message, f"{name}/_action/feedback", _FEEDBACK
         )
@@ -89,34 +89,35 @@ class GoalServer:
         self._services = [
             Service(self._node, kind, f"{name}/_action/{what}", handler)
             for kind, what, handler in (
-                (action.Impl.SendGoalService, "send_goal", self._sent),
-                (CancelGoal, "cancel_goal", self._canceled),
-                (action.Impl.GetResultService, "get_result", self._asked),
+                (action.Impl.SendGoalService, "send_goal", self._send_goal),
+                (CancelGoal, "cancel_goal", self._cancel_goal),
+                (action.Impl.GetResultService, "get_result", self._get_result),
             )
         ]
 
-    def give_up_all(self, reason: str) -> None:
-        """End all goals that are pursued."""
-        for goal in list(self._pursued.values()):
-            goal.give_up(reason)
+    def abort_all(self, reason: str) -> None:
+        """Abort all active goals."""
+        for goal in list(self._active.values()):
+            goal.abort(reason)
 
     def close(self, reason: str) -> None:
-        """End all goals and accept no more; `destroy` may follow when clients were told."""
+        """Abort all goals and accept no more; `destroy` may follow once clients have results."""
         self._closed = True
-        self.give_up_all(reason)
+        self.abort_all(reason)
 
     def flush(self) -> None:
-        """Wait until clients have heard how their goals ended, as the process is about to end.
+        """Wait until clients have received the results, before the process ends.
 
-        What the middleware has yet to send is lost with the process. It sends in order, and whoever
-        waits for a result listens to the status too, of which alone it tells what has arrived.
+        Messages that the middleware has not sent are lost with the process. It sends in order, and
+        a client that waits for a result also subscribes to the status, the only one of the two
+        whose arrival can be waited for.
         """
-        if self._telling:
+        if self._status_pending:
             self._publish_status()
-            self._statuses.wait_for_all_acked(_LAST_WORDS)
+            self._statuses.wait_for_all_acked(_FLUSH_TIMEOUT)
 
     def destroy(self) -> None:
-        """Withdraw the action."""
+        """Close the services and topics."""
         self._closed = True
         for service in self._services:
             service.destroy()
@@ -124,61 +125,61 @@ class GoalServer:
             self._endpoints.close(publisher)
 
     def publish_feedback(self, goal: "Goal", progress: Any) -> None:
-        """Tell where a goal stands; under overload the middleware may not take it."""
+        """Publish the progress of a goal; an overloaded middleware may reject it."""
         message = self._feedback_message(goal_id=goal.id, feedback=self._feedback(progress))
         with contextlib.suppress(rclpy_implementation.RCLError):
             self._feedbacks.publish(message)
 
     def finish(self, goal: "Goal", event: GoalEnded) -> None:
-        """Send the result of a goal that has ended to those who asked, and keep it for a while."""
-        self._pursued.pop(goal.key, None)
+        """Send the result of a goal that ended to the clients that wait for it, and keep it."""
+        self._active.pop(goal.key, None)
         self._ended[goal.key] = goal
-        if len(self._ended) > _MOST_ENDED:
+        if len(self._ended) > _MOST_RESULTS:
             del self._ended[next(iter(self._ended))]
         goal.ended_at = time.monotonic()
         goal.response = self._result_response(status=goal.status, result=self._result(event))
-        for answer in goal.asked:
+        for answer in goal.waiting:
             answer(goal.response)
-        goal.asked.clear()
+        goal.waiting.clear()
 
-    def tell_status(self) -> None:
-        """Have the status of all goals published when what happens now is over."""
-        if not self._telling:
-            self._telling = later(self._node, self._publish_status)
-            if not self._telling:
+    def publish_status_soon(self) -> None:
+        """Publish the status of all goals after the current callback."""
+        if not self._status_pending:
+            self._status_pending = later(self._node, self._publish_status)
+            if not self._status_pending:
                 self._publish_status()
 
-    def _sent(self, request: Any, answer: Responder) -> None:
-        """Accept a goal or refuse it."""
+    def _send_goal(self, request: Any, answer: Responder) -> None:
+        """Accept or reject a goal."""
         response, key = answer.response, bytes(request.goal_id.uuid)
-        known = key in self._pursued or key in self._ended
-        response.accepted = not (known or self._closed) and self._decide(request.goal)
+        known = key in self._active or key in self._ended
+        response.accepted = not (known or self._closed) and self._checks(request.goal)
         response.stamp = self._node.get_clock().now().to_msg()
         answer()
         if not response.accepted:
             return
-        goal = self._pursued[key] = Goal(self, request.goal_id, response.stamp)
-        self.tell_status()
+        goal = self._active[key] = Goal(self, request.goal_id, response.stamp)
+        self.publish_status_soon()
         try:
             self._accept(goal)
         except Exception as error:
-            _LOG.exception("%s: a goal was given up", self.name)
-            goal.give_up(repr(error))
+            _LOG.exception("%s: a goal was aborted", self.name)
+            goal.abort(repr(error))
 
-    def _decide(self, message: Any) -> bool:
+    def _checks(self, message: Any) -> bool:
         try:
             return self._check(message)
         except Exception:
-            _LOG.exception("%s: a goal was refused", self.name)
+            _LOG.exception("%s: a goal was rejected", self.name)
             return False
 
-    def _canceled(self, request: CancelGoal.Request, answer: Responder) -> None:
-        """Cancel what a request means: a goal, those until a time, both, or all."""
+    def _cancel_goal(self, request: CancelGoal.Request, answer: Responder) -> None:
+        """Cancel the requested goals: one, those up to a stamp, both, or all."""
         response = answer.response
         key, until = bytes(request.goal_info.goal_id.uuid), nanoseconds(request.goal_info.stamp)
         named = any(key)
         if named and not until:
-            chosen = [self._pursued[key]] if key in self._pursued else []
+            chosen = [self._active[key]] if key in self._active else []
             if not chosen:
                 over = key in self._ended
                 response.return_code = (
@@ -187,50 +188,50 @@ class GoalServer:
         else:
             chosen = [
                 goal
-                for goal in self._pursued.values()
+                for goal in self._active.values()
                 if not until or nanoseconds(goal.stamp) <= until or goal.key == key
             ]
-        response.goals_canceling = [goal.info for goal in chosen if self._give_way(goal)]
+        response.goals_canceling = [goal.info for goal in chosen if self._try_cancel(goal)]
         if chosen and not response.goals_canceling:
             response.return_code = response.ERROR_REJECTED
         answer()
 
-    def _give_way(self, goal: "Goal") -> bool:
-        """Begin to cancel a goal; return whether that is possible."""
+    def _try_cancel(self, goal: "Goal") -> bool:
+        """Start to cancel a goal; return whether that is possible."""
         if goal.status == GoalStatus.STATUS_CANCELING:
             return True
         try:
             self._cancel(goal)
         except Exception:
-            _LOG.exception("%s: a goal cannot be canceled", self.name)
+            _LOG.exception("%s: a goal could not be canceled", self.name)
             return False
         goal.change(GoalStatus.STATUS_CANCELING)
         return True
 
-    def _asked(self, request: Any, answer: Responder) -> None:
-        """Answer with the result of a goal, at once or when it ends."""
+    def _get_result(self, request: Any, answer: Responder) -> None:
+        """Send the result of a goal, at once or when it ends."""
         key = bytes(request.goal_id.uuid)
-        if key in self._pursued:
-            self._pursued[key].asked.append(answer)
+        if key in self._active:
+            self._active[key].waiting.append(answer)
             return
-        self._forget()
+        self._drop_old_results()
         if key in self._ended:
             answer(self._ended[key].response)
         else:
             answer.response.status = GoalStatus.STATUS_UNKNOWN
             answer()
 
-    def _forget(self) -> None:
-        """Drop the results that were kept long enough."""
+    def _drop_old_results(self) -> None:
+        """Drop results that are too old."""
         oldest = time.monotonic() - _RESULT_S
         for key in [key for key, goal in self._ended.items() if goal.ended_at < oldest]:
             del self._ended[key]
 
     def _publish_status(self) -> None:
-        self._telling = False
-        if self._closed and not self._pursued and not self._ended:
+        self._status_pending = False
+        if self._closed and not self._active and not self._ended:
             return
-        self._forget()
+        self._drop_old_results()
         message = GoalStatusArray(status_list=list(self._listed()))
         with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
             self._statuses.publish(message)
@@ -238,33 +239,33 @@ class GoalServer:
     def _listed(self) -> Iterator[GoalStatus]:
         for goal in list(self._ended.values())[-_MOST_LISTED:]:
             yield goal.listing
-        for goal in self._pursued.values():
+        for goal in self._active.values():
             yield goal.listing
 
 
 @dataclass(eq=False)
 class Goal:
-    """A goal being pursued: what the physics thread knows it by.
+    """A goal; the physics thread refers to it by this object.
 
     Attributes:
-        server: What it was sent to.
+        server: The server that accepted it.
         id: Its identifier.
         stamp: When it was accepted.
-        asked: Who waits for its result.
+        waiting: The requests that wait for its result.
         response: Its result, once it has ended.
-        ended_at: When that was, on the steady clock [s].
-        listing: What the status of all goals says of it.
+        ended_at: When it ended, on the steady clock [s].
+        listing: Its entry in the status of all goals.
     """
 
     server: GoalServer
     id: UUID
     stamp: Time
-    asked: list[Responder] = field(default_factory=list)
+    waiting: list[Responder] = field(default_factory=list)
     response: Any = None
     ended_at: float = 0.0
 
     def __post_init__(self) -> None:
-        """Be accepted."""
+        """Set the status to accepted."""
         self.listing = GoalStatus(goal_info=self.info, status=GoalStatus.STATUS_ACCEPTED)
 
     @property
@@ -274,7 +275,7 @@ class Goal:
 
     @property
     def info(self) -> GoalInfo:
-        """What others know it by."""
+        """Its identifier and stamp, as in the messages of actions."""
         return GoalInfo(goal_id=self.id, stamp=self.stamp)
 
     @property
@@ -283,32 +284,32 @@ class Goal:
         return int(self.listing.status)
 
     @property
-    def is_over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has ended."""
         return self.response is not None
 
     def change(self, status: int) -> None:
-        """Change its status, and tell."""
+        """Change its status, and publish that."""
         self.listing.status = status
-        self.server.tell_status()
+        self.server.publish_status_soon()
 
-    def begin(self) -> None:
-        """Tell the client that it is being executed."""
+    def set_executing(self) -> None:
+        """Set the status to executing."""
         if self.status == GoalStatus.STATUS_ACCEPTED:
             self.change(GoalStatus.STATUS_EXECUTING)
 
-    def tell(self, progress: Any) -> None:
-        """Tell the client where it stands."""
-        if not self.is_over:
+    def publish_feedback(self, progress: Any) -> None:
+        """Publish its progress, unless it has ended."""
+        if not self.has_ended:
             self.server.publish_feedback(self, progress)
 
-    def give_up(self, reason: str) -> None:
-        """Tell the client that nobody pursues it any more."""
+    def abort(self, reason: str) -> None:
+        """End it as aborted."""
         self.end(GoalEnded(goal=self, outcome=Outcome.INVALID_GOAL, message=reason))
 
     def end(self, event: GoalEnded) -> None:
-        """Tell the client how it ended; what is said of that first counts."""
-        if self.is_over:
+        """End it, and send the result; later calls do nothing."""
+        if self.has_ended:
             return
         if event.outcome is Outcome.SUCCESSFUL:
             status = GoalStatus.STATUS_SUCCEEDED

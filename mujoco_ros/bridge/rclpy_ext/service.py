@@ -1,4 +1,4 @@
-"""Services whose answer may come later, from any thread."""
+"""A service that may send its response later, from any thread."""
 
 import logging
 import threading
@@ -18,19 +18,19 @@ from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 _LOG = logging.getLogger(__name__)
 _QOS = QoSProfile(depth=1000)
-"""With the usual depth of 10, requests would get lost in a burst, and responses with them."""
+"""With the usual depth of 10, a burst loses requests and responses."""
 T = TypeVar("T")
 
 
 class Responder:
-    """The way back to one client; the first response it is called with counts, later ones do not.
+    """Sends the response to one request; only the first call counts.
 
     Attributes:
-        response: An empty response, to be filled in.
+        response: The response, to be filled in.
     """
 
     def __init__(self, service: "Service", response: Any) -> None:
-        """Answer a request of `service`."""
+        """Respond to a request of `service`."""
         self.response = response
         self._service = service
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class Responder:
         self._sent = False
 
     def __call__(self, response: Any = None) -> None:
-        """Answer, from any thread, with `response` or else with the one at hand."""
+        """Send `response`, or else the filled-in one; from any thread."""
         with self._lock:
             if self._ready is not None:
                 return
@@ -47,25 +47,25 @@ class Responder:
         self._send_when_complete()
 
     def fail(self, message: str) -> None:
-        """Answer, from any thread, that it did not succeed."""
+        """Send a failure; from any thread."""
         self(failure(type(self.response)(), message))
 
     def when_done(
-        self, future: "Future[T]", tell: Callable[[T], object], *, finish: bool = True
+        self, future: "Future[T]", fill: Callable[[T], object], *, finish: bool = True
     ) -> None:
-        """Answer once `future` is done: after `tell` was handed its result, or else what it raised.
+        """Respond once `future` is done: with its result, or with the error that it raised.
 
-        Both run in the thread that completes the future.
+        This happens in the thread that completes the future.
 
         Args:
-            future: What to wait for.
-            tell: Fills in the response.
-            finish: Whether that is all; otherwise only a failure is answered here.
+            future: The result to wait for.
+            fill: Called with the result, to fill in the response.
+            finish: Whether to send the response then; otherwise only a failure is sent.
         """
 
         def done(future: "Future[T]") -> None:
             try:
-                tell(future.result())
+                fill(future.result())
             except CancelledError:
                 self.fail("the simulator is shutting down")
             except Exception as error:
@@ -77,10 +77,10 @@ class Responder:
         future.add_done_callback(done)
 
     def ask(
-        self, commands: CommandQueue, question: Callable[[], T], tell: Callable[[T], None]
+        self, commands: CommandQueue, query: Callable[[], T], fill: Callable[[T], None]
     ) -> None:
-        """Have the physics thread run `question`, hand its result to `tell`, and answer."""
-        self._submit(commands, question, tell, finish=True)
+        """Run `query` in the physics thread, fill in the response with its result, and send it."""
+        self._submit(commands, query, fill, finish=True)
 
     def order(
         self,
@@ -88,14 +88,14 @@ class Responder:
         command: Callable[[], object],
         then: Callable[[], object] = lambda: None,
     ) -> None:
-        """Have the physics thread run `command` and `then`; unless one fails, they answer."""
+        """Run `command` and `then` in the physics thread; they respond, unless one fails."""
         self._submit(commands, command, lambda _result: then(), finish=False)
 
     def _submit(
         self,
         commands: CommandQueue,
         command: Callable[[], T],
-        tell: Callable[[T], object],
+        fill: Callable[[T], object],
         *,
         finish: bool,
     ) -> None:
@@ -104,10 +104,10 @@ class Responder:
         except QueueFullError as error:
             self.fail(f"busy: {error}")
             return
-        self.when_done(future, tell, finish=finish)
+        self.when_done(future, fill, finish=finish)
 
     def address(self, header: Any) -> None:
-        """Note where the response goes."""
+        """Set the header of the request, once rclpy has provided it."""
         self._header = header
         self._send_when_complete()
 
@@ -120,7 +120,7 @@ class Responder:
 
 
 class Service:
-    """Serves a type by a handler that need not know the response when it returns.
+    """Serves a service with a handler that may return before the response is known.
 
     rclpy sends what a callback returns at once; its EventsExecutor takes no coroutines, and must
     not wait for the physics thread. Here the callback returns a `Responder`, which sends the
@@ -130,14 +130,14 @@ class Service:
     def __init__(
         self, node: Node, kind: Any, name: str, handler: Callable[[Any, Responder], None]
     ) -> None:
-        """Serve.
+        """Serve a service.
 
         Args:
             node: The node.
             kind: Type of the service.
-            name: Its name.
-            handler: Handed a request and the answer to it, in the executor's thread; must not
-                block. What it raises is told to the client.
+            name: Name of the service.
+            handler: Called with a request and its responder, in the executor's thread; must not
+                block. An exception is sent to the client as a failure.
         """
         self.name = name
         self._node = node
@@ -146,9 +146,9 @@ class Service:
         self._service: RclpyService = node.create_service(
             kind,
             name,
-            self._called,
+            self._handle,
             qos_profile=_QOS,
-            # A group remembers whatever was in it.
+            # A callback group keeps a reference to everything that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
         self._send = self._service.send_response
@@ -156,18 +156,18 @@ class Service:
         self._thread = 0
 
     def destroy(self) -> None:
-        """Serve no more; what is still to be answered stays unanswered."""
+        """Stop serving; pending requests get no response."""
         self._node.destroy_service(self._service)
 
     def send(self, response: Any, header: Any) -> None:
-        """Send a response; where another thread has it, the executor's thread does."""
-        # Sending may wait for a client that has gone, which is not for the physics thread.
+        """Send a response in the executor's thread."""
+        # Sending may wait for a client that is gone: never in the physics thread.
         if threading.get_ident() == self._thread or not later(
             self._node, self._send_now, response, header
         ):
             self._send_now(response, header)
 
-    def _called(self, request: Any, response: Any) -> Responder:
+    def _handle(self, request: Any, response: Any) -> Responder:
         self._thread = threading.get_ident()
         answer = Responder(self, response)
         try:
@@ -181,16 +181,16 @@ class Service:
         try:
             self._send(response, header)
         except InvalidHandle:
-            _LOG.debug("%s: is served no more", self.name)
+            _LOG.debug("%s: no longer served", self.name)
         except rclpy_implementation.RCLError as error:
-            _LOG.warning("%s: a response is lost: %s", self.name, error)
+            _LOG.warning("%s: a response was lost: %s", self.name, error)
         except Exception as error:  # rclpy's EventsExecutor cannot pass it on
-            _LOG.exception("%s: a response cannot be sent", self.name)
+            _LOG.exception("%s: a response could not be sent", self.name)
             self._send(failure(self._kind.Response(), repr(error)), header)
 
 
 def failure(response: Any, message: str) -> Any:
-    """Return `response`, which says in the way of its type that something failed, and what."""
+    """Fill in a failure in `response`, as its type defines it, and return it."""
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = False, message
     elif hasattr(response, "result"):  # simulation_interfaces

@@ -1,4 +1,4 @@
-"""Calls in the executor's thread that cannot end the process."""
+"""Calls in the executor's thread whose exceptions are logged."""
 
 import functools
 import logging
@@ -11,9 +11,9 @@ _LOG = logging.getLogger(__name__)
 
 
 def later(node: Node, call: Callable[..., object], *args: object) -> bool:
-    """Have the executor of `node` call something soon; any thread may ask for that.
+    """Have the executor of `node` call a function soon; from any thread.
 
-    What it raises is logged.
+    An exception is logged.
 
     Returns:
         Whether the node has an executor.
@@ -26,9 +26,9 @@ def later(node: Node, call: Callable[..., object], *args: object) -> bool:
 
 
 def guarded(call: Callable[..., object]) -> Callable[..., None]:
-    """Return what does the same as `call`, but logs what that raises.
+    """Return a function that calls `call` and logs its exceptions.
 
-    rclpy's EventsExecutor cannot pass exceptions on: one in a callback or a task ends the process.
+    With rclpy's EventsExecutor an exception in a callback or a task ends the process.
     """
 
     @functools.wraps(call)

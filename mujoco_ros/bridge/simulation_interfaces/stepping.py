@@ -164,8 +164,8 @@ class _Pursuit:
         self._telling = False  # first: a step that is added from now on may be missed below
         for _ in range(len(self._untold)):
             completed = self._untold.popleft()
-            self._goal.begin()
-            self._goal.tell((completed, self.steps.count - completed))
+            self._goal.set_executing()
+            self._goal.publish_feedback((completed, self.steps.count - completed))
 
 
 def _unfinished(steps: Steps, reason: str) -> str:

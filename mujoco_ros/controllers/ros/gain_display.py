@@ -8,7 +8,6 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.snapshots import present_gains
 
 _SOON_S = 0.1
 """A controller may set gains at every tick, but who has parameters tells the world of each."""
@@ -47,7 +46,7 @@ class GainDisplay:
         asked.add_done_callback(lambda asked: later(self._endpoints.node, self._tell, asked))
 
     def _read(self) -> Shown:
-        return self._simulation.gain_changes, present_gains(self._simulation)
+        return self._simulation.gains.changes, self._simulation.gains.by_robot()
 
     def _tell(self, asked: "Future[Shown]") -> None:
         if not asked.cancelled():

@@ -17,7 +17,7 @@ class PrivilegedAccess:
         self._found: Gains | None = None  # before the controller changed any, if it has
         self._told: Gains | None = None  # by the controller, last
         self._plant = plant
-        self._columns = plant.layout.columns[index]
+        self._part = plant.assembly.robots[index]
         self._joints = robot.joints.names
         self._bases = dict(plant.layout.free_objects)
         if robot.bases:
@@ -26,8 +26,7 @@ class PrivilegedAccess:
     @property
     def gains(self) -> Gains:
         """A copy of the robot's gains."""
-        drives, columns = self._plant.drives, self._columns
-        return Gains(kp=drives.kp[columns].copy(), kd=drives.kd[columns].copy())
+        return self._plant.gains.of(self._part)
 
     def set_gains(self, gains: Gains) -> None:
         """Change the robot's gains from the next step on.
@@ -91,7 +90,4 @@ class PrivilegedAccess:
         data.qvel[base.dof : base.dof + 6] = 0.0
 
     def _write(self, gains: Gains) -> None:
-        drives = self._plant.drives
-        kp, kd = drives.kp.copy(), drives.kd.copy()
-        kp[self._columns], kd[self._columns] = gains.kp, gains.kd
-        drives.set_gains(kp, kd)
+        self._plant.gains.set(self._part, gains)

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import mujoco
 
-from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState
@@ -124,5 +123,4 @@ class Playback(Simulation):
         before, time = self.time, row["time"].item()
         self.set_time(time)
         if time < before:  # it was reset, or somebody sought
-            changes = self.gain_changes
-            self.emit(SimulationReset(time=time, before=before, state=False, gain_changes=changes))
+            self.emit(self.reset_event(before, state=False))

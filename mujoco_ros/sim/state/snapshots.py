@@ -7,8 +7,6 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.control_state import ControlState
-from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.control.gains import Gains
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
@@ -37,7 +35,7 @@ class Snapshot:
         origin: Time from which steps are counted [s].
         timestep: Simulated time between steps [s].
         references: What the joints are told.  # (3, n)
-        gains: The gains.
+        gains: The PD gains.  # (2, n)
         force_limits: Range of each actuator's output, and whether there is one.  # (nactuator, 3)
         motions: What moves the references of each robot.
         wrenches: What acts on bodies from outside.
@@ -51,7 +49,7 @@ class Snapshot:
     origin: float
     timestep: float
     references: np.ndarray
-    gains: Gains
+    gains: np.ndarray
     force_limits: np.ndarray
     motions: dict[Part, ControlState]
     wrenches: Wrenches
@@ -74,7 +72,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         origin=simulation.origin,
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
-        gains=Gains(kp=simulation.drives.kp.copy(), kd=simulation.drives.kd.copy()),
+        gains=simulation.gains.snapshot(),
         force_limits=_force_limits(model),
         motions={
             part: control.memory()
@@ -121,31 +119,14 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     else:
         simulation.let_go()
         simulation.settle_in(before)
-    simulation.emit(
-        SimulationReset(
-            time=float(simulation.data.time),
-            before=before,
-            gain_changes=simulation.gain_changes,
-            gains=present_gains(simulation),
-        )
-    )
-
-
-def present_gains(simulation: Simulation) -> dict[object, Gains]:
-    """Return a copy of the gains that are in force, by robot; in the physics thread."""
-    drives = simulation.drives
-    robots = zip(simulation.assembly.robots, simulation.layout.columns, strict=True)
-    return {
-        part: Gains(kp=drives.kp[columns].copy(), kd=drives.kd[columns].copy())
-        for part, columns in robots
-    }
+    simulation.emit(simulation.reset_event(before))
 
 
 def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
     model, plant = simulation.model, simulation.plant
     mujoco.mj_setState(model, simulation.data, snapshot.state, STATE)
     simulation.references.values[:] = snapshot.references
-    simulation.drives.set_gains(snapshot.gains.kp, snapshot.gains.kd)
+    simulation.gains.recall(snapshot.gains)
     model.actuator_forcerange[:] = snapshot.force_limits[:, :2]
     model.actuator_forcelimited[:] = snapshot.force_limits[:, 2]
     if plant.noise is not None:
@@ -162,9 +143,7 @@ def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     carry_state(saved, simulation.data, same)
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]
-    kp, kd = simulation.drives.kp.copy(), simulation.drives.kd.copy()
-    kp[new], kd[new] = snapshot.gains.kp[old], snapshot.gains.kd[old]
-    simulation.drives.set_gains(kp, kd)
+    simulation.gains.recall(snapshot.gains, (old, new))
     old, new = same.pairs["actuator"]
     model.actuator_forcerange[new] = snapshot.force_limits[old, :2]
     model.actuator_forcelimited[new] = snapshot.force_limits[old, 2]

@@ -5,7 +5,6 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.gains import Gains
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Correspondence, Pairs
 from mujoco_ros.sim.plant import Plant
@@ -40,27 +39,18 @@ def carry_state(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) ->
     new.time = old.time
 
 
-def carry(old: Plant, new: Plant, same: Correspondence, configured: Gains) -> None:
+def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     """Let `new` go on where `old` is, with everything that both have.
 
     Args:
         old: The plant that was simulated.
         new: The plant to be simulated.
         same: What of their models is the same.
-        configured: The gains that a reset of the old one would restore.
     """
     old.originals.carry(new.model, same)
     carry_state(old.data, new.data, same)
     joints = joint_pairs(old, new, same)
-    gains = Gains(kp=new.drives.kp.copy(), kd=new.drives.kd.copy())
-    for before, after in (
-        (old.drives.kp, gains.kp),
-        (old.drives.kd, gains.kd),
-        (configured.kp, new.configured_gains.kp),
-        (configured.kd, new.configured_gains.kd),
-    ):
-        _copy(before, after, joints)
-    new.drives.set_gains(gains.kp, gains.kd)
+    new.gains.transfer(old.gains, joints)
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.carry(old.saturation, same.pairs["actuator"], joints)
     if new.noise is not None and old.noise is not None:

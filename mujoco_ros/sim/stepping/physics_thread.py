@@ -8,6 +8,7 @@ from typing import Protocol
 
 import mujoco
 
+from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -33,12 +34,16 @@ class Clock(Protocol):
     def sleep(self, duration_s: float) -> None:
         """Return after a duration [s]."""
 
+    def wait(self, commands: CommandQueue, timeout_s: float) -> None:
+        """Return when there are commands, or after a timeout [s]."""
+
 
 class WallClock:
     """The monotonic clock of the system."""
 
     now = staticmethod(time.perf_counter)
     sleep = staticmethod(time.sleep)
+    wait = staticmethod(CommandQueue.wait)
 
 
 class PhysicsThread:
@@ -179,13 +184,13 @@ class PhysicsThread:
             if simulation.paused:
                 for call in self._while_paused:
                     call()
-                commands.wait(_LONGEST_PAUSE_S)
+                clock.wait(commands, _LONGEST_PAUSE_S)
                 pacer.restart()
                 last = now_s()
                 continue
             now = now_s()
             if gates and (timeout := max(gate(now) for gate in gates)) > 0.0:
-                commands.wait(timeout)
+                clock.wait(commands, timeout)
                 pacer.excuse(now_s())
                 continue
             if not stepping:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -112,10 +111,7 @@ class RunControl:
         elif time is not None:
             simulation.let_go()
             simulation.set_time(time)
-            changes = simulation.gain_changes
-            simulation.emit(
-                SimulationReset(time=time, before=before, state=False, gain_changes=changes)
-            )
+            simulation.emit(simulation.reset_event(before, state=False))
 
     def take(self, steps: Steps) -> None:
         """Take steps as fast as possible, and pause again.

@@ -57,7 +57,7 @@ def test_what_a_joint_is_told_is_summed_by_the_pd_law_of_its_next_step(bench: Be
     bench.run(0.05)
     _command(bench, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
     (state,) = bench.joint_states()[-1:]
-    gains = bench.simulation.configured_gains
+    (gains,) = bench.simulation.gains.configured_by_robot().values()
     q, dq, torque = state.position[3], state.velocity[3], state.effort[3]
     expected = gains.kp[3] * (-1.169 - q) + gains.kd[3] * (0.1 - dq) + 3.0
     assert abs(expected) < 28.0  # not saturated
@@ -312,7 +312,7 @@ def test_or_is_damped_where_the_settings_say_so(bench: Bench) -> None:
     bench.sent["joint_states"].clear()
     bench.run(0.5)
     states = bench.joint_states()
-    gains = bench.simulation.configured_gains
+    (gains,) = bench.simulation.gains.configured_by_robot().values()
     for state in states:  # nothing but damping
         for joint in (1, 2):
             expected = -gains.kd[joint] * state.velocity[joint]

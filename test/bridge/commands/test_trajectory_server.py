@@ -513,7 +513,7 @@ def test_a_goal_without_a_time_tolerance_waits_until_it_is_reached(
     bench.run(2.0)
     assert not sent.ended
     bench.simulation.drives.set_gains(
-        20 * bench.simulation.configured_gains.kp, 4 * bench.simulation.configured_gains.kd
+        20 * bench.simulation.drives.kp, 4 * bench.simulation.drives.kd
     )
     bench.run(0.5)
     assert _ended(sent, bench) == (0, "goal reached")

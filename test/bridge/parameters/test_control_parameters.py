@@ -26,7 +26,6 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.snapshots import present_gains
 
 ROOT = Path(__file__).resolve().parents[3]
 ARM = (
@@ -406,7 +405,7 @@ def test_gains_that_somebody_else_set_are_shown_and_stay_beside_those_that_are_s
     simulation.drives.set_gains(np.full(len(kd), 9.0), kd)
     assert arm.set(gains__elbow_joint__kp=1) == ""
     assert (arm.kp("arm/elbow_joint"), arm.kp("arm/wrist_1_joint")) == (1.0, 9.0)
-    read = simulation.gain_changes, present_gains(simulation)
+    read = simulation.gains.changes, simulation.gains.by_robot()
     assert arm.set(gains__elbow_joint__kp=2) == ""
     simulation.drives.set_gains(np.full(len(kd), 8.0), kd)  # meanwhile
     arm.control.show_gains(*read)
@@ -698,7 +697,7 @@ def test_what_was_set_of_others_stays_set(tune: Callable[..., Tuned]) -> None:
     assert tuned.simulation.controls[0].stream.timeout == 0.4
     tuned.simulation.reset()
     assert tuned.kp("arm/elbow_joint") == _ELBOW
-    tuned.control.show_gains(tuned.simulation.gain_changes)
+    tuned.control.show_gains(tuned.simulation.gains.changes)
     assert tuned["gains.elbow_joint.kp"] == _ELBOW
 
 

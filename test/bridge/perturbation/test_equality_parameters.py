@@ -78,7 +78,7 @@ def test_what_is_set_right_after_a_reset_stands(act: Act) -> None:
     acted.set({_LEFT: True})
     acted.simulation.reset()
     acted.set({_LEFT: True})
-    acted.equalities._restore()
+    acted.equalities._show()
     acted.simulation.commands.drain()
     assert acted[_LEFT] is True
     assert _active(acted, "left/coupled")
@@ -88,7 +88,7 @@ def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None
     acted = act()
     acted.set({_LEFT: True})
     acted.simulation.reset()
-    acted.equalities._restore()  # reads what the reset made of it, and then a client sets it
+    acted.equalities._show()  # reads what the reset made of it, and then a client sets it
     acted.set({_LEFT: True, _RIGHT: True})
     acted.simulation.commands.drain()
     assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
@@ -99,7 +99,7 @@ def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None
 def test_reading_back_changes_nothing_in_the_engine(act: Act) -> None:
     acted = act()
     acted.simulation.data.eq_active[:] = 1
-    acted.equalities._restore()
+    acted.equalities._show()
     acted.simulation.commands.drain()
     assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
     acted.simulation.data.eq_active[:] = 0

@@ -115,7 +115,7 @@ def test_a_subscriber_that_asks_for_too_much_is_named_once(
     opened.endpoints.publisher(String, "topic", offered)
     opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
     opened.listener.node.create_subscription(String, "topic", lambda _: None, _BEST_EFFORT)
-    expected = f"node 'listener' asks for more of '/topic' than it can have: {reason}"
+    expected = f"node 'listener' requests an incompatible QoS of '/topic': {reason}"
     assert opened.until(lambda: opened.log.said == [expected])
     opened.settled()
     assert opened.log.said == [expected]
@@ -128,7 +128,7 @@ def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> Non
     opened.listener.node.create_publisher(String, "topic", _BEST_EFFORT)
     opened.listener.node.create_publisher(String, "topic", _RELIABLE)
     expected = (
-        "what node 'listener' publishes on '/topic' is not received: "
+        "messages of node 'listener' on '/topic' are not received: "
         "Best effort publisher and reliable subscription"
     )
     assert opened.until(lambda: opened.log.said == [expected])
@@ -144,7 +144,7 @@ def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
     expected = {
         "node 'listener' publishes '/topic' as sensor_msgs/msg/JointState, but it must be "
         "std_msgs/msg/String",
-        "node 'listener' wants '/shown/topic' as sensor_msgs/msg/JointState, but it is "
+        "node 'listener' subscribes to '/shown/topic' as sensor_msgs/msg/JointState, but it is "
         "std_msgs/msg/String",
     }
     assert opened.until(lambda: set(opened.log.said) == expected)

@@ -108,9 +108,9 @@ def test_a_goal_is_accepted_then_executing_then_over(served: Served) -> None:
     sent, goal = served.send()
     assert sent.accepted
     assert served.statuses(sent, ACCEPTED) == [ACCEPTED]
-    goal.begin()
+    goal.set_executing()
     assert served.statuses(sent, EXECUTING) == [ACCEPTED, EXECUTING]
-    goal.begin()  # once more changes nothing
+    goal.set_executing()  # once more changes nothing
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     answer = sent.result()
     assert (answer.status, answer.result.error_string) == (SUCCEEDED, "why")
@@ -126,7 +126,7 @@ def test_a_goal_that_is_refused_is_not_pursued(served: Served) -> None:
 
 def test_nothing_ends_a_goal_but_the_word_of_it(served: Served) -> None:
     sent, goal = served.send()
-    goal.begin()
+    goal.set_executing()
     served.listener.spin_for(0.3)
     assert not sent.ended
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
@@ -135,12 +135,12 @@ def test_nothing_ends_a_goal_but_the_word_of_it(served: Served) -> None:
 
 def test_feedback_reaches_the_client_until_the_goal_is_over(served: Served) -> None:
     sent, goal = served.send()
-    goal.begin()
+    goal.set_executing()
     for index in range(3):
-        goal.tell(_progress(goal, index))
+        goal.publish_feedback(_progress(goal, index))
         assert served.listener.spin_until(lambda: len(sent.feedback) == index + 1)  # noqa: B023
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
-    goal.tell(_progress(goal, 99))
+    goal.publish_feedback(_progress(goal, 99))
     sent.result()
     served.listener.spin_for(0.1)
     assert [feedback.joint_names for feedback in sent.feedback] == [["0"], ["1"], ["2"]]
@@ -172,10 +172,10 @@ def test_a_goal_may_end_while_it_is_being_accepted(served: Served) -> None:
 
 def test_the_first_end_counts(served: Served) -> None:
     sent, goal = served.send()
-    goal.begin()
+    goal.set_executing()
     goal.end(_ended(goal, Outcome.SUCCESSFUL, "first"))
     goal.end(_ended(goal, Outcome.INVALID_GOAL, "second"))
-    goal.begin()
+    goal.set_executing()
     answer = sent.result()
     assert (answer.status, answer.result.error_string) == (SUCCEEDED, "first")
 
@@ -184,7 +184,7 @@ def test_the_first_end_counts(served: Served) -> None:
 def test_a_goal_is_canceled_when_its_pursuit_ends(served: Served, begun: bool) -> None:
     sent, goal = served.send()
     if begun:
-        goal.begin()
+        goal.set_executing()
     assert len(sent.cancel().goals_canceling) == 1
     assert served.canceled == [goal]
     served.listener.spin_for(0.1)
@@ -200,7 +200,7 @@ def test_a_goal_that_ends_otherwise_before_its_cancel_is_heard_ends_so(
     served: Served, outcome: Outcome, status: int
 ) -> None:
     sent, goal = served.send()
-    goal.begin()
+    goal.set_executing()
     sent.cancel()
     goal.end(_ended(goal, outcome))
     assert sent.result().status == status
@@ -216,7 +216,7 @@ def test_a_goal_that_is_over_cannot_be_canceled(served: Served) -> None:
 
 def test_goals_end_independently_of_each_other(served: Served) -> None:
     (first, one), (second, two), (third, three) = (served.send() for _ in range(3))
-    two.begin()
+    two.set_executing()
     two.end(_ended(two, Outcome.SUCCESSFUL, "two"))
     assert second.result().result.error_string == "two"
     assert not first.ended
@@ -240,9 +240,9 @@ def test_a_result_can_be_asked_for_after_the_end(served: Served) -> None:
 
 def test_all_goals_can_be_given_up_at_once(served: Served) -> None:
     (begun, goal), (waiting, _), (over, last) = (served.send() for _ in range(3))
-    goal.begin()
+    goal.set_executing()
     last.end(_ended(last, Outcome.SUCCESSFUL))
-    served.server.give_up_all("the simulator ended")
+    served.server.abort_all("the simulator ended")
     for sent in (begun, waiting):
         answer = sent.result()
         assert (answer.status, answer.result.error_string) == (ABORTED, "the simulator ended")
@@ -260,7 +260,7 @@ def test_an_error_while_a_goal_is_checked_refuses_it(
     sent = served.commander.send(follow(point(1.0, [0.0]), joints=["a"]))
     assert not sent.accepted
     (record,) = caplog.records
-    assert record.getMessage() == f"{_ACTION}: a goal was refused"
+    assert record.getMessage() == f"{_ACTION}: a goal was rejected"
     assert record.exc_info is not None
     monkeypatch.undo()
     assert served.send()[0].accepted
@@ -276,7 +276,7 @@ def test_an_error_while_a_goal_is_accepted_ends_it(
         ABORTED,
         "ZeroDivisionError('a mistake')",
     )
-    assert [record.getMessage() for record in caplog.records] == [f"{_ACTION}: a goal was given up"]
+    assert [record.getMessage() for record in caplog.records] == [f"{_ACTION}: a goal was aborted"]
 
 
 def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
@@ -284,10 +284,10 @@ def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
 ) -> None:
     served.on_cancel = _fail
     sent, goal = served.send()
-    goal.begin()
+    goal.set_executing()
     assert sent.cancel().goals_canceling == []
     assert [record.getMessage() for record in caplog.records] == [
-        f"{_ACTION}: a goal cannot be canceled"
+        f"{_ACTION}: a goal could not be canceled"
     ]
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     assert sent.result().status == SUCCEEDED
@@ -308,15 +308,15 @@ def test_a_middleware_that_takes_no_status_keeps_no_client_from_its_result(
     sent, goal = served.send()
     assert sent.accepted
     break_down()
-    goal.begin()
-    goal.tell(_progress(goal, 1))
+    goal.set_executing()
+    goal.publish_feedback(_progress(goal, 1))
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     assert sent.result().status == SUCCEEDED
     canceled, goal = served.send()
     canceled.cancel()
     goal.end(_ended(goal, Outcome.CANCELED))
     assert canceled.result().status == CANCELED
-    assert served.server._pursued == {}
+    assert served.server._active == {}
 
 
 def test_goals_that_are_over_are_forgotten(served: Served) -> None:
@@ -324,7 +324,7 @@ def test_goals_that_are_over_are_forgotten(served: Served) -> None:
         sent, goal = served.send()
         goal.end(_ended(goal, Outcome.SUCCESSFUL))
         sent.result()
-    assert served.server._pursued == {}
+    assert served.server._active == {}
 
 
 # --- what rclpy's own client does not ask for
@@ -461,7 +461,7 @@ def test_a_server_that_closes_ends_its_goals_and_accepts_no_more(served: Served)
 def test_what_clients_wait_for_has_arrived_when_the_process_may_end(served: Served) -> None:
     sent, goal = served.send()
     known = served.statuses(sent, ACCEPTED)
-    assert served.listener.spin_until(lambda: len(goal.asked) == 1)
+    assert served.listener.spin_until(lambda: len(goal.waiting) == 1)
     served.server.close("the process ends")
     served.server.flush()
     # Nothing is sent from now on: it waits here to be looked at.

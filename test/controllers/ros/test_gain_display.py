@@ -28,7 +28,7 @@ def test_gains_are_shown_soon_and_not_as_often_as_they_change():
     pauses.clear()
     pause()
     assert not shown, "they are the physics thread's to read"
-    simulation.gain_changes = 7
+    simulation.gains.changes = 7
     simulation.drives.set_gains(simulation.drives.kp * 0.5, simulation.drives.kd)
     simulation.commands.drain()
     ((changes, present),) = shown

@@ -23,6 +23,10 @@ def write(path, *simulations, steps=STEPS, every=1) -> StateLog:
     return StateLog.open(path)
 
 
+def _no_other_model(number: int) -> None:
+    raise AssertionError(f"segment {number} has no model of its own")
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "run.mjlog"
@@ -42,7 +46,7 @@ def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
         sample = {name: getattr(simulation.sample, name).copy() for name in SAMPLED}
         seen.append((simulation.time, simulation.references.values.copy(), sample))
     writer.close()
-    playback = Playback(StateLog.open(path))
+    playback = Playback(StateLog.open(path), _no_other_model)
     for time, references, sample in seen:
         assert playback.step()
         assert playback.time == time
@@ -54,16 +58,16 @@ def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
 
 
 def test_at_the_end_it_pauses_and_tells(path, shipped):
-    playback = Playback(write(path, shipped("arm"), steps=3))
+    playback = Playback(write(path, shipped("arm"), steps=3), _no_other_model)
     ends = []
-    playback.on_end = lambda: ends.append(playback.time)
+    playback._on_end = lambda: ends.append(playback.time)
     assert [playback.step() for _ in range(4)] == [True, True, True, False]
     assert playback.paused
     assert ends == [pytest.approx(0.002)]
 
 
 def test_it_can_begin_anew_at_the_end(path, shipped):
-    playback = Playback(write(path, shipped("arm"), steps=3))
+    playback = Playback(write(path, shipped("arm"), steps=3), _no_other_model)
     playback.loops = True
     times = []
     for _ in range(9):
@@ -74,7 +78,7 @@ def test_it_can_begin_anew_at_the_end(path, shipped):
 
 
 def test_it_jumps_forwards_and_backwards(path, shipped):
-    playback = Playback(write(path, shipped("arm")))
+    playback = Playback(write(path, shipped("arm")), _no_other_model)
     for time in (0.02, 0.005, 0.0125, 99.0):
         playback.seek(time)
         assert playback.step()
@@ -84,7 +88,7 @@ def test_it_jumps_forwards_and_backwards(path, shipped):
 def test_a_reset_goes_to_the_first_row(path, shipped):
     simulation = shipped("arm")
     simulation.set_time(3.0)
-    playback = Playback(write(path, simulation))
+    playback = Playback(write(path, simulation), _no_other_model)
     playback.seek(3.01)
     playback.reset(time=0.0)
     assert playback.step()
@@ -92,15 +96,15 @@ def test_a_reset_goes_to_the_first_row(path, shipped):
 
 
 def test_a_step_is_a_row(path, shipped):
-    playback = Playback(write(path, shipped("arm"), every=5))
+    playback = Playback(write(path, shipped("arm"), every=5), _no_other_model)
     assert playback.model.opt.timestep == pytest.approx(0.005)
 
 
 def test_where_the_model_changes_it_asks_for_the_next_one_and_waits(path, shipped):
     log = write(path, shipped("arm"), shipped("quadruped"), steps=3)
-    playback = Playback(log)
+    playback = Playback(log, _no_other_model)
     asked = []
-    playback.on_segment = asked.append
+    playback._on_segment = asked.append
     assert [playback.step() for _ in range(6)] == [True, True, True, False, False, False]
     assert asked == [1]
     assert not playback.paused
@@ -114,9 +118,9 @@ def test_it_jumps_into_another_segment(path, shipped):
     later = shipped("quadruped")
     later.set_time(10.0)
     log = write(path, shipped("arm"), later, steps=5)
-    playback = Playback(log)
+    playback = Playback(log, _no_other_model)
     asked = []
-    playback.on_segment = asked.append
+    playback._on_segment = asked.append
     playback.seek(10.002)
     assert asked == [1]
     playback.switch_model(playback.plan(log.segments[1].assembly), fresh=True)
@@ -127,7 +131,7 @@ def test_it_jumps_into_another_segment(path, shipped):
 
 
 def test_who_listens_is_told_when_the_time_goes_back(path, shipped):
-    playback = Playback(write(path, shipped("arm"), steps=5))
+    playback = Playback(write(path, shipped("arm"), steps=5), _no_other_model)
     playback.loops = True
     playback.events.clear()
     for _ in range(8):
@@ -143,7 +147,7 @@ def test_who_listens_is_told_when_the_time_goes_back(path, shipped):
 
 
 def test_rows_are_numbered_one_after_the_other(path, shipped):
-    playback = Playback(write(path, shipped("arm"), every=2))
+    playback = Playback(write(path, shipped("arm"), every=2), _no_other_model)
     numbers = []
     while playback.step():
         numbers.append(playback.step_number)

@@ -250,12 +250,12 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(simulate):
 
 def test_gains_stay_and_a_reset_restores_the_configured_ones(simulate):
     simulation = simulate("one", "two")
-    configured = simulation.configured_gains.kp.copy()
+    configured = simulation.gains._configured[0].copy()
     simulation.drives.set_gains(configured + 7.0, simulation.drives.kd)
     change(simulation, remove=("one",), add=(part_from_text(ROBOT, name="three"),))
     count = len(simulation.layout.robots[0].joints.names)
     assert simulation.drives.kp[:count].tolist() == (configured + 7.0)[count:].tolist()
-    assert simulation.drives.kp[count:].tolist() == simulation.configured_gains.kp[count:].tolist()
+    assert simulation.drives.kp[count:].tolist() == simulation.gains._configured[0][count:].tolist()
     actuator = simulation.model.actuator("two/shoulder")
     assert actuator.biasprm[1] == -207.0
     simulation.reset()
@@ -429,9 +429,9 @@ def test_a_timestep_that_was_changed_stays(simulate):
 def test_a_robot_loaded_anew_under_the_same_name_has_gains_of_its_own(simulate):
     simulation = simulate("one")
     plant = simulation.plan(assemble(simulation.assembly.config))
-    np.testing.assert_array_equal(plant.configured_gains.kp, simulation.configured_gains.kp)
+    np.testing.assert_array_equal(plant.gains._configured[0], simulation.gains._configured[0])
     simulation.switch_model(plant, fresh=True)
-    assert simulation.drives.kp.tolist() == plant.configured_gains.kp.tolist()
+    assert simulation.drives.kp.tolist() == plant.gains._configured[0].tolist()
     assert simulation.drives.kp.max() == 200.0
 
 
@@ -450,10 +450,10 @@ def motor(name: str):
 def test_so_has_one_that_takes_the_place_of_another_in_one_change():
     simulation = Simulation(SceneConfig(name="empty"))
     change(simulation, add=(motor("it"),))
-    gains = simulation.configured_gains.kp.copy()
+    gains = simulation.gains._configured[0].copy()
     change(simulation, add=(motor("it"),), remove=("it",))
     assert gains[0] > 0.0
-    np.testing.assert_array_equal(simulation.configured_gains.kp, gains)
+    np.testing.assert_array_equal(simulation.gains._configured[0], gains)
     np.testing.assert_array_equal(simulation.drives.kp, gains)
 
 
@@ -463,6 +463,6 @@ def test_gains_are_derived_for_the_timestep_that_runs():
         simulation = Simulation(SceneConfig(name="empty", physics=physics))
         simulation.set_timestep(timestep)
         change(simulation, add=(motor("it"),))
-        return float(simulation.configured_gains.kd[0])
+        return float(simulation.gains._configured[1][0])
 
     assert gains(0.01, compiled=False) == gains(0.01, compiled=True) != gains(0.002, compiled=True)

@@ -1,12 +1,13 @@
-"""The physics thread, for moments of real time; nothing depends on how fast the machine is."""
+"""The physics thread on a clock that only the test moves, and its life as a thread."""
 
 import threading
-import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 from mujoco_ros.sim.stepping import physics_thread as loop
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -25,10 +26,45 @@ WHEEL = """
   </worldbody>
   <actuator><motor joint="j"/></actuator>
 </mujoco>"""
+STEP_COST_S = 1e-4
+
+
+class ManualClock:
+    """Wall time that passes only when the thread sleeps or waits, or a step costs some."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.sleeps = 0
+        self.waits = 0
+        self._plan: list[tuple[float, Callable[[], object]]] = []
+
+    def at(self, time: float, call: Callable[[], object]) -> None:
+        """Call something when that much time [s] has passed since the start."""
+        self._plan.append((1000.0 + time, call))
+
+    def advance(self, duration_s: float) -> None:
+        self.time += duration_s
+        due = [entry for entry in self._plan if entry[0] <= self.time + 1e-12]
+        self._plan = [entry for entry in self._plan if entry not in due]
+        for _, call in due:
+            call()
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, duration_s: float) -> None:
+        self.sleeps += 1
+        self.advance(duration_s)
+
+    def wait(self, commands: CommandQueue, timeout_s: float) -> None:
+        """Let time pass until the next planned call, which may submit a command."""
+        self.waits += 1
+        until = min((when for when, _ in self._plan), default=np.inf)
+        self.advance(max(0.0, min(timeout_s, until - self.time)))
 
 
 class Run(StepListener):
-    """A physics thread that is stopped at the end of a test."""
+    """A physics thread, run in the thread of the test until a planned end."""
 
     def __init__(
         self,
@@ -36,94 +72,111 @@ class Run(StepListener):
         factor: float,
         *listeners: StepListener,
         priority: int = 0,
-        cost_s: float = 0.0,
+        cost_s: float = STEP_COST_S,
     ) -> None:
         self.simulation = simulation
+        self.clock = ManualClock()
         self.pacer = Pacer(simulation.model.opt.timestep, factor=factor)
         self.cost_s = cost_s
         self.times: list[float] = []
         self.ended: list[BaseException | None] = []
-        self.end = threading.Event()
         self.thread = PhysicsThread(
-            simulation, self.pacer, [self, *listeners], priority=priority, on_end=self._ended
+            simulation,
+            self.pacer,
+            [self, *listeners],
+            priority=priority,
+            on_end=self.ended.append,
+            clock=self.clock,
         )
 
     def after_step(self) -> None:
-        assert threading.current_thread().name == "physics"
         self.times.append(self.simulation.time)
-        if self.cost_s:
-            time.sleep(self.cost_s)
+        self.clock.advance(self.cost_s)
 
-    def _ended(self, error: BaseException | None) -> None:
-        self.ended.append(error)
-        self.end.set()
+    def at(self, time: float, command: Callable[[], object]) -> None:
+        """Submit a command when that much wall time has passed."""
+        self.clock.at(time, lambda: self.simulation.commands.submit(command))
 
-    def tell(self, command):
-        return self.simulation.commands.submit(command).result(30.0)
+    def until(self, time: float) -> None:
+        """Run until that much wall time has passed."""
+        self.clock.at(time, lambda: setattr(self.thread, "_ending", True))
+        self.thread._run()
 
-    def status(self) -> Status:
-        return self.tell(self.thread.status)
+    def status_at(self, time: float) -> list[Status]:
+        """Return a list that holds the status at a wall time, once that has passed."""
+        statuses: list[Status] = []
+        self.at(time, lambda: statuses.append(self.thread.status()))
+        return statuses
 
 
 @pytest.fixture
 def run(simulate):
-    """A function that starts a thread."""
-    runs = []
+    """A function that prepares a thread."""
 
-    def start(
-        factor: float,
-        *listeners: StepListener,
-        priority: int = 0,
-        cost_s: float = 0.0,
-        **options: Any,
-    ) -> Run:
+    def prepare(factor: float, *listeners: StepListener, **options: Any) -> Run:
+        own = {name: options.pop(name) for name in ("priority", "cost_s") if name in options}
         simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)}, **options)
-        runs.append(Run(simulation, factor, *listeners, priority=priority, cost_s=cost_s))
-        runs[-1].thread.start()
-        return runs[-1]
+        return Run(simulation, factor, *listeners, **own)
 
-    yield start
-    for each in runs:
-        each.thread.stop(30.0)
-        assert each.end.is_set()
+    return prepare
+
+
+# --- pace
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 0.5])
-def test_simulated_time_and_dropped_time_add_up_to_wall_time(run, factor):
+def test_simulated_time_follows_wall_time_at_the_factor(run, factor):
     running = run(factor)
-    look = lambda: (running.thread.status(), time.perf_counter())  # noqa: E731
-    first, begin = running.tell(look)
-    behind = np.inf
-    deadline = begin + 30.0
-    # What it is behind by is made up for or dropped, as soon as it has the processor for a while.
-    while behind > 0.05:
-        assert time.perf_counter() < deadline
-        time.sleep(0.4)
-        status, now = running.tell(look)
-        wall, simulated = now - begin, status.sim_time - first.sim_time
-        behind = wall - (status.dropped - first.dropped) - simulated / factor
-        assert behind > -0.05 - 2e-3 / factor, "never faster than asked for, but to catch up"
-        assert status.factor == factor
-        assert status.achieved_factor <= factor * 1.35, "catching up must stay bounded"
-        assert 0 < status.steps <= simulated * 1000 + 1
+    statuses = running.status_at(2.0)
+    running.until(2.001)
+    (status,) = statuses
+    assert status.sim_time == pytest.approx(2.0 * factor, abs=2e-3 * factor)
+    assert status.achieved_factor == pytest.approx(factor, rel=2e-3)
+    assert status.dropped == 0.0
+    assert status.late_steps == 0
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_what_a_slow_machine_cannot_make_up_for_is_dropped_and_counted(run, factor):
+    running = run(factor, cost_s=2e-3)  # each step takes twice its period, or four times
+    statuses = running.status_at(4.0)
+    running.until(4.1)
+    (status,) = statuses
+    simulated = status.sim_time / factor
+    assert simulated + status.dropped + status.lag == pytest.approx(4.0, abs=0.01)
+    assert status.dropped > 1.5
+    assert status.achieved_factor == pytest.approx(0.5, rel=0.01)
+
+
+def test_a_stall_is_caught_up_within_the_bound_and_never_faster_than_the_machine(run):
+    running = run(1.0)
+    running.at(1.0, lambda: running.clock.advance(0.04))
+    statuses = running.status_at(1.5)
+    running.until(1.501)
+    (status,) = statuses
+    assert status.dropped == 0.0
+    assert status.sim_time == pytest.approx(1.5, abs=2e-3)
+    assert np.diff(running.times).max() == pytest.approx(1e-3), "no step is left out"
 
 
 def test_a_factor_of_zero_runs_as_fast_as_it_can(run):
     running = run(0.0)
-    time.sleep(0.2)
-    status = running.status()
-    assert status.achieved_factor > 1.5
-    assert status.dropped == 0.0
-    assert status.late_steps == 0
-    assert status.lag == 0.0
+    statuses = running.status_at(0.2)
+    running.until(0.201)
+    (status,) = statuses
+    assert status.achieved_factor == pytest.approx(1e-3 / STEP_COST_S, rel=1e-3)
+    assert (status.dropped, status.late_steps, status.lag) == (0.0, 0, 0.0)
+    assert running.clock.sleeps == 0
 
 
-def test_the_status_tells_what_happened_since_the_last_one(run):
+def test_the_status_covers_the_time_since_the_last_one(run):
     running = run(1.0)
-    time.sleep(0.2)
-    first = running.status()
-    published = len(running.times)
-    assert 0 < first.steps <= published
+    statuses = running.status_at(0.2)
+    running.at(0.3, lambda: statuses.append(running.thread.status()))
+    running.until(0.301)
+    first, second = statuses
+    assert first.steps == pytest.approx(200, abs=2)
+    assert second.steps == pytest.approx(100, abs=2)
     p50, p99, p999 = first.period
     assert 0.0 < p50 <= p99 <= p999
     assert 0.0 < first.step_cost[0] <= first.step_cost[2]
@@ -132,42 +185,57 @@ def test_the_status_tells_what_happened_since_the_last_one(run):
     assert not first.paused
     assert first.engine.divergences == 0
     assert first.engine.warnings == {}
-    second = running.status()
-    assert second.steps < first.steps
-    assert second.sim_time >= first.sim_time
+    assert second.sim_time > first.sim_time
 
 
-def test_every_step_is_published_once_and_in_order(run):
+def test_the_achieved_factor_is_not_fooled_by_a_reset(run):
+    running = run(1.0)
+    running.at(0.1, running.simulation.reset)
+    statuses = running.status_at(0.2)
+    running.until(0.201)
+    (status,) = statuses
+    assert status.achieved_factor == pytest.approx(1.0, rel=0.02)
+    assert status.steps * 1e-3 > status.sim_time
+
+
+# --- listeners, pauses and gates
+
+
+def test_every_step_reaches_the_listeners_once_and_in_order(run):
     running = run(0.0)
-    time.sleep(0.1)
-    running.thread.stop(30.0)
-    assert len(running.times) > 10
+    running.until(0.02)
+    assert len(running.times) > 100
     np.testing.assert_allclose(np.diff(running.times), 1e-3, atol=1e-9)
     assert running.times[0] == 0.0
 
 
-def test_a_paused_simulation_stands_still_and_goes_on_without_a_burst(run):
+def test_listeners_are_called_in_order_and_only_for_what_they_override(run):
+    calls: list[str] = []
+
+    class Before(StepListener):
+        def before_step(self) -> None:
+            calls.append("before")
+
+    class After(StepListener):
+        def after_step(self) -> None:
+            calls.append("after")
+
+    running = run(1.0, After(), Before())
+    running.until(0.0025)
+    assert calls == ["before", "after"] * len(running.times)
+    assert running.thread._while_paused == []
+
+
+def test_a_paused_simulation_stands_still_and_continues_without_a_burst(run):
     running = run(1.0)
-    time.sleep(0.1)
-
-    def pause(paused: bool) -> float:
-        running.simulation.paused = paused
-        return running.simulation.data.time
-
-    paused_at = running.tell(lambda: pause(True))
-    time.sleep(0.3)
-    status = running.status()
-    assert status.paused
-    assert running.simulation.data.time == paused_at
-    dropped = status.dropped
-    begin = time.perf_counter()
-    running.tell(lambda: pause(False))
-    while running.simulation.data.time == paused_at:
-        time.sleep(0.005)
-    status = running.status()
-    wall = time.perf_counter() - begin
-    assert status.sim_time - paused_at <= wall + 2e-3, "the pause must not be made up for"
-    assert status.dropped - dropped <= wall, "nor be counted as dropped"
+    running.at(0.1, running.thread.run.pause)
+    running.at(0.4, running.thread.run.play)
+    paused, after = running.status_at(0.3), running.status_at(0.5)
+    running.until(0.501)
+    assert paused[0].paused
+    assert paused[0].sim_time == pytest.approx(0.1, abs=2e-3)
+    assert after[0].sim_time == pytest.approx(0.2, abs=4e-3), "the pause is not made up for"
+    assert after[0].dropped == 0.0, "nor is it counted as dropped"
 
 
 def test_listeners_are_called_after_commands_while_it_is_paused(run):
@@ -175,136 +243,99 @@ def test_listeners_are_called_after_commands_while_it_is_paused(run):
         def while_paused(self) -> None:
             calls.append(running.simulation.references.q[0])
 
-    calls: list[int] = []
+    calls: list[float] = []
     running = run(1.0, Watcher())
-    time.sleep(0.02)
-    assert calls == []
-    running.tell(running.thread.run.pause)
-    running.tell(lambda: running.simulation.references.q.fill(0.25))
-    deadline = time.monotonic() + 10.0
-    while 0.25 not in calls:
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-    running.tell(running.thread.run.play)
+    running.at(0.1, running.thread.run.pause)
+    running.at(0.25, lambda: running.simulation.references.q.fill(0.25))
+    running.until(0.3)
+    assert calls[0] == 0.0
+    assert calls[-1] == 0.25
+    assert len(calls) < 10
 
 
-def test_commands_run_between_steps_and_while_paused(run):
+def test_a_paused_simulation_waits_until_there_is_a_command(run):
     running = run(1.0)
-    names = [running.tell(lambda: threading.current_thread().name)]
-    running.simulation.paused = True
-    names.append(running.tell(lambda: threading.current_thread().name))
-    assert names == ["physics", "physics"]
-
-
-def test_a_paused_simulation_sleeps_until_there_is_a_command(run):
-    running = run(1.0)
-    restarts = []
-    running.tell(running.thread.run.pause)
-    running.pacer.restart = lambda: restarts.append(None)
-    time.sleep(0.35)
-    assert len(restarts) < 10, "it looks around far less often than it could step"
-    begin = time.perf_counter()
-    for _ in range(100):
-        running.tell(lambda: None)
-    assert time.perf_counter() - begin < 3.0, "commands wake it"
-
-
-def test_steps_are_taken_as_fast_as_possible_and_all_published(run):
-    running = run(0.001)
-    running.tell(running.thread.run.pause)
-    before, ended = len(running.times), threading.Event()
-    running.tell(lambda: running.thread.run.take(Steps(100, lambda _reason: ended.set())))
-    assert ended.wait(30.0), "at the factor asked for they would take 100 s"
-    assert len(running.times) == before + 100
-    status = running.status()
-    assert status.paused
-    assert status.dropped == 0.0
-    assert running.thread.run.state is RunState.PAUSED
-
-
-def test_commands_run_between_steps_that_are_asked_for(run):
-    running, ends = run(1.0), []
-    running.tell(running.thread.run.pause)
-    running.tell(lambda: running.thread.run.take(Steps(10**9, ends.append)))
-    running.tell(lambda: running.thread.run.end_steps("enough"))
-    assert ends == ["enough"]
-
-
-def test_steps_end_with_the_thread(run):
-    running, ends = run(1.0), []
-    running.tell(running.thread.run.pause)
-    running.tell(lambda: running.thread.run.take(Steps(10**9, ends.append)))
-    running.thread.stop(30.0)
-    assert ends == ["the simulator is shutting down"]
+    running.thread.run.pause()
+    running.until(1.0)
+    assert running.clock.waits < 15, "it does not poll at the rate of its steps"
+    assert running.times == []
 
 
 class ClosedGate(StepListener):
-    """Lets nothing pass until it is opened."""
+    """Holds all steps until it is opened."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
         self.opened = False
 
     def wait(self, now: float) -> float:
-        self.asked += 1
+        self.calls += 1
         return 0.0 if self.opened else 30.0
 
     def open(self) -> None:
         self.opened = True
 
 
-def test_a_gate_holds_up_steps_until_a_command_opens_it(run):
+def test_a_gate_holds_steps_until_a_command_opens_it(run):
     gate = ClosedGate()
     running = run(1.0, gate)
-    stood = running.tell(lambda: running.simulation.data.time)
-    time.sleep(0.2)
-    assert running.tell(lambda: running.simulation.data.time) == stood
-    assert gate.asked < 10, "it is asked again after commands alone"
-    running.tell(gate.open)
-    while running.simulation.data.time == stood:
-        time.sleep(0.005)
-    status = running.status()
-    assert status.dropped < 0.2, "time spent on waiting for others is not the machine's fault"
+    before = running.status_at(0.2)
+    running.at(0.3, gate.open)
+    after = running.status_at(0.4)
+    running.until(0.401)
+    assert before[0].sim_time == 0.0
+    assert after[0].sim_time == pytest.approx(0.1, abs=2e-3)
+    assert after[0].dropped == 0.0, "waiting for others is not the machine's fault"
 
 
-def test_a_gate_does_not_keep_the_thread_from_ending(run):
-    running = run(1.0, ClosedGate())
-    begin = time.perf_counter()
-    running.thread.stop(30.0)
-    assert time.perf_counter() - begin < 15.0
+def test_a_gate_is_asked_again_after_commands_only(run):
+    gate = ClosedGate()
+    running = run(1.0, gate)
+    running.status_at(0.2)
+    running.until(10.0)
+    assert gate.calls < 5
 
 
-def test_a_command_that_fails_does_not_end_the_thread(run):
-    running = run(1.0)
-
-    def fail() -> None:
-        raise ValueError("refused")
-
-    with pytest.raises(ValueError, match="refused"):
-        running.tell(fail)
-    assert running.tell(lambda: 3) == 3
-    assert not running.end.is_set()
+# --- steps on request
 
 
-def test_stop_ends_the_thread_without_an_error(run):
-    running = run(1.0)
-    running.tell(lambda: None)
-    running.thread.stop(30.0)
-    assert running.ended == [None]
-    assert "physics" not in [thread.name for thread in threading.enumerate()]
-    steps = len(running.times)
-    time.sleep(0.02)
-    assert len(running.times) == steps
+def test_steps_are_taken_as_fast_as_possible_and_all_published(run):
+    running, ends = run(0.001), []
+    running.thread.run.pause()
+    running.at(0.1, lambda: running.thread.run.take(Steps(100, ends.append)))
+    statuses = running.status_at(0.2)
+    running.until(0.21)
+    assert ends == [""], "at the real-time factor they would take 100 s"
+    assert len(running.times) == 100
+    assert statuses[0].paused
+    assert statuses[0].dropped == 0.0
+    assert running.thread.run.state is RunState.PAUSED
 
 
-def test_a_thread_that_was_never_started_can_be_stopped(simulate):
-    Run(simulate(WHEEL, gains={"j": (10.0, 1.0)}), 1.0).thread.stop()
+def test_a_command_can_end_steps_on_request(run):
+    running, ends = run(1.0), []
+    running.thread.run.pause()
+    running.at(0.1, lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.at(0.2, lambda: running.thread.run.end_steps("enough"))
+    running.until(0.3)
+    assert ends == ["enough"]
 
 
-def test_divergence_ends_the_thread_with_its_error_if_told_to_shut_down(run):
+def test_steps_on_request_end_with_the_thread(run):
+    running, ends = run(1.0), []
+    running.thread.run.pause()
+    running.at(0.1, lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.until(0.2)
+    assert ends == ["the simulator is shutting down"]
+
+
+# --- errors
+
+
+def test_divergence_ends_the_thread_with_its_error_if_so_configured(run):
     running = run(0.0, on_divergence="shutdown")
-    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
-    assert running.end.wait(30.0)
+    running.at(0.01, lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    running.until(1.0)
     (error,) = running.ended
     assert isinstance(error, DivergenceError)
     assert np.isfinite(running.times).all()
@@ -312,112 +343,143 @@ def test_divergence_ends_the_thread_with_its_error_if_told_to_shut_down(run):
 
 def test_divergence_shows_in_the_status_and_is_not_published(run):
     running = run(0.0)
-    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
-    status = running.status()
-    while not status.engine.divergences:
-        status = running.status()
-    assert status.engine.divergences == 1
-    running.thread.stop(30.0)
+    running.at(0.01, lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    statuses = running.status_at(0.02)
+    running.until(0.03)
+    assert statuses[0].engine.divergences == 1
     steps = np.diff(running.times)
     assert (steps > 0).all()
-    assert steps.max() == pytest.approx(2e-3), "one step is missing, the clock goes on"
+    assert steps.max() == pytest.approx(2e-3), "one step is missing, the clock continues"
 
 
-def test_divergence_pauses_if_told_to(run):
+def test_divergence_pauses_if_so_configured(run):
     running = run(0.0, on_divergence="pause")
-    running.tell(lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
-    status = running.status()
-    while not status.engine.divergences:
-        status = running.status()
-    assert status.paused
-    assert status.sim_time == running.times[-1]
+    running.at(0.01, lambda: running.simulation.data.qvel.__setitem__(0, float("nan")))
+    statuses = running.status_at(0.2)
+    running.until(0.3)
+    assert statuses[0].engine.divergences == 1
+    assert statuses[0].paused
+    assert statuses[0].sim_time == running.times[-1]
 
 
 def test_engine_warnings_show_in_the_status(run):
     running = run(0.0)
-    running.tell(lambda: running.simulation.references.tau.__setitem__(0, float("nan")))
-    status = running.status()
-    while not status.engine.warnings:
-        status = running.status()
+    running.at(0.01, lambda: running.simulation.references.tau.__setitem__(0, float("nan")))
+    statuses = running.status_at(0.02)
+    running.until(0.03)
+    (status,) = statuses
     assert set(status.engine.warnings) == {"BADCTRL"}
     assert status.engine.warnings["BADCTRL"] >= 1
     assert any("CTRL" in message for message in running.simulation.engine_messages)
     assert status.engine.divergences == 0
 
 
-def test_the_achieved_factor_is_not_fooled_by_a_reset(run):
-    running = run(1.0)
-    time.sleep(0.1)
-    running.tell(running.simulation.reset)
-    time.sleep(0.1)
-    status = running.status()
-    assert status.achieved_factor > 0.0
-    assert status.steps * 1e-3 > status.sim_time
+# --- priority
 
 
 @pytest.fixture
 def scheduled(monkeypatch):
-    """The priorities asked of the operating system, which grants none of them here."""
-    asked: list[int] = []
+    """The priorities requested from the operating system, which grants none of them here."""
+    requests: list[int] = []
 
     def schedule(priority: int) -> bool:
-        asked.append(priority)
+        requests.append(priority)
         return True
 
     monkeypatch.setattr(loop, "schedule", schedule)
-    return asked
+    return requests
 
 
-def test_real_time_priority_is_taken_for_real_time_alone(run, scheduled):
+def test_the_real_time_priority_is_requested_for_real_time_alone(run, scheduled):
     running = run(1.0, priority=7)
-    running.tell(lambda: None)
-    assert scheduled == [7]
-
-    def set_factor(factor: float) -> None:
-        running.pacer.factor = factor
-
-    for factor, expected in ((0.0, [7, 0]), (2.0, [7, 0, 7])):
-        running.tell(lambda factor=factor: set_factor(factor))
-        running.tell(lambda: None)  # after the loop has followed
-        assert scheduled == expected
-
-
-def test_steps_as_fast_as_possible_yield_the_processor(run, scheduled):
-    running, ended = run(1.0, priority=7), threading.Event()
-    running.tell(running.thread.run.pause)
-    running.tell(lambda: running.thread.run.take(Steps(5, lambda _reason: ended.set())))
-    assert ended.wait(30.0)
-    running.tell(lambda: None)
-    running.tell(lambda: None)  # after the loop has followed
+    running.at(0.1, lambda: setattr(running.pacer, "factor", 0.0))
+    running.at(0.2, lambda: setattr(running.pacer, "factor", 2.0))
+    running.until(0.3)
     assert scheduled == [7, 0, 7]
 
 
-def test_what_the_system_refuses_is_asked_for_once(run, monkeypatch, caplog):
+def test_steps_on_request_yield_the_processor(run, scheduled):
+    running, ends = run(1.0, priority=7), []
+    running.thread.run.pause()
+    running.at(0.1, lambda: running.thread.run.take(Steps(5, ends.append)))
+    running.until(0.3)
+    assert ends == [""]
+    assert scheduled == [7, 0, 7]
+
+
+def test_a_priority_that_the_system_denies_is_requested_once(run, monkeypatch, caplog):
     caplog.set_level("INFO")
-    asked: list[int] = []
-    monkeypatch.setattr(loop, "schedule", lambda priority: bool(asked.append(priority)))
+    requests: list[int] = []
+    monkeypatch.setattr(loop, "schedule", lambda priority: bool(requests.append(priority)))
     running = run(1.0, priority=7)
-    for factor in (2.0, 3.0, 4.0):
-        running.tell(lambda factor=factor: setattr(running.pacer, "factor", factor))
-    assert asked == [7]
+    for number, factor in enumerate((2.0, 3.0, 4.0)):
+        running.at(
+            0.1 * (number + 1), lambda factor=factor: setattr(running.pacer, "factor", factor)
+        )
+    running.until(0.5)
+    assert requests == [7]
     assert caplog.text.count("no real-time priority") == 1
 
 
-def test_no_priority_is_asked_for_unless_it_is_configured(run, scheduled):
-    run(1.0).tell(lambda: None)
+def test_no_priority_is_requested_unless_it_is_configured(run, scheduled):
+    run(1.0).until(0.01)
     assert scheduled == []
 
 
-def test_a_simulation_too_slow_for_real_time_gives_its_priority_up(run, scheduled, caplog):
-    run(1.0, priority=7, cost_s=0.02)
-    deadline = time.monotonic() + 30.0
-    while scheduled != [7, 0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def test_a_simulation_too_slow_for_real_time_drops_its_priority(run, scheduled, caplog):
+    run(1.0, priority=7, cost_s=0.02).until(1.0)
+    assert scheduled == [7, 0]
     assert "giving up the real-time priority" in caplog.text
 
 
-def test_what_publishing_raises_ends_the_thread_and_is_told(simulate, monkeypatch):
+# --- the thread
+
+
+@pytest.fixture
+def started(simulate):
+    """A thread on the wall clock, stopped at the end of the test."""
+    simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)})
+    thread = PhysicsThread(simulation, Pacer(1e-3), [])
+    thread.start()
+    yield thread, simulation.commands
+    thread.stop(30.0)
+
+
+def test_commands_run_in_the_thread_also_while_it_is_paused(started):
+    thread, commands = started
+    names = [commands.submit(lambda: threading.current_thread().name).result(30.0)]
+    commands.submit(thread.run.pause).result(30.0)
+    names.append(commands.submit(lambda: threading.current_thread().name).result(30.0))
+    assert names == ["physics", "physics"]
+
+
+def test_a_command_that_fails_does_not_end_the_thread(started):
+    _, commands = started
+
+    def fail() -> None:
+        raise ValueError("rejected")
+
+    with pytest.raises(ValueError, match="rejected"):
+        commands.submit(fail).result(30.0)
+    assert commands.submit(lambda: 3).result(30.0) == 3
+
+
+def test_stop_ends_the_thread_without_an_error(simulate):
+    ended: list[BaseException | None] = []
+    simulation = simulate(WHEEL, gains={"j": (10.0, 1.0)})
+    thread = PhysicsThread(simulation, Pacer(1e-3), [ClosedGate()], on_end=ended.append)
+    thread.start()
+    simulation.commands.submit(lambda: None).result(30.0)
+    thread.stop(30.0)
+    assert ended == [None]
+    assert "physics" not in [each.name for each in threading.enumerate()]
+
+
+def test_a_thread_that_was_never_started_can_be_stopped(run):
+    run(1.0).thread.stop()
+
+
+def test_an_exception_of_a_listener_ends_the_thread_and_is_reported(simulate, monkeypatch):
     monkeypatch.setattr(threading, "excepthook", lambda _arguments: None)
     ended: list[BaseException | None] = []
 

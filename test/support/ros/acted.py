@@ -165,7 +165,7 @@ class Acted:
     def reset(self) -> None:
         """Reset the simulation, and tell so."""
         self.simulation.reset()
-        self.equalities._restore()
+        self.equalities._show()
         self.simulation.commands.drain()
 
     def applied(self, body: str) -> np.ndarray:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.scene.config import load_scene, shipped_scenes
-from mujoco_ros.sim.perturbation.appearance import (
+from mujoco_ros.sim.settings.appearance import (
     Appearance,
-    get_look,
-    looks,
+    appearances,
+    get_appearance,
     scratch_for,
-    set_looks,
+    set_appearance,
 )
 from mujoco_ros.sim.simulation import Simulation
 
@@ -56,7 +56,7 @@ def _arrays(model: mujoco.MjModel) -> dict[str, Any]:
 
 def test_every_named_element_has_a_colour_and_simple_geoms_a_size() -> None:
     model = _model()
-    found = {(look.kind, look.name, look.property) for look in looks(model)}
+    found = {(look.kind, look.name, look.property) for look in appearances(model)}
     assert found == {
         *((("geom", name, "rgba")) for name in ("floor", "box", "rod", "ball", "mesh")),
         *((("geom", name, "size")) for name in ("box", "rod", "ball")),
@@ -67,22 +67,24 @@ def test_every_named_element_has_a_colour_and_simple_geoms_a_size() -> None:
     }
 
 
-@pytest.mark.parametrize("look", looks(_model()), ids=str)
+@pytest.mark.parametrize("look", appearances(_model()), ids=str)
 def test_what_is_set_is_what_there_is(look: Appearance) -> None:
     model = _model()
-    before = get_look(model, look)
+    before = get_appearance(model, look)
     values = tuple(0.5 * value + 0.125 for value in before)
-    set_looks(model, {look: values})
-    assert get_look(model, look) == pytest.approx(values, abs=1e-6)
-    others = {other: get_look(_model(), other) for other in looks(model) if other != look}
-    assert {other: get_look(model, other) for other in others} == others
+    set_appearance(model, {look: values})
+    assert get_appearance(model, look) == pytest.approx(values, abs=1e-6)
+    others = {
+        other: get_appearance(_model(), other) for other in appearances(model) if other != look
+    }
+    assert {other: get_appearance(model, other) for other in others} == others
 
 
 def test_a_size_has_as_many_numbers_as_its_kind_of_geom_uses() -> None:
     model = _model()
-    assert get_look(model, Appearance("geom", "box", "size")) == (0.1, 0.2, 0.3)
-    assert get_look(model, Appearance("geom", "rod", "size")) == (0.05, 0.2)
-    assert get_look(model, Appearance("geom", "ball", "size")) == (0.05,)
+    assert get_appearance(model, Appearance("geom", "box", "size")) == (0.1, 0.2, 0.3)
+    assert get_appearance(model, Appearance("geom", "rod", "size")) == (0.05, 0.2)
+    assert get_appearance(model, Appearance("geom", "ball", "size")) == (0.05,)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_bounding_volumes_follow_sizes_as_if_compiled_with_them(
     fixed = '<freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     xml = _XML.replace("<freejoint/>", fixed)
     model, compiled = _model(xml), _model(xml.replace(old, new))
-    set_looks(model, {Appearance("geom", name, "size"): size})
+    set_appearance(model, {Appearance("geom", name, "size"): size})
     assert model.geom_rbound == pytest.approx(compiled.geom_rbound)
     assert model.geom_aabb == pytest.approx(compiled.geom_aabb)
     assert model.bvh_aabb == pytest.approx(compiled.bvh_aabb)
@@ -108,7 +110,7 @@ def test_bounding_volumes_follow_sizes_as_if_compiled_with_them(
 def test_masses_and_inertias_do_not_follow_sizes() -> None:
     model = _model()
     mass, inertia = model.body_mass.copy(), model.body_inertia.copy()
-    set_looks(model, {Appearance("geom", "box", "size"): (1.0, 1.0, 1.0)})
+    set_appearance(model, {Appearance("geom", "box", "size"): (1.0, 1.0, 1.0)})
     assert np.array_equal(model.body_mass, mass)
     assert np.array_equal(model.body_inertia, inertia)
 
@@ -118,7 +120,7 @@ def test_a_grown_ball_collides_where_it_is_now() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert not data.ncon
-    set_looks(model, {Appearance("geom", "ball", "size"): (1.2,)})
+    set_appearance(model, {Appearance("geom", "ball", "size"): (1.2,)})
     mujoco.mj_forward(model, data)
     assert data.ncon
 
@@ -127,16 +129,16 @@ def test_the_state_stands_when_sizes_change() -> None:
     model = _model()
     data = mujoco.MjData(model)
     data.qpos[:3] = 1.0, 2.0, 3.0
-    set_looks(model, {Appearance("geom", "box", "size"): (0.5, 0.5, 0.5)})
+    set_appearance(model, {Appearance("geom", "box", "size"): (0.5, 0.5, 0.5)})
     assert data.qpos[:3] == pytest.approx([1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("scene", list(shipped_scenes()))
 def test_a_new_size_changes_nothing_else_of_a_shipped_scene(scene: str) -> None:
     model = Simulation(load_scene(scene)).model
-    look = next(look for look in looks(model) if look.property == "size")
+    look = next(look for look in appearances(model) if look.property == "size")
     before = _arrays(model)
-    set_looks(model, {look: tuple(2.0 * value for value in get_look(model, look))})
+    set_appearance(model, {look: tuple(2.0 * value for value in get_appearance(model, look))})
     after = _arrays(model)
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert "geom_size" in changed
@@ -147,7 +149,7 @@ def test_a_new_size_changes_nothing_else_of_a_shipped_scene(scene: str) -> None:
 
 def test_elements_that_are_not_there_are_left_out() -> None:
     model = _model()
-    set_looks(model, {Appearance("geom", "gone", "rgba"): (1.0, 1.0, 1.0, 1.0)})
+    set_appearance(model, {Appearance("geom", "gone", "rgba"): (1.0, 1.0, 1.0, 1.0)})
 
 
 def test_what_takes_long_is_made_before() -> None:
@@ -157,8 +159,8 @@ def test_what_takes_long_is_made_before() -> None:
     scratch = scratch_for(model, [colour, size])
     assert scratch is not None
     scratch.qpos[0] = 17.0
-    set_looks(model, {size: (0.6,)}, scratch)
+    set_appearance(model, {size: (0.6,)}, scratch)
     assert scratch.qpos[0] == 0.0, "it was used"
     other = _model()
-    set_looks(other, {size: (0.6,)}, scratch)
+    set_appearance(other, {size: (0.6,)}, scratch)
     assert np.array_equal(other.bvh_aabb, model.bvh_aabb)

@@ -37,7 +37,7 @@ class Appearance:
     property: Property
 
 
-def looks(model: mujoco.MjModel) -> list[Appearance]:
+def appearances(model: mujoco.MjModel) -> list[Appearance]:
     """Return all there is to change of the named elements of a model."""
     found = []
     for kind in KINDS:
@@ -57,14 +57,14 @@ def element(model: mujoco.MjModel, look: Appearance) -> int:
     return int(mujoco.mj_name2id(model, _OBJECTS[look.kind][0], look.name))
 
 
-def get_look(model: mujoco.MjModel, look: Appearance) -> tuple[float, ...]:
+def get_appearance(model: mujoco.MjModel, look: Appearance) -> tuple[float, ...]:
     """Return a colour (red, green, blue, alpha from 0 to 1), or a size [m]: see `SIZES`."""
     values = _numbers(model, look)
     return tuple(round(float(value), 7) for value in values)
 
 
 def scratch_for(model: mujoco.MjModel, wanted: Iterable[Appearance]) -> mujoco.MjData | None:
-    """Return what `set_looks` needs for the looks that are `wanted`; making it takes long."""
+    """Return what `set_appearance` needs for the looks that are `wanted`; making it takes long."""
     if not any(look.property == "size" for look in wanted):
         return None
     scratch = mujoco.MjData(model)
@@ -72,7 +72,7 @@ def scratch_for(model: mujoco.MjModel, wanted: Iterable[Appearance]) -> mujoco.M
     return scratch
 
 
-def set_looks(
+def set_appearance(
     model: mujoco.MjModel,
     values: Mapping[Appearance, tuple[float, ...]],
     scratch: mujoco.MjData | None = None,

@@ -1,0 +1,1 @@
+"""Run-time settings that the simulation owns: gains, options, constraints, appearance."""
