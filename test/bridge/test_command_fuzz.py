@@ -101,7 +101,7 @@ def test_a_trajectory_is_followed_or_refused_and_nothing_between(
         # For the same reason by both ways.
         assert counts[f"refused on {controller}/follow_joint_trajectory"] == 1
         assert counts[f"refused on {controller}/joint_trajectory"] == 1
-        reason = told.partition("goal refused: ")[2].partition(f"\n{controller}/")[0]
+        reason = told.partition("goal rejected: ")[2].partition(f"\n{controller}/")[0]
         assert reason
         assert told.endswith(f"{controller}/joint_trajectory: {reason}")
         np.testing.assert_array_equal(bench.references, before)
@@ -230,7 +230,7 @@ def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
     goal = follow(joints=())
     goal.trajectory = message
     assert not fuzzed.commander.send(goal).accepted
-    fuzzed.simulator.wait_for_log(f"goal refused: {complaint}")
+    fuzzed.simulator.wait_for_log(f"goal rejected: {complaint}")
     fuzzed.commander.publish_trajectory(message)
     fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {complaint}")
     assert fuzzed.references() == before
@@ -344,7 +344,7 @@ def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
     goal.trajectory = many
     assert not fuzzed.commander.send(goal).accepted
     many.points[-1].positions = right
-    fuzzed.simulator.wait_for_log("goal refused: positions of joint 'right_gripper' is nan")
+    fuzzed.simulator.wait_for_log("goal rejected: positions of joint 'right_gripper' is nan")
     assert fuzzed.references() == before
     fuzzed.assert_unharmed()
 

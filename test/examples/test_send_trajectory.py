@@ -47,7 +47,7 @@ def test_what_the_controller_rejects_is_explained_in_its_log(arm: Commanded) -> 
     done = arm.run(SCRIPT, "--seconds", "-1")
     assert done.code == 1
     assert done.complains == "the goal was rejected; the log of the simulator says why"
-    assert "goal refused: time_from_start of point 0 is negative" in arm.simulator.log
+    assert "goal rejected: time_from_start of point 0 is negative" in arm.simulator.log
 
 
 def test_wrong_names_and_numbers_are_answered_with_the_right_ones(arm: Commanded) -> None:

@@ -1,4 +1,4 @@
-"""The way of commands from the executor's thread to the physics thread."""
+"""Submission of commands from the executor's thread to the physics thread."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -18,20 +18,20 @@ Returns why it never will, or an empty string.
 
 
 class CommandSubmission:
-    """Has the physics thread run commands between two steps."""
+    """Submits commands, which the physics thread runs between two steps."""
 
     def __init__(
-        self, simulation: Simulation, refusals: RejectionLog, take: Take | None = None
+        self, simulation: Simulation, rejections: RejectionLog, take: Take | None = None
     ) -> None:
-        """Hand commands to `simulation`, and report to `refusals` what it cannot take.
+        """Submit commands to a simulation.
 
         Args:
-            simulation: What is commanded.
-            refusals: Where to report what is wrong.
+            simulation: The simulation.
+            rejections: Log and counters of rejected commands.
             take: Decides when a command acts; without it, at once.
         """
         self._simulation = simulation
-        self._refusals = refusals
+        self._rejections = rejections
         self._take = take or self._at_once
 
     def __call__(
@@ -46,11 +46,11 @@ class CommandSubmission:
         """Submit a command.
 
         Args:
-            topic: The topic or action it came by.
+            topic: The topic or action of the command.
             command: Called with the simulated time of the next step [s].
-            goal: Ended if the command cannot be taken.
-            stamp: Of which state it is the answer [ns of simulated time]; 0 is the present one.
-            start: When it is to begin [s of simulated time]; None is at once.
+            goal: Aborted if the command cannot be queued.
+            stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
+            start: When it starts [s of simulated time]; None is at once.
         """
         simulation = self._simulation
 
@@ -66,7 +66,7 @@ class CommandSubmission:
         try:
             future = simulation.commands.submit(run)
         except QueueFullError as error:
-            self._refusals.report(topic, "refused", str(error))
+            self._rejections.report(topic, "refused", str(error))
             if goal is not None:
                 goal.abort(str(error))
             return

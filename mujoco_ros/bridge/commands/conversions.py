@@ -1,4 +1,4 @@
-"""From messages that command joints to what the control layer takes."""
+"""Messages of joint commands as the types of the control layer."""
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -28,10 +28,10 @@ def seconds(duration: Duration) -> float:
 
 
 def point_arrays(message: JointTrajectory) -> PointArrays:
-    """Take a message's points out of it and return them as arrays.
+    """Remove the points of a message, and return them as arrays.
 
-    rclpy keeps the message of a goal for long; and 100 000 points that are freed at once, rather
-    than one by one, keep the GIL from the physics thread for 30 ms.
+    rclpy keeps the message of a goal, and freeing 100 000 points at once, rather than one by one,
+    holds the GIL for 30 ms.
 
     Raises:
         CommandError: A field has neither no values nor one for each joint.
@@ -68,10 +68,10 @@ def to_trajectory(
     settings: TrajectorySettings,
     out_of_limits: OutOfLimits,
 ) -> Trajectory:
-    """Return a message's trajectory.
+    """Return the trajectory of a message.
 
     Raises:
-        CommandError: It is wrong; the message says how.
+        CommandError: It is invalid.
     """
     stamp = message.header.stamp
     start = seconds(stamp) if stamp.sec or stamp.nanosec else None
@@ -81,10 +81,10 @@ def to_trajectory(
 
 
 def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.ndarray:
-    """Return the joints that an empty trajectory tells to hold: those it names, or else all.
+    """Return the joints that an empty trajectory makes hold: those it names, or all.
 
     Raises:
-        CommandError: It names a joint that is not there.
+        CommandError: It names a joint that does not exist.
     """
     among = joints.taking(POSITION)
     if message.joint_names:
@@ -101,7 +101,7 @@ def to_tolerances(
     """Return a goal's tolerances over the joints with `indices`.
 
     Raises:
-        CommandError: One is wrong, or for joints of several degrees of freedom.
+        CommandError: One is invalid, or for joints of several degrees of freedom.
     """
     if goal.multi_dof_trajectory.points or goal.multi_dof_trajectory.joint_names:
         raise CommandError("multi_dof_trajectory is not supported: joints have one axis here")

@@ -1,4 +1,4 @@
-"""The action of a robot's gripper controller."""
+"""The action gripper_cmd of a robot."""
 
 from control_msgs.action import ParallelGripperCommand
 
@@ -15,7 +15,7 @@ from mujoco_ros.control.robot_control import RobotControl
 
 
 class GripperServer:
-    """Checks gripper commands as they come, and hands them to the physics thread."""
+    """Checks goals of the gripper, and submits them to the physics thread."""
 
     def __init__(
         self,
@@ -23,12 +23,12 @@ class GripperServer:
         namespace: str,
         control: RobotControl,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
     ) -> None:
-        """Create the action; the arguments are those of the TrajectoryServer."""
+        """Serve the action; see `TrajectoryServer` for the arguments."""
         self._control = control
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._command: GripperCommand | None = None
         self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(
@@ -43,15 +43,15 @@ class GripperServer:
         )
 
     def close(self, reason: str) -> None:
-        """End all goals and take no more."""
+        """Abort all goals and accept no more."""
         self.goals.close(reason)
 
     def flush(self) -> None:
-        """Wait until clients have heard how their goals ended, as the process is about to end."""
+        """Wait until clients have received the results, before the process ends."""
         self.goals.flush()
 
     def destroy(self) -> None:
-        """Withdraw the action, after `close`."""
+        """Close the action, after `close`."""
         self.goals.destroy()
 
     def _result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
@@ -87,9 +87,9 @@ class GripperServer:
                 list(command.effort),
             )
         except CommandError as error:
-            self._refusals.report(self._action, "refused", f"goal refused: {error}")
+            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
             return False
-        self._refusals.tell_clamped(self._action, self._command.clamped)
+        self._rejections.report_clamped(self._action, self._command.clamped)
         return True
 
     def _accept(self, goal: Goal) -> None:

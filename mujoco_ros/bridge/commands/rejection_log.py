@@ -1,57 +1,57 @@
-"""What is said about commands that are refused, changed or taken over, without flooding the log."""
+"""Log and counters of commands that are rejected, changed or preempted."""
 
 import time
 from collections.abc import Callable
 
 from mujoco_ros.control.joints import Clamped
 
-_QUIET_S = 5.0
-"""For so long the same message is only counted."""
-_MOST = 20
-"""So many different messages are logged in that time, of one kind and topic."""
+_REPEAT_S = 5.0
+"""Time in which a repeated message is only counted."""
+_MOST_MESSAGES = 20
+"""Number of different messages of one kind and topic that are logged in that time."""
 
 
 class RejectionLog:
-    """Logs what goes wrong with commands, and counts it for /diagnostics.
+    """Logs problems with commands at a limited rate, and counts them for /diagnostics.
 
     Attributes:
-        counts: How often, by topic and kind of problem, since the start.
+        counts: Number of problems since the start, by kind and topic.
     """
 
     def __init__(self, log: Callable[[str], object]) -> None:
         """Log by `log`."""
         self._log = log
         self.counts: dict[str, int] = {}
-        self._said: dict[tuple[str, str], dict[str, float]] = {}
-        self._unsaid: dict[tuple[str, str], int] = {}
+        self._logged: dict[tuple[str, str], dict[str, float]] = {}
+        self._suppressed: dict[tuple[str, str], int] = {}
 
-    def tell_clamped(self, topic: str, clamped: Clamped) -> None:
-        """Report positions that were moved into the joints' limits, if any were."""
+    def report_clamped(self, topic: str, clamped: Clamped) -> None:
+        """Report positions that were clamped to the limits of joints, if any."""
         if clamped.count:
             self.report(topic, "positions clamped", clamped.text, count=clamped.count)
 
     def report(
         self, topic: str, kind: str, message: str, *, detail: str = "", count: int = 1
     ) -> None:
-        """Count a problem, and log it unless the same, or too much, was logged just before.
+        """Count a problem, and log it unless the same message was logged recently.
 
         Args:
             topic: The topic or action.
-            kind: What kind of problem, as /diagnostics shows it.
-            message: What exactly.
-            detail: What to log behind it that makes it no other message, as a time does not.
-            count: How often it occurred.
+            kind: Kind of the problem, as /diagnostics shows it.
+            message: The problem.
+            detail: Text to log behind the message that does not make it a different one, as a time.
+            count: Number of occurrences.
         """
         key = f"{kind} on {topic}"
         self.counts[key] = self.counts.get(key, 0) + count
         where, now = (topic, kind), time.monotonic()
-        said = self._said.setdefault(where, {})
-        for old in [text for text, when in said.items() if now - when > _QUIET_S]:
-            del said[old]
-        if message in said or len(said) >= _MOST:
-            self._unsaid[where] = self._unsaid.get(where, 0) + 1
+        logged = self._logged.setdefault(where, {})
+        for text in [text for text, when in logged.items() if now - when > _REPEAT_S]:
+            del logged[text]
+        if message in logged or len(logged) >= _MOST_MESSAGES:
+            self._suppressed[where] = self._suppressed.get(where, 0) + 1
             return
-        said[message] = now
-        before = self._unsaid.pop(where, 0)
+        logged[message] = now
+        before = self._suppressed.pop(where, 0)
         more = f" ({before} more before this)" if before else ""
         self._log(f"{topic}: {message}{detail}{more}")

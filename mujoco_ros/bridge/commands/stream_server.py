@@ -1,4 +1,4 @@
-"""The topics by which streams of joint commands reach a robot."""
+"""Topics of streamed joint commands: joint_commands and the forward command controllers."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 
 
 class StreamServer:
-    """Checks joint commands as they come, and hands them to the physics thread."""
+    """Checks streamed joint commands, and submits them to the physics thread."""
 
     def __init__(
         self,
@@ -28,35 +28,37 @@ class StreamServer:
         namespace: str,
         control: RobotControl,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
         *,
         controllers: bool,
     ) -> None:
-        """Create ``joint_commands`` and, with `controllers`, those of forward controllers.
+        """Open the topics.
 
         Args:
-            endpoints: Opens the topics.
-            namespace: The robot's namespace.
-            control: What commands the robot.
-            submit: Hands commands to the physics thread.
-            refusals: Where to report what is wrong.
+            endpoints: Opens them.
+            namespace: Namespace of the robot.
+            control: The command arbitration of the robot.
+            submit: Submits commands to the physics thread.
+            rejections: Log and counters of rejected commands.
             controllers: Whether to offer the forward command controllers.
         """
         self._endpoints = endpoints
         self._control = control
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._namespace = namespace
         topic = within(namespace, CommandSource.JOINT_COMMANDS)
         self._open: list[Publisher | Subscription] = [
-            endpoints.subscription(JointState, topic, lambda m: self._by_name(topic, m), RELIABLE)
+            endpoints.subscription(
+                JointState, topic, lambda m: self._handle_joint_command(topic, m), RELIABLE
+            )
         ]
         if controllers:
             for source in FORWARDED:
                 self._serve(source)
 
     def _serve(self, source: CommandSource) -> None:
-        """Serve a forward command controller, if any joint takes what it commands."""
+        """Open the topics of a forward command controller, if any joint has its interface."""
         joints = self._control.joints
         chosen = joints.taking(FORWARDED[source])
         if not chosen:
@@ -64,7 +66,10 @@ class StreamServer:
         topic = within(self._namespace, source, "commands")
         self._open.append(
             self._endpoints.subscription(
-                Float64MultiArray, topic, lambda m: self._in_order(topic, source, m), RELIABLE
+                Float64MultiArray,
+                topic,
+                lambda m: self._handle_forward_command(topic, source, m),
+                RELIABLE,
             )
         )
         order = self._endpoints.publisher(
@@ -74,21 +79,21 @@ class StreamServer:
         self._open.append(order)
 
     def close(self, _reason: str) -> None:
-        """Take no more commands."""
+        """Close the topics."""
         for endpoint in self._open:
             self._endpoints.close(endpoint)
         self._open.clear()
 
     def flush(self) -> None:
-        """Do nothing, as nobody waits for an answer."""
+        """Do nothing: topics have no results to send."""
 
     def destroy(self) -> None:
-        """Do nothing more than `close` did."""
+        """Do nothing: `close` has closed everything."""
 
-    def _by_name(self, topic: str, message: JointState) -> None:
+    def _handle_joint_command(self, topic: str, message: JointState) -> None:
         fields = (message.position, message.velocity, message.effort)
         control = self._control
-        self._take(
+        self._submit_checked(
             topic,
             CommandSource.JOINT_COMMANDS,
             lambda: joint_command(
@@ -97,9 +102,11 @@ class StreamServer:
             nanoseconds(message.header.stamp),
         )
 
-    def _in_order(self, topic: str, source: CommandSource, message: Float64MultiArray) -> None:
+    def _handle_forward_command(
+        self, topic: str, source: CommandSource, message: Float64MultiArray
+    ) -> None:
         control = self._control
-        self._take(
+        self._submit_checked(
             topic,
             source,
             lambda: forward_command(
@@ -107,18 +114,18 @@ class StreamServer:
             ),
         )
 
-    def _take(
+    def _submit_checked(
         self, topic: str, source: CommandSource, read: Callable[[], JointCommand], stamp: int = 0
     ) -> None:
         try:
             command = read()
         except CommandError as error:
-            self._refusals.report(topic, "refused", str(error))
+            self._rejections.report(topic, "refused", str(error))
             self._submit(topic, _nothing, stamp=stamp)
             return
-        self._refusals.tell_clamped(topic, command.clamped)
+        self._rejections.report_clamped(topic, command.clamped)
         self._submit(topic, lambda time: self._control.command(source, command, time), stamp=stamp)
 
 
 def _nothing(_time: float) -> None:
-    """Answer in lockstep, but change nothing."""
+    """Count as the answer of a lockstep tick, and change nothing."""

@@ -23,11 +23,11 @@ from mujoco_ros.sim.clock_epochs import NANOSECOND
 
 _FAR_AHEAD_S = 60.0
 Checked = tuple[Trajectory, Tolerances] | np.ndarray
-"""A trajectory with its tolerances, or the joints that are to hold."""
+"""A trajectory with its tolerances, or the joints to hold."""
 
 
 class TrajectoryServer:
-    """Checks trajectories as they come, and hands them to the physics thread."""
+    """Checks trajectories, and submits them to the physics thread."""
 
     def __init__(
         self,
@@ -37,24 +37,24 @@ class TrajectoryServer:
         now: Callable[[], float],
         past: Callable[[float], str],
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
     ) -> None:
-        """Create the topic and the action.
+        """Open the topic and the action.
 
         Args:
-            endpoints: Opens the topic and the action.
-            namespace: The robot's namespace.
-            control: What commands the robot.
-            now: Returns the simulated time.
-            past: Returns why a start [s] is one from before a reset; empty if it is not.
-            submit: Hands commands to the physics thread.
-            refusals: Where to report what is wrong.
+            endpoints: Opens them.
+            namespace: Namespace of the robot.
+            control: The command arbitration of the robot.
+            now: Returns the simulated time [s].
+            past: Returns why a start time [s] is from before a reset; empty if it is not.
+            submit: Submits commands to the physics thread.
+            rejections: Log and counters of rejected commands.
         """
         self._control = control
         self._now = now
         self._past = past
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self._checked: Checked | None = None
@@ -62,7 +62,7 @@ class TrajectoryServer:
         self._names = [control.joints.names[i] for i in self._columns]
         self._endpoints = endpoints
         self._subscription = endpoints.subscription(
-            JointTrajectory, self._topic, self._received, RELIABLE
+            JointTrajectory, self._topic, self._handle_topic, RELIABLE
         )
         self.goals = GoalServer(
             endpoints,
@@ -76,16 +76,16 @@ class TrajectoryServer:
         )
 
     def close(self, reason: str) -> None:
-        """Take no more trajectories, and end all goals."""
+        """Close the topic, abort all goals and accept no more."""
         self._endpoints.close(self._subscription)
         self.goals.close(reason)
 
     def flush(self) -> None:
-        """Wait until clients have heard how their goals ended, as the process is about to end."""
+        """Wait until clients have received the results, before the process ends."""
         self.goals.flush()
 
     def destroy(self) -> None:
-        """Withdraw the action, after `close`."""
+        """Close the action, after `close`."""
         self.goals.destroy()
 
     def _feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
@@ -105,19 +105,21 @@ class TrajectoryServer:
             message.index = event.index
         return message
 
-    def _received(self, message: JointTrajectory) -> None:
-        sent = nanoseconds(message.header.stamp)
+    def _handle_topic(self, message: JointTrajectory) -> None:
+        stamp_ns = nanoseconds(message.header.stamp)
         try:
             checked = self._read(message, self._topic)
         except CommandError as error:
-            self._refusals.report(self._topic, "refused", str(error))
-            if not (sent and self._past(sent * NANOSECOND)):  # a clock may wait for it
-                self._submit(self._topic, lambda _time: None, stamp=sent)
+            self._rejections.report(self._topic, "refused", str(error))
+            if not (
+                stamp_ns and self._past(stamp_ns * NANOSECOND)
+            ):  # it counts as the answer of a lockstep tick
+                self._submit(self._topic, lambda _time: None, stamp=stamp_ns)
             return
-        self._hand_over(checked, self._topic, None, sent)
+        self._submit_checked(checked, self._topic, None, stamp_ns)
 
     def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
-        """Say whether to accept a goal; what was read of it is kept for `_accept`."""
+        """Return whether to accept a goal; the checked trajectory is kept for `_accept`."""
         control = self._control
         self._checked = None
         try:
@@ -125,7 +127,7 @@ class TrajectoryServer:
             joints = checked[0].joints if isinstance(checked, tuple) else checked
             allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
         except CommandError as error:
-            self._refusals.report(self._action, "refused", f"goal refused: {error}")
+            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
             return False
         self._checked = (checked[0], allowed) if isinstance(checked, tuple) else checked
         return True
@@ -133,46 +135,48 @@ class TrajectoryServer:
     def _accept(self, goal: Goal) -> None:
         checked, self._checked = self._checked, None
         if checked is not None:
-            self._hand_over(checked, self._action, goal)
+            self._submit_checked(checked, self._action, goal)
 
     def _cancel(self, goal: Goal) -> None:
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
-    def _hand_over(self, checked: Checked, came_by: str, goal: Goal | None, sent: int = 0) -> None:
+    def _submit_checked(
+        self, checked: Checked, topic: str, goal: Goal | None, stamp_ns: int = 0
+    ) -> None:
         control = self._control
         if isinstance(checked, tuple):
             self._submit(
-                came_by,
+                topic,
                 lambda time: control.follow(*checked, goal, time),
                 goal,
-                stamp=sent,
+                stamp=stamp_ns,
                 start=checked[0].start,
             )
         else:
-            self._submit(came_by, lambda _time: control.hold(checked, goal), goal, stamp=sent)
+            self._submit(topic, lambda _time: control.hold(checked, goal), goal, stamp=stamp_ns)
 
-    def _read(self, message: JointTrajectory, came_by: str) -> Checked:
-        """Return what a message says, with the tolerances of the parameters.
+    def _read(self, message: JointTrajectory, topic: str) -> Checked:
+        """Return the trajectory of a message, with the tolerances of the parameters.
 
         Raises:
-            CommandError: It is wrong, or too late.
+            CommandError: It is invalid, or too late.
         """
         control = self._control
         joints, settings = control.joints, control.trajectory.settings
-        begin = nanoseconds(message.header.stamp) * NANOSECOND
-        if begin and (problem := self._past(begin)):
+        start = nanoseconds(message.header.stamp) * NANOSECOND
+        if start and (problem := self._past(start)):
             raise LateError(problem)
         if not message.points:
             return joints_to_hold(message, joints)
         checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
         checked.check_in_time(self._now())
-        self._refusals.tell_clamped(came_by, checked.clamped)
+        self._rejections.report_clamped(topic, checked.clamped)
         ahead = 0.0 if checked.start is None else checked.start - self._now()
         if ahead > _FAR_AHEAD_S:
-            self._refusals.report(
-                came_by,
+            self._rejections.report(
+                topic,
                 "starts far ahead",
-                f"the trajectory starts in {ahead:.0f} s; is use_sim_time set where it comes from?",
+                f"the trajectory starts in {ahead:.0f} s; is use_sim_time set on its sender?",
             )
         return checked, tolerances(joints, settings, checked.joints)
 
@@ -184,7 +188,7 @@ def _result(event: GoalEnded) -> FollowJointTrajectory.Result:
 
 
 def _point(rows: np.ndarray) -> JointTrajectoryPoint:
-    """Return positions, velocities and, if there, accelerations as a point."""
+    """Return positions, velocities and, if given, accelerations as a point."""
     point = JointTrajectoryPoint()
     for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=False):
         setattr(point, name, row.tolist())

@@ -47,7 +47,7 @@ class ActuatorServer(Component):
         endpoints: Endpoints,
         simulation: Simulation,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
         *,
         controllers: bool,
     ) -> None:
@@ -55,7 +55,7 @@ class ActuatorServer(Component):
         self._endpoints = endpoints
         self._simulation = simulation
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._controllers = controllers
         self._served: dict[Part, _Served] = {}
         self._next: dict[Part, tuple[str, tuple[Control, ...]]] = {}
@@ -104,7 +104,7 @@ class ActuatorServer(Component):
         try:
             values = _values(served.controls, message.data)
         except UserInputError as error:
-            self._refusals.report(topic, "refused", str(error))
+            self._rejections.report(topic, "refused", str(error))
             return
         simulation = self._simulation
         given = ~np.isnan(values)

@@ -37,7 +37,7 @@ class MocapServer(Component):
         endpoints: Endpoints,
         simulation: Simulation,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
     ) -> None:
         """Open the topics.
 
@@ -47,7 +47,7 @@ class MocapServer(Component):
         self._endpoints = endpoints
         self._simulation = simulation
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._bodies: dict[str, _Moved] = {}
         self._next: dict[str, MocapBody] = {}
         self.prepare(simulation.plant)
@@ -94,7 +94,7 @@ class MocapServer(Component):
         try:
             position, quat = pose_in_world(message.header.frame_id, message.pose)
         except UserInputError as error:
-            self._refusals.report(topic, "refused", str(error))
+            self._rejections.report(topic, "refused", str(error))
             return
         simulation = self._simulation
 

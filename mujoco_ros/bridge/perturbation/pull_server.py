@@ -44,7 +44,7 @@ class PullServer(Component):
         endpoints: Endpoints,
         simulation: Simulation,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
         find: Callable[[str], BodyFrame],
     ) -> None:
         """Open the topic.
@@ -53,11 +53,11 @@ class PullServer(Component):
             endpoints: Opens it.
             simulation: What is pulled.
             submit: Hands commands to the physics thread.
-            refusals: Log and counters of rejected commands.
+            rejections: Log and counters of rejected commands.
             find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
         """
         self._endpoints, self._simulation, self._find = endpoints, simulation, find
-        self._submit, self._refusals = submit, refusals
+        self._submit, self._rejections = submit, rejections
         self._held: dict[str, int] = {}  # frame to the number of its last message
         self._count = itertools.count()
         endpoints.subscription(InteractiveMarkerFeedback, PULL, self._take, RELIABLE)
@@ -67,7 +67,7 @@ class PullServer(Component):
             place = self._find(message.marker_name)
             pull = None if _ends(message) else _pull(message)
         except UserInputError as error:
-            self._refusals.report(PULL, "refused", str(error))
+            self._rejections.report(PULL, "refused", str(error))
             return
         self._submit(
             PULL, partial(self._apply, place, pull), stamp=nanoseconds(message.header.stamp)

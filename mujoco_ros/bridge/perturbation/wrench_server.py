@@ -57,7 +57,7 @@ class WrenchServer(Component):
         endpoints: Endpoints,
         simulation: Simulation,
         submit: CommandSubmission,
-        refusals: RejectionLog,
+        rejections: RejectionLog,
         parameters: Parameters,
     ) -> None:
         """Open the topics."""
@@ -65,7 +65,7 @@ class WrenchServer(Component):
         self._simulation = simulation
         self._parameters = parameters
         self._submit = submit
-        self._refusals = refusals
+        self._rejections = rejections
         self._open: dict[str, Subscription] = {}
         self._layout: ModelLayout = simulation.layout
         self._model: mujoco.MjModel = simulation.model
@@ -137,7 +137,7 @@ class WrenchServer(Component):
             force = _numbers("force", message.wrench.force)
             torque = _numbers("torque", message.wrench.torque)
         except UserInputError as error:
-            self._refusals.report(topic, "refused", str(error))
+            self._rejections.report(topic, "refused", str(error))
             return
         values = self._parameters.values
         timeout = values["external_wrench_timeout"] or math.inf

@@ -150,7 +150,7 @@ def test_a_wrong_command_is_refused_with_its_culprit_and_changes_nothing(
     before = bench.references
     assert not bench.commander.send(goal).accepted
     (warning,) = bench.warnings
-    assert warning.startswith(f"gripper_controller/gripper_cmd: goal refused: {complaint}")
+    assert warning.startswith(f"gripper_controller/gripper_cmd: goal rejected: {complaint}")
     bench.run(0.05)
     np.testing.assert_array_equal(bench.references, before)
 

@@ -240,7 +240,7 @@ def test_a_subset_is_refused_where_the_settings_say_so(bench: Bench, home: np.nd
     bench.configure(allow_partial_joints_goal=False)
     assert not bench.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
     (warning,) = bench.warnings
-    assert "goal refused: the trajectory lacks the joints shoulder_lift_joint, elbow" in warning
+    assert "goal rejected: the trajectory lacks the joints shoulder_lift_joint, elbow" in warning
     assert "allow_partial_joints_goal" in warning
     assert bench.commander.follow(point(0.2, home)).accepted
 
@@ -287,7 +287,7 @@ def test_a_trajectory_that_is_over_is_refused(bench: Bench, home: np.ndarray) ->
     assert not sent.accepted
     late = "the trajectory ends in the past: at 0.900 s, and it is 0.999 s"
     assert bench.warnings == [
-        f"joint_trajectory_controller/follow_joint_trajectory: goal refused: {late}"
+        f"joint_trajectory_controller/follow_joint_trajectory: goal rejected: {late}"
     ]
     bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.4, home + 1.0), start=0.5))
     assert bench.warnings[1:] == [f"joint_trajectory_controller/joint_trajectory: {late}"]
@@ -617,7 +617,7 @@ def test_positions_beyond_the_limits_are_clamped_and_that_is_said(
     bench.configure(out_of_limits="refuse")
     assert not bench.commander.follow(point(0.5, beyond, _STILL)).accepted
     assert bench.warnings[1] == (
-        "joint_trajectory_controller/follow_joint_trajectory: goal refused: position 4 of joint "
+        "joint_trajectory_controller/follow_joint_trajectory: goal rejected: position 4 of joint "
         "'elbow_joint' is outside its limits [-3.14159, 3.14159]"
     )
 
@@ -714,7 +714,7 @@ def test_a_wrong_trajectory_is_refused_with_its_culprit_and_changes_nothing(
     bench.deliver(bench.commander.publish_trajectory, message)
     by_action, by_topic = bench.warnings
     start = "joint_trajectory_controller/"
-    assert by_action.startswith(f"{start}follow_joint_trajectory: goal refused: ")
+    assert by_action.startswith(f"{start}follow_joint_trajectory: goal rejected: ")
     assert by_topic.startswith(f"{start}joint_trajectory: ")
     assert complaint in by_action
     assert complaint in by_topic
@@ -728,7 +728,7 @@ def test_a_wrong_tolerance_is_refused_with_its_culprit(bench: Bench, home: np.nd
     sent = bench.commander.follow(point(0.3, home), path_tolerance=tolerance)
     assert not sent.accepted
     assert bench.warnings[0].endswith(
-        "goal refused: path_tolerance of joint 'elbow_joint': position is -0.1; it must be "
+        "goal rejected: path_tolerance of joint 'elbow_joint': position is -0.1; it must be "
         "positive, 0 (default) or -1 (none)"
     )
 

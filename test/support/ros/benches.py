@@ -169,8 +169,8 @@ class Bench:
         nothing = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.control.configure(StreamSettings(), nothing, GripperSettings())
         self.refusals.counts.clear()
-        self.refusals._said.clear()
-        self.refusals._unsaid.clear()
+        self.refusals._logged.clear()
+        self.refusals._suppressed.clear()
         self.warnings.clear()
         self.resets = 0
         for sent in self.sent.values():
