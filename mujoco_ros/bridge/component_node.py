@@ -80,7 +80,7 @@ class ComponentNode(Node):
         """
         self.components += components
         self.settings.listeners += self.components
-        self.settings.refuse_unknown()
+        self.settings.reject_unknown()
         self.physics = PhysicsThread(
             self.simulation,
             pacer,

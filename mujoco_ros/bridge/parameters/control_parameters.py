@@ -1,4 +1,4 @@
-"""Every robot's parameters: PD gains, and how it treats what it is told."""
+"""The parameters of every robot: PD gains, and settings of its controllers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,11 +41,11 @@ Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
 
 @dataclass(eq=False, kw_only=True)
 class _Robot:
-    """A robot and what there is to set of it; joints are indices into its own.
+    """A robot and its parameters; joints are indices into its own.
 
     Attributes:
-        of_scene: Gains as the scene has them; the rows are kp and kd.  # (2, n)
-        read: Gains in the file that `gains_file` names, or is about to.  # (2, n)
+        of_scene: Gains of the scene; the rows are kp and kd.  # (2, n)
+        read: Gains of the file that `gains_file` names.  # (2, n)
         specs: All its parameters.
     """
 
@@ -78,7 +78,7 @@ class _Robot:
         return tuple(self.joints.names[joint] for joint in joints)
 
     def name(self, template: ParameterSpec, joint: int | None = None) -> str:
-        """Return the parameter that a template makes for this robot, or one joint of it."""
+        """Return the name of the parameter of a template, for this robot or one of its joints."""
         name = template.name
         if joint is not None:
             name = name.replace("<joint>", self.joints.names[joint])
@@ -87,20 +87,20 @@ class _Robot:
     def spec(
         self, template: ParameterSpec, joint: int | None = None, **changes: Any
     ) -> ParameterSpec:
-        """Return what a template makes for this robot, or one joint of it."""
+        """Return the parameter of a template, for this robot or one of its joints."""
         if joint is not None:
             unit = r"[\2]" if self.slides[joint] else r"[\1]"
             changes["description"] = re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
         return replace(template, name=self.name(template, joint), **changes)
 
     def gain_places(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Yield each gain's parameter, and its row and column."""
+        """Yield the parameter of each gain, and its row and column."""
         for joint in self.servos:
             for row, template in enumerate(GAINS):
                 yield self.name(template, joint), (row, joint)
 
     def settings(self, values: Mapping[str, Any]) -> Settings:
-        """Return its settings, given the values of parameters."""
+        """Return its settings from the values of parameters."""
 
         def read(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
             return {name: values[self.name(template)] for name, template in table.items()}
@@ -118,16 +118,13 @@ class _Robot:
 
 
 class ControlParameters(Component):
-    """Declares the parameters of all robots, and turns accepted changes into commands.
-
-    Everything here runs in the executor's thread; what `change` returns is for the physics thread.
-    """
+    """A view of the simulation's gains and of the settings of its controllers."""
 
     def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
-        """Declare them, and give `simulation`, which does not run yet, what they say.
+        """Declare them, and configure `simulation`, which does not run yet, by their values.
 
         Raises:
-            ModelError: The user gave a value that a parameter cannot take, or a broken gains file.
+            UserInputError: The user set an invalid value, or an invalid gains file.
         """
         self._parameters = parameters
         self._simulation = simulation
@@ -145,11 +142,11 @@ class ControlParameters(Component):
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
-        """Find out what new robots have to set, and give it to the next plant.
+        """Find the parameters of new robots, and configure the next plant by their values.
 
         Raises:
-            ModelError: Two parameters would have the same name, a gains file is broken, or what the
-                user gave at the start is no value for a parameter of the first plant.
+            UserInputError: Two parameters would have the same name, a gains file is invalid, or the
+                user set an invalid value for the first plant.
         """
         first = not self._robots and plant is self._simulation.plant
         self._next, self._values, taken = {}, {}, set(self._others())
@@ -161,17 +158,17 @@ class ControlParameters(Component):
             if part in self._robots:
                 continue
             robot = self._next[part] = _robot(plant, index, columns, self._controllers)
-            self._settle(robot, strict=first)
+            self._find_parameters(robot, strict=first)
             names = [spec.name for spec in robot.specs]
             for name in names:
                 if name in taken:
                     raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
                 taken.add(name)
-            plant.gains.configure(part, self._begun(robot))
+            plant.gains.configure(part, self._initial_gains(robot))
             robot.control.configure(*robot.settings(self._values))
 
     def finish(self) -> None:
-        """Declare the parameters of robots that have come, and withdraw those of robots gone."""
+        """Declare the parameters of new robots; undeclare those of deleted robots."""
         for part in self._robots.keys() - self._next.keys():
             self._parameters.withdraw(spec.name for spec in self._robots[part].specs)
         new = self._next.keys() - self._robots.keys()
@@ -193,7 +190,7 @@ class ControlParameters(Component):
         self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._place}
 
     def rollback(self) -> None:
-        """Forget the next robots."""
+        """Discard the parameters of the next robots."""
         self._next, self._values = {}, {}
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
@@ -259,7 +256,7 @@ class ControlParameters(Component):
                 self._showing = False
 
     def _others(self) -> set[str]:
-        """Return the names of parameters that are no robot's."""
+        """Return the names of the parameters that belong to no robot."""
         return (
             self._parameters.names
             - self._place.keys()
@@ -267,33 +264,33 @@ class ControlParameters(Component):
             - {robot.gains_file for robot in self._robots.values()}
         )
 
-    def _begun(self, robot: _Robot) -> Gains:
+    def _initial_gains(self, robot: _Robot) -> Gains:
         """Return the gains that a new robot begins with."""
         rows = robot.read.copy()
         for name, place in robot.gain_places():
             rows[place] = self._values[name]
         return _gains(rows)
 
-    def _settle(self, robot: _Robot, *, strict: bool) -> None:
-        """Find the parameters of a new robot, and the values they begin with."""
+    def _find_parameters(self, robot: _Robot, *, strict: bool) -> None:
+        """Find the parameters of a new robot, and their initial values."""
 
-        def settle(specs: Iterable[ParameterSpec]) -> None:
+        def find(specs: Iterable[ParameterSpec]) -> None:
             specs = list(specs)
             robot.specs += specs
             self._values |= self._parameters.initial(specs, strict=strict)
 
         if robot.servos:
-            settle([robot.spec(GAINS_FILE)])
+            find([robot.spec(GAINS_FILE)])
             rows = robot.read = self._load(robot, self._values[robot.gains_file])
-            settle(
+            find(
                 robot.spec(template, joint, default=float(rows[row, joint]))
                 for joint in robot.servos
                 for row, template in enumerate(GAINS)
             )
-        settle(_settings_specs(robot))
+        find(_settings_specs(robot))
 
     def expand_parameters(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """Return the gains in the files that a set of parameters names."""
+        """Return the gains in the files that a set names."""
         gains = {}
         for robot in self._robots.values():
             if robot.gains_file in values:
@@ -303,10 +300,10 @@ class ControlParameters(Component):
         return gains
 
     def _load(self, robot: _Robot, file: str) -> np.ndarray:
-        """Return the gains of a robot's joints that a file has, or the scene if there is no file.
+        """Return the gains of a file, or of the scene if there is no file.
 
         Raises:
-            ModelError: There is no such file, or it is wrong.
+            UserInputError: There is no such file, or it is invalid.
         """
         rows = robot.of_scene.copy()
         if file:
@@ -333,12 +330,12 @@ def _stacked(gains: Gains) -> np.ndarray:
 
 
 def _columns(plant: Plant) -> Iterator[tuple[Part, slice]]:
-    """Return each robot and its joints among those of all robots."""
+    """Return each robot with its columns in arrays over the joints of all robots."""
     return zip(plant.assembly.robots, plant.layout.columns, strict=True)
 
 
 def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robot:
-    """Return the robot with an index, as the scene has it."""
+    """Return the entry of a robot, with the gains of the scene."""
     robot, model = plant.layout.robots[index], plant.model
     types = model.jnt_type[robot.joints.ids]
     servos = set(plant.drives.servo_joints.tolist())
@@ -355,7 +352,7 @@ def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robo
 
 
 def _settings_specs(robot: _Robot) -> Iterator[ParameterSpec]:
-    """Yield how a robot treats what it is told, for each controller it has."""
+    """Yield the settings of each controller of a robot."""
     for template in STREAM.values():
         yield robot.spec(template)
     for interface, template in FORWARD.items():

@@ -1,4 +1,4 @@
-"""What can be set of each robot: its PD gains, and how it treats what it is told."""
+"""Parameters of each robot: PD gains, and settings of its controllers."""
 
 from dataclasses import fields
 from typing import Any, get_args
@@ -29,7 +29,7 @@ _OF_STREAMS, _OF_TRAJECTORIES, _OF_GRIPPERS = (
     _defaults(kind) for kind in (StreamSettings, TrajectorySettings, GripperSettings)
 )
 
-# Templates: a name has <joint>, and a unit two forms, that of a hinge and that of a slide.
+# Templates: names contain <joint>, and units two forms, for hinge and slide joints.
 GAINS = (
     ParameterSpec(
         name="gains.<joint>.kp",
@@ -49,21 +49,21 @@ GAINS = (
 GAINS_FILE = ParameterSpec(
     name="gains_file",
     default="",
-    description="File that all PD gains are taken from when this is set, and by a reset: YAML, or "
-    "lines of 'kp kd' in joint order; empty is as the scene has them",
+    description="File from which all PD gains are read when this is set, and by a reset: YAML, or "
+    "lines of 'kp kd' in joint order; empty for the gains of the scene",
 )
 STREAM = {
     "interpolation": ParameterSpec(
         name="interpolation",
         default=_OF_STREAMS["interpolation"],
-        description="Whether references go linearly from one streamed command to the next, or step",
+        description="Whether references are interpolated linearly between streamed commands, or held",
         choices=get_args(Interpolation),
     ),
     "period": ParameterSpec(
         name="command_period",
         default=_OF_STREAMS["period"],
-        description="Simulated time in which references go from one streamed command to the next "
-        "[s]; 0 takes the measured time between commands",
+        description="Simulated time in which references move from one streamed command to the "
+        "next [s]; 0 uses the measured time between commands",
         low=0.0,
         high=10.0,
     ),
@@ -71,20 +71,20 @@ STREAM = {
         name="command_timeout",
         default=_OF_STREAMS["timeout"],
         description="Simulated time without a command after which a stream counts as stopped [s]; "
-        "0 is never",
+        "0 for never",
         low=0.0,
         high=_LONGEST_S,
     ),
     "on_timeout": ParameterSpec(
         name="on_command_timeout",
         default=_OF_STREAMS["on_timeout"],
-        description="What the joints of a stopped stream do: hold their position, or get damped",
+        description="What the joints of a stopped stream do: hold their position, or be damped",
         choices=get_args(OnTimeout),
     ),
     "out_of_limits": ParameterSpec(
         name="joint_limits",
         default=_OF_STREAMS["out_of_limits"],
-        description="What happens to commanded positions beyond a joint's limits",
+        description="What happens to commanded positions beyond the limits of a joint",
         choices=get_args(OutOfLimits),
     ),
 }
@@ -109,7 +109,7 @@ TRAJECTORY = {
     "allow_partial_joints_goal": ParameterSpec(
         name=f"{_TRAJECTORY}allow_partial_joints_goal",
         default=_OF_TRAJECTORIES["allow_partial_joints_goal"],
-        description="Whether a trajectory may leave joints out",
+        description="Whether a trajectory may omit joints",
     ),
     "allow_nonzero_velocity_at_trajectory_end": ParameterSpec(
         name=f"{_TRAJECTORY}allow_nonzero_velocity_at_trajectory_end",
@@ -144,7 +144,7 @@ TOLERANCES = {
     "trajectory": ParameterSpec(
         name=f"{_TRAJECTORY}constraints.<joint>.trajectory",
         default=0.0,
-        description="Largest position error on the way [rad or m]; 0 is any",
+        description="Largest position error on the path [rad or m]; 0 is any",
         low=0.0,
         high=_WIDEST,
     ),
@@ -171,33 +171,33 @@ GRIPPER = {
     "stall_velocity_threshold": ParameterSpec(
         name=f"{_GRIPPER}stall_velocity_threshold",
         default=_OF_GRIPPERS["stall_velocity_threshold"],
-        description="Speed below which the gripper stands still [rad/s or m/s]",
+        description="Speed below which the gripper counts as stopped [rad/s or m/s]",
         low=0.0,
         high=_WIDEST,
     ),
     "stall_timeout": ParameterSpec(
         name=f"{_GRIPPER}stall_timeout",
         default=_OF_GRIPPERS["stall_timeout"],
-        description="Simulated time of standing still that makes a stall [s]",
+        description="Simulated time below the speed threshold that makes a stall [s]",
         low=0.0,
         high=_LONGEST_S,
     ),
     "allow_stalling": ParameterSpec(
         name=f"{_GRIPPER}allow_stalling",
         default=_OF_GRIPPERS["allow_stalling"],
-        description="Whether a stall is a success, as when an object is gripped",
+        description="Whether a stall is a success, as when an object is grasped",
     ),
     "max_velocity": ParameterSpec(
         name=f"{_GRIPPER}max_velocity",
         default=_OF_GRIPPERS["max_velocity"],
-        description="Speed of the reference where a command gives none [rad/s or m/s]; 0 is any",
+        description="Speed of the reference where a command has none [rad/s or m/s]; 0 is any",
         low=0.0,
         high=_WIDEST,
     ),
     "max_effort": ParameterSpec(
         name=f"{_GRIPPER}max_effort",
         default=_OF_GRIPPERS["max_effort"],
-        description="Effort limit where a command gives none [Nm or N]; 0 is the actuator's own",
+        description="Effort limit where a command has none [Nm or N]; 0 is the actuator's limit",
         low=0.0,
         high=1e6,
     ),

@@ -1,4 +1,4 @@
-"""What a parameter is: its type, its range, and what it tells those who ask."""
+"""Declaration of a parameter: type, range, description."""
 
 import re
 from array import array
@@ -7,9 +7,9 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
-# Without a dot, YAML 1.1 takes it for text; so do `ros2 param set` and `ros2 param load`.
+# Without a dot, YAML 1.1 reads it as text; so do `ros2 param set` and `ros2 param load`.
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
-# With integers among floats, `ros2 param set` takes a list for text.
+# With integers among floats, `ros2 param set` reads a list as text.
 _LIST = re.compile(r"\[[-+.,\s\deE]*\]")
 _KINDS = {
     bool: ("bool", "true or false"),
@@ -38,7 +38,7 @@ class ParameterSpec:
     """Smallest value that is not zero."""
     read_only: bool = False
     fixed: bool = False
-    """Whether it only tells what the model says, so that its default is its one value."""
+    """Whether the model determines it, so that its default is its only value."""
 
     @property
     def kind(self) -> str:
@@ -47,7 +47,7 @@ class ParameterSpec:
 
     @property
     def length(self) -> int:
-        """How many numbers a vector has; 0 if this is none."""
+        """Number of elements of a vector; 0 if this is none."""
         default = self.default
         return (
             len(default) if type(default) is tuple and all(type(n) is float for n in default) else 0
@@ -61,7 +61,7 @@ class ParameterSpec:
         if self.choices:
             descriptor.additional_constraints = f"one of: {', '.join(self.choices)}"
         if self.length:
-            descriptor.additional_constraints = self._wanted().removeprefix("it is ")
+            descriptor.additional_constraints = self._requirement().removeprefix("it is ")
         elif self.low is not None and self.high is not None:
             if isinstance(self.default, float):
                 descriptor.floating_point_range = [
@@ -74,7 +74,7 @@ class ParameterSpec:
         return descriptor
 
     def converted(self, value: Any) -> Any:
-        """Return `value`, if it is a number written otherwise, as a float where one is wanted."""
+        """Return `value`, converted to float where the parameter is one."""
         if self.length:
             return _vector(value)
         if isinstance(self.default, float) and (
@@ -84,10 +84,10 @@ class ParameterSpec:
         return tuple(value) if isinstance(value, list) else value
 
     def problem(self, value: Any) -> str:
-        """Return why a converted value is wrong; empty if it is not."""
+        """Return why a converted value is invalid; empty if it is valid."""
         if type(value) is type(self.default) and self._is_within(value):
             return ""
-        return f"parameter '{self.name}' cannot be {plain(value)!r}: {self._wanted()}"
+        return f"parameter '{self.name}' cannot be {plain(value)!r}: {self._requirement()}"
 
     def _is_within(self, value: Any) -> bool:
         if self.fixed:
@@ -107,9 +107,9 @@ class ParameterSpec:
         # NaN compares with nothing.
         return bool(self.low <= number <= self.high and not 0 < number < self.least)
 
-    def _wanted(self) -> str:
+    def _requirement(self) -> str:
         if self.fixed:
-            return f"the model makes it {plain(self.default)!r}"
+            return f"the model determines it: {plain(self.default)!r}"
         if self.choices:
             return f"it is one of {', '.join(self.choices)}"
         kind = _KINDS[type(self.default)][1]
@@ -127,7 +127,7 @@ def plain(value: Any) -> Any:
 
 
 def _vector(value: Any) -> Any:
-    """Return a list of numbers, however it is written, as a tuple of floats."""
+    """Return a list of numbers, in any notation, as a tuple of floats."""
     if isinstance(value, str) and _LIST.fullmatch(value):
         value = [part.strip() for part in value[1:-1].split(",")]
         try:
@@ -140,7 +140,7 @@ def _vector(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a person would write it."""
+    """Return a value as text for messages."""
     if isinstance(value, tuple):
         return f"[{', '.join(shown(part) for part in value)}]"
     if isinstance(value, float):

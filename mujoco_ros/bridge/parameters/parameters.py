@@ -1,4 +1,4 @@
-"""The node's parameters: declared once, refused with a reason, logged when changed."""
+"""The parameters of a node: declared from specs, checked, applied, and logged when changed."""
 
 import time
 from collections import deque
@@ -15,19 +15,19 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.command_queue import QueueFullError
 
-# What rclpy itself reads from the overrides, declared or not.
-_FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+# Parameters that rclpy itself reads from the overrides, declared or not.
+_OF_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 _BURST = 10
 """Changes beyond so many within a second go to the debug log."""
 _SHOWN = 2
-"""So many changes are written out in the log, the rest is counted."""
+"""Number of changes that are written to the log; the rest is counted."""
 
 
 class ParameterRejectedError(ParameterNotDeclaredException):
-    """A set of parameters is refused; of this type alone rclpy tells the client the reason."""
+    """A set of parameters is rejected; of this type alone rclpy passes on the reason."""
 
     def __init__(self, reason: str) -> None:
-        """Say why."""
+        """Reject with a reason."""
         Exception.__init__(self, reason)
 
 
@@ -63,7 +63,7 @@ class ParameterListener:
 
 
 class Parameters:
-    """The parameters of a node: declared from specs, refused with a reason, logged when changed.
+    """The parameters of a node: declared from specs, rejected with a reason, logged when changed.
 
     Attributes:
         values: Their values by name; lists are tuples.
@@ -76,7 +76,7 @@ class Parameters:
 
         Args:
             node: The node; parameters that it declares itself are left to rclpy.
-            submit: Has a function called in the physics thread; without it, it is called at once.
+            submit: Submits a function to the physics thread; without it, it is called at once.
         """
         self._submit = submit
         self.values: dict[str, Any] = {}
@@ -85,12 +85,12 @@ class Parameters:
         self._node = node
         self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
         self._specs: dict[str, ParameterSpec] = {}
-        # Of the request being served, which may set one parameter after the other.
-        self._asking: set[str] = set()
-        self._asked: set[str] = set()
+        # Of the current request, which may set one parameter after the other.
+        self._given: set[str] = set()
+        self._named: set[str] = set()
         self._changed: dict[str, Any] = {}
-        self._settling = False
-        self._told: deque[float] = deque(maxlen=_BURST)
+        self._log_pending = False
+        self._log_times: deque[float] = deque(maxlen=_BURST)
         # One callback does it all: rclpy would concatenate what several return.
         node.add_pre_set_parameters_callback(self._prepare)
         node.add_post_set_parameters_callback(self._accept)
@@ -101,15 +101,15 @@ class Parameters:
         return set(self._specs)
 
     def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
-        """Return the values that parameters begin with: the user's, or else the defaults.
+        """Return the initial values of parameters: those that the user set, or the defaults.
 
         Args:
             specs: The parameters, which need not be declared yet.
-            strict: Whether a value of the user's that one cannot take is an error; else it is
-                logged, and the default taken.
+            strict: Whether an invalid value of the user is an error; otherwise it is logged, and
+                the default is used.
 
         Raises:
-            ModelError: The user gave a value that a parameter cannot take.
+            UserInputError: The user set an invalid value.
         """
         values = {}
         for spec in specs:
@@ -119,7 +119,7 @@ class Parameters:
             if problem and strict:
                 raise UserInputError(problem)
             if problem:
-                self._node.get_logger().warning(f"{problem}; it begins as {shown(spec.default)}")
+                self._node.get_logger().warning(f"{problem}; using {shown(spec.default)}")
                 value = spec.default
             values[spec.name] = value
         return values
@@ -131,10 +131,10 @@ class Parameters:
 
         Args:
             specs: The parameters.
-            values: From `initial`, which is asked if they are left out.
+            values: From `initial`, which is called if they are left out.
 
         Raises:
-            ModelError: The user gave a value that one cannot take, or a name is declared twice.
+            UserInputError: The user set an invalid value, or a name is declared twice.
         """
         specs = list(specs)
         values = self.initial(specs) if values is None else values
@@ -149,32 +149,32 @@ class Parameters:
         return {spec.name: values[spec.name] for spec in specs}
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """Undeclare parameters of something that is gone."""
+        """Undeclare parameters."""
         for name in names:
-            # rclpy would keep what is read-only.
+            # rclpy undeclares no read-only parameters.
             self._node.describe_parameter(name).read_only = False
             self._node.undeclare_parameter(name)
             del self._specs[name], self.values[name]
             self._changed.pop(name, None)
 
-    def refuse_unknown(self, known: Container[str] = ()) -> None:
-        """Refuse what the user gave at start and nothing declared.
+    def reject_unknown(self, known: Container[str] = ()) -> None:
+        """Reject parameters that the user set at start and that are not declared.
 
         Args:
-            known: Parameters of other nodes of the process, which may be given to all nodes.
+            known: Parameters of other nodes of the process, which the user may set for all nodes.
 
         Raises:
-            ModelError: There is such a parameter.
+            UserInputError: There is such a parameter.
         """
         for name in self._overrides:
-            if not (self._find(name) or name in known or name.startswith(_FOREIGN)):
+            if not (self._find(name) or name in known or name.startswith(_OF_RCLPY)):
                 raise UserInputError(self._unknown(name))
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Set parameters on the simulator's own account, in one go.
+        """Set parameters atomically, as the node itself.
 
         Raises:
-            RefusedError: A value is wrong.
+            ParameterRejectedError: A value is invalid.
         """
         parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
         result = self._node.set_parameters_atomically(parameters)
@@ -182,7 +182,7 @@ class Parameters:
             raise ParameterRejectedError(result.reason)
 
     def _prepare(self, parameters: list[Parameter]) -> list[Parameter]:
-        """Check a set, and return it with all numbers as floats and with what it implies."""
+        """Check a set, and return it with numbers as floats and with the parameters it implies."""
         given: dict[str, Any] = {}
         prepared = []
         for parameter in parameters:
@@ -209,21 +209,21 @@ class Parameters:
                 listener.check_parameters({**implied, **given})
         except UserInputError as error:
             raise ParameterRejectedError(str(error)) from error
-        named = self._asked | given.keys()
+        named = self._named | given.keys()
         prepared += [Parameter(n, value=v) for n, v in implied.items() if n not in named]
-        self._asking = set(given)
-        # A dump that is loaded atomically has them all; rclpy refuses an empty set.
-        return [p for p in prepared if not self._is_read_only_as_it_is(p)] or prepared
+        self._given = set(given)
+        # A dump that is loaded atomically has them all; rclpy rejects an empty set.
+        return [p for p in prepared if not self._is_unchanged_read_only(p)] or prepared
 
-    def _is_read_only_as_it_is(self, parameter: Parameter) -> bool:
+    def _is_unchanged_read_only(self, parameter: Parameter) -> bool:
         name = parameter.name
         if not self._node.describe_parameter(name).read_only:
             return False
         return bool(plain(parameter.value) == plain(self._node.get_parameter(name).value))
 
     def _accept(self, parameters: Iterable[Parameter]) -> None:
-        """Take over what was set at run time; what is being declared is there already."""
-        if not self._asking:
+        """Apply parameters that were set at run time; declarations are ignored."""
+        if not self._given:
             return
         accepted = {
             p.name: self._specs[p.name].converted(p.value)
@@ -232,14 +232,14 @@ class Parameters:
         }
         self._changed |= {n: v for n, v in accepted.items() if v != self.values[n]}
         self.values |= accepted
-        self._asked |= self._asking
-        self._asking = set()
+        self._named |= self._given
+        self._given = set()
         self._apply(accepted)
-        if self._settling:
+        if self._log_pending:
             return
-        self._settling = later(self._node, self._settle)
-        if not self._settling:
-            self._settle()
+        self._log_pending = later(self._node, self._log_changes)
+        if not self._log_pending:
+            self._log_changes()
 
     def _apply(self, values: Mapping[str, Any]) -> None:
         applied = (listener.apply_parameters(values) for listener in self.listeners)
@@ -258,29 +258,29 @@ class Parameters:
             names = ", ".join(values)
             self._node.get_logger().error(f"parameters {names} do not take effect: {error}")
 
-    def _settle(self) -> None:
-        """Log in one line what the request changed, and forget it."""
+    def _log_changes(self) -> None:
+        """Log the changes of the request in one line."""
         if self._changed:
             listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
             rest = len(listed) - _SHOWN
             listing = ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
             log, now = self._node.get_logger(), time.monotonic()
-            # Who schedules gains, or drags a slider, would flood the log.
-            often = len(self._told) == _BURST and now - self._told[0] < 1.0
+            # Gain scheduling, or dragging a slider, would flood the log.
+            often = len(self._log_times) == _BURST and now - self._log_times[0] < 1.0
             (log.debug if often else log.info)(f"parameters changed: {listing}")
-            self._told.append(now)
-        self._asked, self._changed = set(), {}
-        self._settling = False
+            self._log_times.append(now)
+        self._named, self._changed = set(), {}
+        self._log_pending = False
 
     def _find(self, name: str) -> ParameterSpec | None:
-        """Return a parameter's spec, and declare it first if it is only offered."""
+        """Return the spec of a parameter, which is declared first if it is only offered."""
         if name not in self._specs and name in self.offered:
-            self._asking = set()  # what is declared is not set by a client
+            self._given = set()  # a declaration is not a request
             self.declare([self.offered[name]])
         return self._specs.get(name)
 
     def _unknown(self, name: str) -> str:
-        """Say that there is no such parameter, and what there is where it was looked for."""
+        """Return that there is no such parameter, and which there are at that level of the name."""
         parts, specs = name.split("."), {**self._specs, **self.offered}
         for depth in reversed(range(len(parts))):
             prefix = "".join(f"{part}." for part in parts[:depth])

@@ -1,4 +1,4 @@
-"""The topics by which controls reach actuators that no joint reference drives."""
+"""Topics that control actuators which no joint reference drives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _LARGEST = 1e9
 
 @dataclass(eq=False)
 class _Served:
-    """A robot's controls and topics; `slots` belongs to the physics thread."""
+    """The controls and topics of a robot; `slots` belongs to the physics thread."""
 
     controls: tuple[Control, ...]
     slots: np.ndarray
@@ -37,9 +37,9 @@ class _Served:
 
 
 class ActuatorServer(Component):
-    """Takes ``actuator_controller/commands`` of every robot that has such actuators.
+    """Controls actuators by ``actuator_controller/commands`` of every robot that has such ones.
 
-    They are commanded in the order that the latched ``actuator_controller/actuators`` tells.
+    The latched ``actuator_controller/actuators`` lists them in the order of the commands.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class ActuatorServer(Component):
         }
 
     def commit(self) -> None:
-        """Go over to the places that the controls have in the next model."""
+        """Switch to the controls of the next model."""
         for part, served in self._served.items():
             known = served.controls if part in self._next else ()
             served.slots = slots_of(self._simulation.model, known)
 
     def finish(self) -> None:
-        """Take commands for the robots there are now."""
+        """Open the topics of new robots; close those of deleted robots."""
         for part in self._served.keys() - self._next.keys():
             for endpoint in self._served.pop(part).endpoints:
                 self._endpoints.close(endpoint)
@@ -95,12 +95,12 @@ class ActuatorServer(Component):
             JointState, within(namespace, ACTUATORS, "actuators"), LATCHED
         )
         order.publish(JointState(name=[control.name for control in controls]))
-        take = partial(self._take, topic, served)
+        take = partial(self._handle, topic, served)
         commands = self._endpoints.subscription(Float64MultiArray, topic, take, RELIABLE)
         served.endpoints = [order, commands]
         return served
 
-    def _take(self, topic: str, served: _Served, message: Float64MultiArray) -> None:
+    def _handle(self, topic: str, served: _Served, message: Float64MultiArray) -> None:
         try:
             values = _values(served.controls, message.data)
         except UserInputError as error:
@@ -117,10 +117,10 @@ class ActuatorServer(Component):
 
 
 def _values(controls: tuple[Control, ...], data: Sequence[float]) -> np.ndarray:
-    """Return the controls that a message has; NaN leaves one as it is.
+    """Return the controls of a message; NaN leaves one unchanged.
 
     Raises:
-        ModelError: It has too few or too many, or one that is no control.
+        UserInputError: It has too few or too many values, or an invalid one.
     """
     values = np.array(data, dtype=float)
     names = [control.name for control in controls]

@@ -1,4 +1,4 @@
-"""Colours and sizes of a model's named elements as parameters."""
+"""Colours and sizes of named elements of the model, as parameters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from mujoco_ros.sim.settings.appearance import (
 )
 from mujoco_ros.sim.simulation import Simulation
 
-LOOKS = (
+APPEARANCE = (
     ParameterSpec(
         name="<kind>.<name>.rgba",
         default=(0.5, 0.5, 0.5, 1.0),
@@ -37,20 +37,20 @@ LOOKS = (
         high=1e6,
     ),
 )
-_RGBA, _SIZE = LOOKS
+_RGBA, _SIZE = APPEARANCE
 
 
 class AppearanceParameters(Component):
-    """Offers them; each is declared when it is first set, since a model has hundreds.
+    """Offers a parameter for each; it is declared when it is first set, since a model has hundreds.
 
-    A reset leaves them as they are; a world that is loaded brings its own.
+    A reset does not change them; a world that is loaded has its own.
     """
 
     def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
-        """Offer those of the present model."""
+        """Offer the parameters of the current model."""
         self._parameters = parameters
         self._simulation = simulation
-        self._looks: dict[str, Appearance] = {}
+        self._elements: dict[str, Appearance] = {}
         self._next: dict[str, Appearance] = {}
         self._specs: dict[str, ParameterSpec] = {}
         self._scratch: mujoco.MjData | None = None  # of the next model
@@ -59,61 +59,63 @@ class AppearanceParameters(Component):
         self._offer()
 
     def start(self) -> None:
-        """Give the simulation, which does not run yet, what the user wants."""
-        self._simulation.set_appearance(self._changed())
+        """Apply the values that the user set at start."""
+        self._simulation.set_appearance(self._changed_values())
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes colours and sizes."""
-        mine = {self._looks[name]: v for name, v in values.items() if name in self._looks}
+        mine = {self._elements[name]: v for name, v in values.items() if name in self._elements}
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
         return lambda: simulation.set_appearance(mine, scratch)
 
     def build(self, plant: Plant) -> None:
-        """See what the next model offers."""
+        """Find the parameters of the next model."""
         self._next, self._specs = {}, {}
-        for look in appearances(plant.model):
-            name = element_parameter(plant.layout, look.kind, look.name, look.property)
-            self._next[name] = look
-            self._specs[name] = _spec(name, look, plant)
-        self._scratch = scratch_for(plant.model, self._changed())
+        for appearance in appearances(plant.model):
+            name = element_parameter(
+                plant.layout, appearance.kind, appearance.name, appearance.property
+            )
+            self._next[name] = appearance
+            self._specs[name] = _spec(name, appearance, plant)
+        self._scratch = scratch_for(plant.model, self._changed_values())
 
     def prepare(self, plant: Plant) -> None:
-        """See whether the next world is another."""
+        """Note whether the next model is another world."""
         self._fresh = plant.fresh
 
     def commit(self) -> None:
-        """Let what stays look as it does."""
+        """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
         if not self._fresh:
-            self._simulation.set_appearance(self._changed(), scratch)
+            self._simulation.set_appearance(self._changed_values(), scratch)
 
     def finish(self) -> None:
-        """Offer what is new, and undeclare what is gone."""
+        """Offer the parameters of new elements; undeclare those of deleted ones."""
         kept = () if self._fresh else self._next
         self._parameters.withdraw([n for n in self._declared() if n not in kept])
         self._offer()
 
     def _offer(self) -> None:
-        self._looks = self._next
+        self._elements = self._next
         self._parameters.offered = self._specs
 
     def _declared(self) -> list[str]:
-        return [name for name in self._looks if name in self._parameters.values]
+        return [name for name in self._elements if name in self._parameters.values]
 
-    def _changed(self) -> dict[Appearance, tuple[float, ...]]:
+    def _changed_values(self) -> dict[Appearance, tuple[float, ...]]:
         values = self._parameters.values
-        return {self._looks[name]: values[name] for name in self._declared()}
+        return {self._elements[name]: values[name] for name in self._declared()}
 
 
-def _spec(name: str, look: Appearance, plant: Plant) -> ParameterSpec:
-    value, model = get_appearance(plant.model, look), plant.model
-    if look.property == "rgba":
+def _spec(name: str, appearance: Appearance, plant: Plant) -> ParameterSpec:
+    value, model = get_appearance(plant.model, appearance), plant.model
+    if appearance.property == "rgba":
         return ParameterSpec(
             name=name, default=value, description=_RGBA.description, low=_RGBA.low, high=_RGBA.high
         )
-    parts = SIZES[int(model.geom_type[element(model, look)])]
+    parts = SIZES[int(model.geom_type[element(model, appearance)])]
     return ParameterSpec(
         name=name,
         default=value,

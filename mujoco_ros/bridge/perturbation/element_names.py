@@ -1,18 +1,18 @@
-"""What parameters call the elements of a model."""
+"""Names of parameters for the elements of a model."""
 
 from mujoco_ros.model.robot.layout import ModelLayout
 
 
 def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
-    """Return the parameter of a model's element.
+    """Return the name of the parameter of an element.
 
-    Elements of a robot with a namespace are below that; those of an object below its name.
+    Parameters of a robot with a namespace begin with it; those of an object with its name.
 
     Args:
         layout: The robots.
         kind: Kind of the element, such as ``equality``.
         element: Its name in the model.
-        rest: What follows its name.
+        rest: Further parts of the name.
     """
     namespace, name = "", element
     for robot in layout.robots:

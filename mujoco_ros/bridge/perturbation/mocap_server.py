@@ -1,4 +1,4 @@
-"""The topics that move mocap bodies."""
+"""Topics that move mocap bodies."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ class _Moved:
 
 
 class MocapServer(Component):
-    """Takes ``mocap/<body>/pose`` for every mocap body."""
+    """Moves each mocap body by ``mocap/<body>/pose``."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class MocapServer(Component):
         """Open the topics.
 
         Raises:
-            ModelError: Two bodies would have the same topic.
+            UserInputError: Two bodies would have the same topic.
         """
         self._endpoints = endpoints
         self._simulation = simulation
@@ -58,25 +58,25 @@ class MocapServer(Component):
         """Find the mocap bodies of the next model.
 
         Raises:
-            ModelError: Two would have the same topic.
+            UserInputError: Two would have the same topic.
         """
         self._next = {}
         for body in mocap_bodies(plant.model, plant.layout):
             topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
             if topic in self._next:
                 raise UserInputError(
-                    f"two mocap bodies would be moved by '{topic}': letters, digits and "
+                    f"two mocap bodies would have the topic '{topic}': letters, digits and "
                     "underscores must tell their names apart"
                 )
             self._next[topic] = body
 
     def commit(self) -> None:
-        """Go over to the rows of the next model."""
+        """Switch to the rows of the next model."""
         for topic, moved in self._bodies.items():
             moved.row = self._next[topic].mocap if topic in self._next else -1
 
     def finish(self) -> None:
-        """Take poses for what there is now."""
+        """Open topics for new mocap bodies; close those of deleted ones."""
         for topic in self._bodies.keys() - self._next.keys():
             moved = self._bodies.pop(topic)
             if moved.subscription is not None:
@@ -86,11 +86,11 @@ class MocapServer(Component):
             moved.subscription = self._endpoints.subscription(
                 PoseStamped,
                 topic,
-                partial(self._take, topic, moved),
+                partial(self._handle, topic, moved),
                 RELIABLE,
             )
 
-    def _take(self, topic: str, moved: _Moved, message: PoseStamped) -> None:
+    def _handle(self, topic: str, moved: _Moved, message: PoseStamped) -> None:
         try:
             position, quat = pose_in_world(message.header.frame_id, message.pose)
         except UserInputError as error:

@@ -1,4 +1,4 @@
-"""The engine's physics options as parameters."""
+"""Physics options of the engine, as parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -36,7 +36,7 @@ PHYSICS_PARAMETERS = (
     ParameterSpec(
         name="physics.cone",
         default="pyramidal",
-        description="Kind of contact friction cones",
+        description="Kind of contact friction cone",
         choices=tuple(CHOICES["cone"]),
     ),
     ParameterSpec(
@@ -54,28 +54,28 @@ PHYSICS_PARAMETERS = (
     ParameterSpec(
         name="physics.iterations",
         default=100,
-        description="Most iterations of the constraint solver in a step",
+        description="Maximum number of iterations of the constraint solver in a step",
         low=0,
         high=_LARGEST_INT,
     ),
     ParameterSpec(
         name="physics.ls_iterations",
         default=50,
-        description="Most iterations of the line search in one of the solver",
+        description="Maximum number of line-search iterations in a solver iteration",
         low=0,
         high=_LARGEST_INT,
     ),
     ParameterSpec(
         name="physics.tolerance",
         default=1e-8,
-        description="Improvement at which the constraint solver stops early",
+        description="Improvement below which the constraint solver stops",
         low=0.0,
         high=_LARGEST,
     ),
     ParameterSpec(
         name="physics.impratio",
         default=1.0,
-        description="How much harder friction is than the normal force, for elliptic cones",
+        description="Ratio of frictional to normal constraint impedance, for elliptic cones",
         low=1e-6,
         high=_LARGEST,
     ),
@@ -108,68 +108,68 @@ PHYSICS_PARAMETERS = (
         high=_LARGEST,
     ),
 )
-"""Each option, by the name that a scene has for it; its default is what the model has."""
+"""Each option, by its name in scenes; its default is the value of the model."""
 
 
 class PhysicsParameters(Component):
-    """Declares them, and applies accepted ones between two steps.
+    """A view of the physics options of the simulation.
 
-    A reset leaves them as they are; a world that is loaded brings its own.
+    A reset does not change them; a world that is loaded has its own.
     """
 
     def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
-        """Declare them, and give `simulation`, which does not run yet, what the user wants.
+        """Declare them, and apply the values that the user set to `simulation`.
 
         Raises:
-            ModelError: The user gave a value that a parameter cannot take.
+            UserInputError: The user set an invalid value.
         """
         self._parameters = parameters
         self._simulation = simulation
         self._fresh = False
-        self._wanted = of_model = simulation.options
+        self._requested = of_model = simulation.options
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
         values = parameters.declare(self._specs)
-        self._wanted = replace(of_model, **_named(values))
-        if self._wanted != of_model:
-            try_options(simulation.model, self._wanted)
-            simulation.set_options(self._wanted)
+        self._requested = replace(of_model, **_named(values))
+        if self._requested != of_model:
+            try_options(simulation.model, self._requested)
+            simulation.set_options(self._requested)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes accepted options."""
         named = _named(values)
         if not named:
             return None
-        self._wanted = replace(self._wanted, **named)
-        # No others: meanwhile there may be another world, which has its own.
+        self._requested = replace(self._requested, **named)
+        # Only these: meanwhile there may be another world with its own options.
         return partial(self._simulation.set_options, PhysicsConfig(**named))
 
     def prepare(self, plant: Plant) -> None:
-        """See whether the next world can have the options of this one, or those it brings.
+        """Check the options of the next model: its own for another world, else the current ones.
 
         Raises:
-            ModelError: It brings some that a parameter cannot take, or the engine does not run it
-                with those of this one.
+            UserInputError: A parameter cannot hold one of its own, or the engine does not run the
+                model with the current ones.
         """
         self._fresh = plant.fresh
         options = read_options(plant.model.opt)
         if not plant.fresh:
-            if options != self._wanted:
-                try_options(plant.model, self._wanted)
+            if options != self._requested:
+                try_options(plant.model, self._requested)
             return
         for spec in self._specs:
             if problem := spec.problem(_of(options, spec)):
                 raise UserInputError(problem)
 
     def finish(self) -> None:
-        """Tell what options a world that was loaded brought."""
+        """Show the options of a world that was loaded."""
         if self._fresh:
-            self._wanted = self._simulation.options
-            self._parameters.set({spec.name: _of(self._wanted, spec) for spec in self._specs})
+            self._requested = self._simulation.options
+            self._parameters.set({spec.name: _of(self._requested, spec) for spec in self._specs})
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject options with which the engine does not run the model."""
-        options = replace(self._wanted, **_named(values))
-        if any(getattr(options, name) != getattr(self._wanted, name) for name in CHOICES):
+        options = replace(self._requested, **_named(values))
+        if any(getattr(options, name) != getattr(self._requested, name) for name in CHOICES):
             try:
                 try_options(self._simulation.model, options)
             except UserInputError as error:
@@ -182,7 +182,7 @@ class PhysicsParameters(Component):
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options among parameters."""
+    """Return the physics options among parameters."""
     return {
         name.removeprefix(_PREFIX): value
         for name, value in values.items()
@@ -195,7 +195,7 @@ def _of(options: PhysicsConfig, spec: ParameterSpec) -> Any:
 
 
 def _own(spec: ParameterSpec, options: PhysicsConfig) -> dict[str, Any]:
-    """Return the default that a model makes, and bounds that have room for it."""
+    """Return the default from a model, and bounds that include it."""
     own = _of(options, spec)
     if spec.low is None or spec.high is None or spec.length:
         return {"default": own}

@@ -1,4 +1,4 @@
-"""Poses and points in the world, as messages have them."""
+"""Poses and points of messages, in the world frame."""
 
 import math
 
@@ -15,11 +15,11 @@ def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Return the position [m] and the unit quaternion wxyz of a pose.
 
     Args:
-        frame: What the header says it is in; nothing is the world.
+        frame: The frame of the header; empty is the world.
         pose: The pose.
 
     Raises:
-        ModelError: It is in another frame than the world, or no pose.
+        UserInputError: Its frame is not the world, or it is not a valid pose.
     """
     if frame not in ("", WORLD):
         raise UserInputError(f"the pose is in frame '{frame}'; it must be in '{WORLD}'")
@@ -32,14 +32,16 @@ def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     return position, np.array([turn.w, turn.x, turn.y, turn.z]) / length
 
 
-def point(name: str, told: Point) -> np.ndarray:
+def point(name: str, message: Point) -> np.ndarray:
     """Return the coordinates of a point [m].  # (3,)
 
     Raises:
-        ModelError: `name` has a number that is none, or is too far away.
+        UserInputError: A coordinate is not finite, or too large.
     """
-    numbers = np.array([told.x, told.y, told.z])
+    numbers = np.array([message.x, message.y, message.z])
     if not np.all(np.abs(numbers) <= _FARTHEST_M):  # so is NaN
         shown = ", ".join(f"{number:g}" for number in numbers)
-        raise UserInputError(f"{name} ({shown}) has a number that is none, or is too far away")
+        raise UserInputError(
+            f"{name} ({shown}) has a coordinate that is not finite, or beyond {_FARTHEST_M:g} m"
+        )
     return numbers

@@ -1,4 +1,4 @@
-"""The topic by which bodies are pulled and turned, as with a mouse."""
+"""The topic that pulls and turns bodies with a spring, as the mouse in the viewer does."""
 
 import itertools
 from collections.abc import Callable
@@ -24,20 +24,17 @@ from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.sim.simulation import Simulation
 
 PULL = f"{EXTERNAL_WRENCH}/pull"
-"""Of the scene alone."""
+"""The topic; there is one for the scene."""
 HELD_S = 0.5
-"""For so long, in wall time, a pull acts; it goes on if it is repeated.
-
-Whoever dies in the middle of one leaves nothing that acts for ever.
-"""
+"""Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends."""
 MOVE, TURN = "translate", "rotate"
-"""What `control_name` says; nothing is `MOVE`."""
+"""Values of `control_name`; empty is `MOVE`."""
 _HOLDS = ("KEEP_ALIVE", "POSE_UPDATE", "MOUSE_DOWN")
 _ENDS = "MOUSE_UP"
 
 
 class PullServer(Component):
-    """Takes ``external_wrench/pull``, and pulls as long as that is repeated."""
+    """Pulls bodies while messages on ``external_wrench/pull`` are repeated."""
 
     def __init__(
         self,
@@ -51,8 +48,8 @@ class PullServer(Component):
 
         Args:
             endpoints: Opens it.
-            simulation: What is pulled.
-            submit: Hands commands to the physics thread.
+            simulation: The simulation.
+            submit: Submits commands to the physics thread.
             rejections: Log and counters of rejected commands.
             find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
         """
@@ -60,9 +57,9 @@ class PullServer(Component):
         self._submit, self._rejections = submit, rejections
         self._held: dict[str, int] = {}  # frame to the number of its last message
         self._count = itertools.count()
-        endpoints.subscription(InteractiveMarkerFeedback, PULL, self._take, RELIABLE)
+        endpoints.subscription(InteractiveMarkerFeedback, PULL, self._handle, RELIABLE)
 
-    def _take(self, message: InteractiveMarkerFeedback) -> None:
+    def _handle(self, message: InteractiveMarkerFeedback) -> None:
         try:
             place = self._find(message.marker_name)
             pull = None if _ends(message) else _pull(message)
@@ -73,49 +70,49 @@ class PullServer(Component):
             PULL, partial(self._apply, place, pull), stamp=nanoseconds(message.header.stamp)
         )
         self._held[place.frame] = number = next(self._count)
-        self._endpoints.later(HELD_S, partial(self._look, place.frame, number))
+        self._endpoints.later(HELD_S, partial(self._release_if_silent, place.frame, number))
 
-    def _look(self, frame: str, number: int) -> None:
-        """Let go, unless there was another message since."""
+    def _release_if_silent(self, frame: str, number: int) -> None:
+        """Release the frame, unless there was another message since."""
         if self._held.get(frame) != number:
             return
         del self._held[frame]
-        let_go = partial(self._simulation.wrenches.let_go, frame)
-        # Behind the pull in the queue, however long the physics thread may take to come to that.
-        with suppress(QueueFullError):  # it ends
-            self._simulation.commands.submit(let_go, urgent=True)
+        release = partial(self._simulation.wrenches.release, frame)
+        # Behind the pull in the queue, however late the physics thread is.
+        with suppress(QueueFullError):  # the physics thread has ended
+            self._simulation.commands.submit(release, urgent=True)
 
     def _apply(self, place: BodyFrame, pull: Pull | None, _time: float) -> None:
-        """Pull, or let go; called in the physics thread."""
+        """Pull or release; in the physics thread."""
         wrenches = self._simulation.wrenches
         if pull is None:
-            wrenches.let_go(place.frame)
+            wrenches.release(place.frame)
         else:
             wrenches.pull(place, pull)
 
 
 def _ends(message: InteractiveMarkerFeedback) -> bool:
-    """Return whether a message lets go.
+    """Return whether a message ends a pull.
 
     Raises:
-        ModelError: It neither lets go nor pulls.
+        UserInputError: It neither ends a pull nor pulls.
     """
     if message.event_type == getattr(InteractiveMarkerFeedback, _ENDS):
         return True
     known = {getattr(InteractiveMarkerFeedback, name): name for name in _HOLDS}
     if message.event_type not in known:
         raise UserInputError(
-            f"event_type {message.event_type} is no part of a pull, which has "
+            f"event_type {message.event_type} is not supported; use "
             f"{', '.join(known.values())} and {_ENDS}"
         )
     return False
 
 
 def _pull(message: InteractiveMarkerFeedback) -> Pull:
-    """Return what a message asks for.
+    """Return the pull of a message.
 
     Raises:
-        ModelError: That is nothing that can be done.
+        UserInputError: It is invalid.
     """
     control = message.control_name or MOVE
     if control not in (MOVE, TURN):

@@ -1,4 +1,4 @@
-"""The topics by which forces and torques reach bodies."""
+"""Topics that apply forces and torques to bodies."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 EXTERNAL_WRENCH = "external_wrench"
 _LARGEST = 1e9
-"""Beyond, the engine's numbers would be no use: it resets at accelerations of 1e10."""
+"""Far below 1e10, the acceleration at which the engine diverges."""
 
 
 class WrenchServer(Component):
@@ -79,7 +79,7 @@ class WrenchServer(Component):
         self._next = (plant.model, plant.layout, places(plant.model, plant.layout))
 
     def finish(self) -> None:
-        """Take wrenches for what there is now."""
+        """Open the topics of new robots; close those of deleted robots."""
         self._model, self._layout, self._places = self._next
         namespaces = {"", *(robot.namespace for robot in self._layout.robots)}
         for namespace in self._open.keys() - namespaces:
@@ -88,15 +88,15 @@ class WrenchServer(Component):
             self._open[namespace] = self._endpoints.subscription(
                 WrenchStamped,
                 within(namespace, EXTERNAL_WRENCH),
-                partial(self._take, namespace),
+                partial(self._handle, namespace),
                 RELIABLE,
             )
 
     def place(self, namespace: str, frame: str) -> BodyFrame:
-        """Return where a frame is; a robot's topic takes the names of its own bodies as well.
+        """Return a frame by name; topics of a robot also accept names without its prefix.
 
         Raises:
-            ModelError: There is no such frame, or nothing that could move.
+            UserInputError: There is no such frame, or no joint moves it.
         """
         own = (robot for robot in self._layout.robots if robot.namespace == namespace)
         names = [*(robot.frame_prefix + frame for robot in own), frame]
@@ -105,17 +105,17 @@ class WrenchServer(Component):
             movable = [n for n, p in self._places.items() if can_move(self._model, p.body)]
             raise unknown("frame", frame, movable)
         if not can_move(self._model, place.body):
-            raise UserInputError(f"frame '{frame}' has no joint that a force could move")
+            raise UserInputError(f"frame '{frame}' cannot move: no joint is above it")
         return place
 
     def report(self) -> DiagnosticReport:
-        """Tell what acts, pulls as well."""
-        acting = self._simulation.wrenches
-        wrenches, pulls = acting.listing, acting.pulls
-        said = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
-        said += [f"pulls act at {', '.join(pulls)}"] if pulls else []
+        """Return the row on /diagnostics: the wrenches and pulls that act."""
+        external = self._simulation.wrenches
+        wrenches, pulls = external.listing, wrenches_acting.pulls
+        parts = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
+        parts += [f"pulls act at {', '.join(pulls)}"] if pulls else []
         return DiagnosticReport(
-            "; ".join(said) or "nothing acts from outside",
+            "; ".join(parts) or "no external wrench acts",
             {
                 f"wrench at {frame} [N, Nm]": _row((*wrench.force, *wrench.torque))
                 + (" in world axes" if wrench.in_world else "")
@@ -130,7 +130,7 @@ class WrenchServer(Component):
             },
         )
 
-    def _take(self, namespace: str, message: WrenchStamped) -> None:
+    def _handle(self, namespace: str, message: WrenchStamped) -> None:
         topic = within(namespace, EXTERNAL_WRENCH)
         try:
             place = self.place(namespace, message.header.frame_id)
@@ -157,7 +157,9 @@ def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
     numbers = (float(vector.x), float(vector.y), float(vector.z))
     if not all(abs(number) <= _LARGEST for number in numbers):  # so is NaN
         shown = ", ".join(f"{number:g}" for number in numbers)
-        raise UserInputError(f"{name} ({shown}) has a number that is none, or beyond {_LARGEST:g}")
+        raise UserInputError(
+            f"{name} ({shown}) has a component that is not finite, or beyond {_LARGEST:g}"
+        )
     return numbers
 
 

@@ -88,7 +88,7 @@ class HostedController(Component):
         self.host.on_gains = GainDisplay(self._endpoints, simulation, show_gains).changed
         parameters = Parameters(self.node, self._submit)
         self._parameters = StateParameters(parameters, self.host.runner)
-        parameters.refuse_unknown(known=values)
+        parameters.reject_unknown(known=values)
         self._contract = LifecycleInterface(
             self._endpoints, self.host.runner, self._submit, lambda: simulation.time
         )

@@ -80,7 +80,7 @@ class ExternalWrenches:
             self._springs[place.frame] = Spring(self._model, self._data, place, pull)
             self._changed()
 
-    def let_go(self, frame: str) -> None:
+    def release(self, frame: str) -> None:
         """End the pull at a frame, if there is one."""
         if self._springs.pop(frame, None) is not None:
             self._changed()

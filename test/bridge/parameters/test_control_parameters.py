@@ -103,7 +103,7 @@ def tune(ros_node: Node) -> Iterator[Callable[..., Tuned]]:
         parameters.declare(PARAMETERS)
         simulation = Simulation(load_scene(str(scene)))
         tuned = Tuned(node, parameters, simulation, ControlParameters(parameters, simulation))
-        parameters.refuse_unknown()
+        parameters.reject_unknown()
         parameters.listeners.append(tuned.control)
         return tuned
 
@@ -520,8 +520,8 @@ def test_a_broken_gains_file_refuses_the_whole_set_with_the_reason(
         ({"gains__elbow__kp": 1.0}, r"did you mean 'gains.elbow_joint.kp'\?"),
         ({"arm__gains__elbow_joint__kp": 1.0}, r"did you mean 'gains.elbow_joint.kp'\?"),
         ({"joint_limits": "ignore"}, "it is one of clamp, refuse"),
-        ({f"{JTC}.joints": ["elbow_joint"]}, r"the model makes it \['shoulder_pan_joint'"),
-        ({"gripper_controller__joint": "elbow_joint"}, f"the model makes it '{FINGER}'"),
+        ({f"{JTC}.joints": ["elbow_joint"]}, r"the model determines it: \['shoulder_pan_joint'"),
+        ({"gripper_controller__joint": "elbow_joint"}, f"the model determines it: '{FINGER}'"),
     ],
 )
 def test_a_wrong_value_at_the_start_is_an_error(

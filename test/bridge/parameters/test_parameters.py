@@ -81,7 +81,7 @@ def fresh(ros_node: Node) -> Iterator[Callable[..., Fresh]]:
         nodes.append(Node("fresh", context=ros_node.context, parameter_overrides=given))
         made = Fresh(nodes[-1], Parameters(nodes[-1]))
         made.parameters.declare(specs)
-        made.parameters.refuse_unknown()
+        made.parameters.reject_unknown()
         made.parameters.listeners.append(made)
         return made
 
@@ -344,7 +344,7 @@ def test_what_the_model_says_may_be_given_at_the_start_if_it_is_true(
     fresh: Callable[..., Fresh],
 ) -> None:
     assert fresh(SMALL, arm__joints=["a", "b"]).parameters.values["arm.joints"] == ("a", "b")
-    wrong = r"'arm.joints' cannot be \['b', 'a'\]: the model makes it \['a', 'b'\]"
+    wrong = r"'arm.joints' cannot be \['b', 'a'\]: the model determines it: \['a', 'b'\]"
     with pytest.raises(UserInputError, match=wrong):
         fresh(SMALL, arm__joints=["b", "a"])
 

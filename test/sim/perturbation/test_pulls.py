@@ -231,7 +231,7 @@ def test_a_pull_and_a_wrench_at_one_frame_add_up_and_end_one_by_one() -> None:
     it.wrenches.apply(0.0)
     assert it.applied[0] == pytest.approx(5.0 + 2.0 * W**2 * 0.1)
     assert list(it.wrenches.pulls) == list(it.wrenches.listing) == ["it"]
-    it.wrenches.let_go("it")
+    it.wrenches.release("it")
     assert not it.wrenches.pulls
     it.wrenches.apply(0.0)
     assert it.applied[:3] == pytest.approx([5.0, 0.0, 0.0])
@@ -239,8 +239,8 @@ def test_a_pull_and_a_wrench_at_one_frame_add_up_and_end_one_by_one() -> None:
     assert not it.wrenches.acting
     it.pull(np.array([0.1, 0.0, 0.0]))
     it.wrenches.apply(0.0)
-    it.wrenches.let_go("it")
-    it.wrenches.let_go("it")
+    it.wrenches.release("it")
+    it.wrenches.release("it")
     assert not it.wrenches.acting
     assert not it.data.xfrc_applied.any()
 

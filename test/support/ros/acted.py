@@ -90,7 +90,7 @@ class Acted:
             parameters, simulation, lambda call, *args: call(*args)
         )
         physics = PhysicsParameters(parameters, simulation)
-        parameters.refuse_unknown()
+        parameters.reject_unknown()
         looks.start()
         parameters.listeners += (physics, self.equalities, looks)
         refusals = RejectionLog(self.said.append)

@@ -129,7 +129,7 @@ class ControllerNode(Node):
         store.provide(LOOK, looking.look)
         runner.configure(robot)
         StateParameters(parameters, runner)
-        parameters.refuse_unknown()
+        parameters.reject_unknown()
         actor = self._actor(endpoints, plant, index, values, loaded.period)
         self._namesakes = DuplicateNodes(
             self, self.resolve_topic_name(actor.topic), self._is_controller
