@@ -56,7 +56,7 @@ STREAM = {
     "interpolation": ParameterSpec(
         name="interpolation",
         default=_OF_STREAMS["interpolation"],
-        description="Whether references are interpolated linearly between streamed commands, or held",
+        description="Whether references between streamed commands are interpolated, or held",
         choices=get_args(Interpolation),
     ),
     "period": ParameterSpec(

@@ -111,7 +111,7 @@ class WrenchServer(Component):
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the wrenches and pulls that act."""
         external = self._simulation.wrenches
-        wrenches, pulls = external.listing, wrenches_acting.pulls
+        wrenches, pulls = external.listing, external.pulls
         parts = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
         parts += [f"pulls act at {', '.join(pulls)}"] if pulls else []
         return DiagnosticReport(

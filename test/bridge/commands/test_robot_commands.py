@@ -74,7 +74,8 @@ def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
     by_name, by_goal, by_grip = bench.warnings
     assert by_name.startswith("left_arm/joint_commands: joint 'elbow' not found")
     assert by_goal.startswith(
-        "right_arm/joint_trajectory_controller/follow_joint_trajectory: goal rejected: joint 'elbow'"
+        "right_arm/joint_trajectory_controller/follow_joint_trajectory: goal rejected: "
+        "joint 'elbow'"
     )
     assert by_grip.startswith("right_arm/gripper_controller/gripper_cmd: goal rejected: position")
     bench.warnings.clear()
