@@ -1,11 +1,11 @@
-"""Which ROS distribution this is."""
+"""The ROS distribution in use."""
 
 import os
 from importlib.metadata import distributions
 
 
 def ros_distribution() -> str:
-    """Return the name of the ROS 2 distribution: a sourced one, or that of the installed wheels."""
+    """Return the name of the ROS 2 distribution: sourced, or of the installed wheels."""
     if "ROS_DISTRO" in os.environ:
         return os.environ["ROS_DISTRO"]
     for distribution in distributions():

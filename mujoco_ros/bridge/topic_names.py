@@ -2,5 +2,5 @@
 
 
 def within(namespace: str, *names: str) -> str:
-    """Return the name of what is in a namespace; what is empty is left out."""
+    """Return a name in a namespace; empty parts are omitted."""
     return "/".join(part for part in (namespace, *names) if part)

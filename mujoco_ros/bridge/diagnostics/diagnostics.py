@@ -1,4 +1,4 @@
-"""Honest figures about time and the engine's health, on /diagnostics."""
+"""The topic /diagnostics."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
@@ -22,15 +22,15 @@ from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.status import Status
 
 _PERIOD_S = 1.0
-_LOOK_S = 0.1
+_POLL_S = 0.1
 _ANSWER_S = 0.5
 
 
 class Diagnostics:
     """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
 
-    Engine messages go to the log as they come, the same one only now and then. Runs in the
-    executor's thread and never waits for the physics thread.
+    Engine messages are logged as they come, repeated ones at a limited rate. Runs in the executor's
+    thread and never waits for the physics thread.
     """
 
     def __init__(
@@ -68,63 +68,61 @@ class Diagnostics:
             self._rows[name] = report
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         log = node.get_logger()
-        # rclpy wants one place in the code for each severity.
+        # rclpy requires one call site for each severity.
         self._warnings = RejectionLog(lambda text: log.warning(text))
         self._errors = RejectionLog(lambda text: log.error(text))
         self._before = self._snapshot(physics.status())
-        self._seen = self._state()
-        self._looks = 0
-        self._asked: Future[Status] | None = None
-        # Not the node's clock: under use_sim_time it would stop when there is most to tell.
+        self._reported = self._state()
+        self._polls = 0
+        self._request: Future[Status] | None = None
+        # Not the node's clock: with use_sim_time it stops with the simulation.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_LOOK_S, guarded(self._look), clock=steady)
+        self._timer = node.create_timer(_POLL_S, guarded(self._poll), clock=steady)
 
     def finish(self) -> None:
-        """Tell what there is left to tell after the physics thread has ended."""
+        """Publish the last changes, after the physics thread has ended."""
         self._log_engine_messages()
-        if self._state() != self._seen:
+        if self._state() != self._reported:
             self._publish(self._physics.status())
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         self._log_engine_messages()
-        self._looks += 1
-        if self._asked is not None:
-            self._hear()
-        elif self._state() != self._seen or self._looks >= _PERIOD_S / _LOOK_S:
-            self._looks = 0
-            with contextlib.suppress(QueueFullError):  # it has ended, and the node is about to
-                self._asked = self._simulation.commands.submit(self._physics.status, urgent=True)
-                self._asked.add_done_callback(lambda _asked: later(self._node, self._hear))
+        self._polls += 1
+        if self._request is not None:
+            self._receive()
+        elif self._state() != self._reported or self._polls >= _PERIOD_S / _POLL_S:
+            self._polls = 0
+            with contextlib.suppress(QueueFullError):  # it has ended, and the node will
+                self._request = self._simulation.commands.submit(self._physics.status, urgent=True)
+                self._request.add_done_callback(lambda _request: later(self._node, self._receive))
 
-    def _hear(self) -> None:
-        """Publish the answer of the physics thread, if there is one."""
-        asked = self._asked
-        if asked is None:
+    def _receive(self) -> None:
+        """Publish the status from the physics thread, if it has answered."""
+        request = self._request
+        if request is None:
             return
-        if asked.done():
-            self._asked = None
-            if not asked.cancelled():
-                self._publish(asked.result())
-        elif self._looks == round(_ANSWER_S / _LOOK_S):
-            self._errors.report(
-                "physics thread", "silences", f"it has not answered for {_ANSWER_S:g} s"
-            )
+        if request.done():
+            self._request = None
+            if not request.cancelled():
+                self._publish(request.result())
+        elif self._polls == round(_ANSWER_S / _POLL_S):
+            self._errors.report("physics thread", "timeouts", f"no answer for {_ANSWER_S:g} s")
 
     def _log_engine_messages(self) -> None:
         messages = self._simulation.engine_messages
         while messages:
-            said, when, time = messages.popleft().partition(" Time = ")
-            self._warnings.report("MuJoCo", "warnings", said, detail=f"{when}{time}")
+            text, when, time = messages.popleft().partition(" Time = ")
+            self._warnings.report("MuJoCo", "warnings", text, detail=f"{when}{time}")
 
     def _snapshot(self, status: Status) -> DiagnosticSnapshot:
         return DiagnosticSnapshot(status, dict(self._rejections))
 
     def _publish(self, status: Status) -> None:
         before, now = self._before, self._snapshot(status)
-        self._before, self._seen = now, (status.engine.divergences, status.paused)
+        self._before, self._reported = now, (status.engine.divergences, status.paused)
         if status.engine.divergences != before.status.engine.divergences:
             self._errors.report(
                 "engine",
@@ -144,8 +142,8 @@ class Diagnostics:
     def _status(self, name: str, row: Callable[[], DiagnosticReport]) -> DiagnosticStatus:
         try:
             report = row()
-        except Exception as error:  # it would end the process
-            report = DiagnosticReport(f"no figures: {error!r}", {}, level=ERROR)
+        except Exception as error:  # an exception here would end the process
+            report = DiagnosticReport(f"no report: {error!r}", {}, level=ERROR)
         level, text = report.judged(self._values)
         return DiagnosticStatus(
             name=f"{self._node.get_name()}: {name}",

@@ -1,4 +1,4 @@
-"""What one row of /diagnostics says, and how its figures are judged."""
+"""A row on /diagnostics, and its comparison with limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _LEVELS = {"error": ERROR, "warn": WARN}
 
 
 class Metric(NamedTuple):
-    """A figure that is compared with its limits.
+    """A metric that is compared with its limits.
 
     Attributes:
-        limit: Name of the row in ``LIMITS``.
-        value: The figure; a NaN exceeds nothing.
-        complaint: What to say when it is above one of them.
+        limit: Name of its entry in ``LIMITS``.
+        value: Its value; NaN exceeds no limit.
+        complaint: The message of the row when it exceeds a limit.
     """
 
     limit: str
@@ -28,27 +28,27 @@ class Metric(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticReport:
-    """What one row says.
+    """A row on /diagnostics.
 
     Attributes:
-        text: How things are, unless a figure is above its limits.
-        values: The figures as they are shown, by their names and units.
-        level: The level, unless a figure makes it worse.
-        figures: What is compared with limits.
+        text: Its message, unless a metric exceeds a limit.
+        values: Its values as shown, by name and unit.
+        level: Its level, unless a metric that exceeds a limit raises it.
+        metrics: The metrics that are compared with limits.
     """
 
     text: str
     values: Mapping[str, str]
     level: bytes = OK
-    figures: tuple[Metric, ...] = ()
+    metrics: tuple[Metric, ...] = ()
 
     def judged(self, parameters: Mapping[str, Any]) -> tuple[bytes, str]:
-        """Return the level and the text by the limits that are set."""
+        """Return the level and the message, given the limits that are set as parameters."""
         level, complaints = self.level, [self.text] if self.level > OK else []
-        for figure in self.figures:
+        for metric in self.metrics:
             for name, exceeded in _LEVELS.items():
-                if 0 <= parameters[limit_parameter(figure.limit, name)] < figure.value:
+                if 0 <= parameters[limit_parameter(metric.limit, name)] < metric.value:
                     level = max(level, exceeded)
-                    complaints.append(figure.complaint)
+                    complaints.append(metric.complaint)
                     break
         return level, "; ".join(complaints) or self.text

@@ -1,4 +1,4 @@
-"""The rows of /diagnostics that every simulation has."""
+"""The rows on /diagnostics about the physics thread, the engine and commands."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -20,31 +20,31 @@ _STREAMS = frozenset(
 
 
 class DiagnosticSnapshot(NamedTuple):
-    """All that rows are made of.
+    """The state that rows report on.
 
     Attributes:
-        status: How the simulation fares.
-        refusals: What went wrong with commands, and how often, since the start.
+        status: Statistics of the simulation.
+        rejections: Counters of problems with commands, since the start.
     """
 
     status: Status
-    refusals: Mapping[str, int]
+    rejections: Mapping[str, int]
 
 
 def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
-    """Report how the simulation keeps time."""
+    """Report the pace of the simulation."""
     status = now.status
     dropped = status.dropped - before.status.dropped
     late = status.late_steps - before.status.late_steps
     text = "keeps time"
-    figures: tuple[Metric, ...] = ()
+    metrics: tuple[Metric, ...] = ()
     if status.paused:
         text = "paused"
     elif not status.factor:
         text = "as fast as possible"
     else:
         cost = status.step_cost[1] * status.factor / status.timestep
-        figures = (
+        metrics = (
             Metric(
                 "dropped_time",
                 dropped / status.elapsed if status.elapsed else 0.0,
@@ -71,12 +71,12 @@ def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> Diagnostic
             **_percentiles("step period", status.period),
             **_percentiles("step cost", status.step_cost),
         },
-        figures=figures,
+        metrics=metrics,
     )
 
 
 def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
-    """Report how the engine copes."""
+    """Report the state of the engine."""
     status = now.status.engine
     diverged = status.divergences > before.status.engine.divergences
     stands = status.divergences > 0 and now.status.paused
@@ -93,7 +93,7 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
             **{f"warning {name}": str(count) for name, count in status.warnings.items()},
         },
         level=ERROR if diverged or stands else OK,
-        figures=(
+        metrics=(
             Metric(
                 "engine_warnings",
                 sum(status.warnings.values()),
@@ -109,7 +109,7 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
 
 
 def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
-    """Report who commands which joints, and what is not as commanded."""
+    """Report the owners of joints, saturation, and problems with commands."""
     status, earlier = now.status.control, before.status.control.saturated
     saturated = {
         joint: count - earlier.get(joint, 0)
@@ -117,7 +117,7 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
         if count > earlier.get(joint, 0)
     }
     most, steps = max(saturated.values(), default=0), max(1, now.status.steps)
-    refused = sum(now.refusals.values()) - sum(before.refusals.values())
+    rejected = sum(now.rejections.values()) - sum(before.rejections.values())
     several = len(status.holders) > 1
     return DiagnosticReport(
         "as commanded",
@@ -131,17 +131,17 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
                 f"steps at the torque limit: {joint}": str(count)
                 for joint, count in status.saturated.items()
             },
-            **{kind: str(count) for kind, count in now.refusals.items()},
+            **{kind: str(count) for kind, count in now.rejections.items()},
         },
-        figures=(
+        metrics=(
             Metric("saturation", most / steps, f"at the torque limit: {', '.join(saturated)}"),
-            Metric("refusals", refused, f"{refused} commands refused, changed or lost"),
+            Metric("refusals", rejected, f"{rejected} commands rejected, changed or preempted"),
         ),
     )
 
 
 def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> DiagnosticReport:
-    """Report how often each source commands, and how old its newest command is."""
+    """Report the rate of each command source, and the age of its newest command."""
     status = now.status.control
     several = len(status.holders) > 1
     values, stale = {}, Metric("command_age", 0.0, "")
@@ -152,27 +152,29 @@ def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> Diagnostic
             values[f"{name} age [s]"] = f"{age:.3f}"
             if source in _STREAMS and source in status.holders[robot] and age > stale.value:
                 stale = Metric("command_age", age, f"no command on {name} for {age:.3f} s")
-    return DiagnosticReport("as they come" if values else "none yet", values, figures=(stale,))
+    return DiagnosticReport("received" if values else "none yet", values, metrics=(stale,))
 
 
-def world(present: Callable[[], HoldTimes]) -> Callable[[], DiagnosticReport]:
-    """Return what reports how long changes of the world held the physics up."""
-    seen = present().count
+def world(current: Callable[[], HoldTimes]) -> Callable[[], DiagnosticReport]:
+    """Return the report of how long changes of the model held the physics thread."""
+    seen = current().count
 
     def report() -> DiagnosticReport:
         nonlocal seen
-        holds = present()
+        holds = current()
         changed, seen = holds.count > seen, holds.count
         last = holds.last if changed else 0.0
         return DiagnosticReport(
-            "changed" if changed else "as it was",
+            "changed" if changed else "unchanged",
             {
                 "changes": str(holds.count),
                 "last hold of the physics [ms]": f"{1e3 * holds.last:.3f}",
                 "longest hold of the physics [ms]": f"{1e3 * holds.longest:.3f}",
             },
-            figures=(
-                Metric("world_hold", last, f"a change held the physics up for {1e3 * last:.1f} ms"),
+            metrics=(
+                Metric(
+                    "world_hold", last, f"a change held the physics thread for {1e3 * last:.1f} ms"
+                ),
             ),
         )
 

@@ -199,7 +199,7 @@ class Publishers(Component):
         return DiagnosticReport(
             "accepts every message",
             {f"messages lost on {topic}": str(count) for topic, count in lost.items()},
-            figures=(Metric("lost_messages", new, f"rejected {new} messages"),),
+            metrics=(Metric("lost_messages", new, f"rejected {new} messages"),),
         )
 
     def build(self, plant: Plant) -> None:

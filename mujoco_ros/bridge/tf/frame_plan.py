@@ -1,4 +1,4 @@
-"""Which TF frames there are, and which of them move."""
+"""The TF frames of a model: static and moving ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ TfMode = Literal["base", "all", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class FramePlan:
-    """What goes to /tf and /tf_static.
+    """The frames on /tf and /tf_static.
 
     Attributes:
         moving: Rows of (parent frame, child frame, source array, start of its 7 numbers).
         linked_bodies: Bodies whose pose relative to their parent is needed, in the order of the
             ``relative_poses`` array.
-        following: Cameras that follow something, in the order of the ``optical_poses`` array.
+        following: Cameras that track a body, in the order of the ``optical_poses`` array.
         static: Transforms that never change.
     """
 
@@ -43,13 +43,13 @@ def plan_frames(
     mode: TfMode,
     described: Sequence[RobotDescription],
 ) -> FramePlan:
-    """Decide which frames to publish, so that each has one parent.
+    """Return the frames to publish; each has exactly one parent.
 
     Args:
         model: The model.
         layout: Its robots.
-        mode: ``base``: the root of each robot, free objects, cameras that follow something, and
-            sensors that are in no robot_description, the rest being robot_state_publisher's;
+        mode: ``base``: the root of each robot, free objects, cameras that track a body, and
+            sensors that are in no robot_description; robot_state_publisher publishes the rest;
             ``all``: every link and sensor; ``none``.
         described: The description of each robot.
     """
@@ -65,7 +65,7 @@ def plan_frames(
             continue
         carried = description.links - {description.root}
         roots = [b for b in robot.roots if _name(model, robot, b) not in carried]
-        # Links on ball joints are in the description, but no joint state says how they stand.
+        # Links on ball joints are in the description, but not in the joint states.
         loose = [
             b
             for b in robot.bodies
@@ -141,12 +141,12 @@ def _add_others(plan: FramePlan, model: mujoco.MjModel, layout: ModelLayout) -> 
                 moved, turned, model.body_pos[body], model.body_quat[body], position, quat
             )
             body, position, quat = int(model.body_parentid[body]), moved, turned
-        if body in parents:  # else on a joint of an object, whose links TF does not know
+        if body in parents:  # else on a joint of an object, whose links are not in TF
             plan.static.append(_transform(parents[body], frame, position, quat))
 
 
 _Fixed = tuple[str, int, np.ndarray, np.ndarray]
-"""A frame, the body that it is on, and its position and orientation wxyz there."""
+"""A frame, its body, and its position and orientation wxyz in the body frame."""
 
 
 def _at_site(model: mujoco.MjModel, site: int, frame: str) -> _Fixed:
@@ -160,7 +160,7 @@ def _at_camera(model: mujoco.MjModel, camera: Camera) -> _Fixed:
 
 
 def _is_fixed(model: mujoco.MjModel, camera: Camera) -> bool:
-    """Whether a camera stays where it is on its body; one that follows something does not."""
+    """Return whether a camera is fixed to its body; one that tracks a body is not."""
     return bool(model.cam_mode[camera.camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED)
 
 

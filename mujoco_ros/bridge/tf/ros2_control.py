@@ -1,4 +1,4 @@
-"""What a robot_description says to a controller_manager: which joints, by which topics."""
+"""Hardware descriptions for a controller_manager in robot_description."""
 
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -19,7 +19,7 @@ def with_hardware(
     """Return the descriptions of all robots with ``<ros2_control>`` blocks for their joints.
 
     Raises:
-        ModelError: A limit of a joint in a URDF is no number.
+        UserInputError: A limit of a joint in a URDF is not a number.
     """
     found = []
     first = 0
@@ -37,7 +37,7 @@ def with_hardware(
 
 
 def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]:
-    """Return a robot's joints where they are now; `first` is the index of its first joint."""
+    """Return the joints of a robot with their positions; `first` is the index of its first one."""
     positions = plant.data.qpos[robot.joints.qpos]
     return [
         HardwareJoint(
@@ -50,5 +50,5 @@ def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]
 
 
 def _resolved(node: Node, robot: RobotLayout, topic: str) -> str:
-    """Return the name a topic of the robot has for others, remappings included."""
+    """Return the name of a topic of the robot after remappings."""
     return str(node.resolve_topic_name(within(robot.namespace, topic)))

@@ -202,7 +202,7 @@ def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
     broken, mine = published[0].status[-2:]
     assert (broken.level, broken.message) == (
         DiagnosticStatus.ERROR,
-        "no figures: LookupError('no such thing')",
+        "no report: LookupError('no such thing')",
     )
     assert (mine.level, mine.message) == (DiagnosticStatus.OK, "all right")
     assert _values(mine) == {"answer": "42"}
@@ -218,13 +218,13 @@ def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
     monkeypatch.setattr(diagnostics._errors, "_log", told.append)
     times = [time.monotonic()]
     for _ in range(40):
-        diagnostics._look()
+        diagnostics._poll()
         times.append(time.monotonic())
     assert np.median(np.diff(times)) < 0.0025
-    assert told == ["physics thread: it has not answered for 0.5 s"]
+    assert told == ["physics thread: no answer for 0.5 s"]
     assert not published
     bench.step()
-    diagnostics._look()
+    diagnostics._poll()
     assert len(published) == 1
 
 
@@ -242,9 +242,9 @@ def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
     mujoco.set_mju_user_warning(bench.simulation.engine_messages.append)
     for _ in range(5):
         bench.diverge()
-        diagnostics._look()  # asks
+        diagnostics._poll()  # asks
         bench.step()
-        diagnostics._look()  # hears
+        diagnostics._poll()  # hears
     assert len(published) == 5
     assert len(failed) == 1
     assert [re.sub(r"Q(VEL|ACC) .*Time = \d.*", r"Q\1", said) for said in warned] == [

@@ -45,14 +45,14 @@ _STATUS = Status(
 BEFORE = DiagnosticSnapshot(_STATUS, {})
 
 
-def report(row: str, *, refusals: Any = None, **changes: Any) -> DiagnosticReport:
+def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticReport:
     """Return what a row says after `changes`; those of the engine and of control by their name."""
     status = _STATUS
     for part in ("engine", "control"):
         of_part = changes.pop(part, None)
         if of_part:
             changes[part] = replace(getattr(status, part), **of_part)
-    return ROWS[row](DiagnosticSnapshot(replace(status, **changes), refusals or {}), BEFORE)
+    return ROWS[row](DiagnosticSnapshot(replace(status, **changes), rejections or {}), BEFORE)
 
 
 def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
@@ -141,10 +141,10 @@ def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
 
 
 def test_refused_commands_are_a_warning_once() -> None:
-    said = report("control", refusals={"refused on joint_commands": 2})
-    assert judged(said) == (WARN, "2 commands refused, changed or lost")
+    said = report("control", rejections={"refused on joint_commands": 2})
+    assert judged(said) == (WARN, "2 commands rejected, changed or preempted")
     assert said.values["refused on joint_commands"] == "2"
-    again = BEFORE._replace(refusals={"refused on joint_commands": 2})
+    again = BEFORE._replace(rejections={"refused on joint_commands": 2})
     assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
 
 
@@ -157,7 +157,7 @@ def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
     one = _commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)})
     said = report("commands", control=one)
     assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
-    assert judged(said) == (OK, "as they come")
+    assert judged(said) == (OK, "received")
     two = _commanded(
         left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.NOBODY: ("a",)}
     )
@@ -170,21 +170,21 @@ def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
     complaint = "no command on joint_commands for 0.500 s"
     assert judged(held, command_age_warn=0.2) == (WARN, complaint)
     assert judged(held, command_age_error=0.4) == (ERROR, complaint)
-    assert judged(free, command_age_warn=0.2) == (OK, "as they come")
+    assert judged(free, command_age_warn=0.2) == (OK, "received")
 
 
 def test_changes_of_the_world_are_counted_and_a_long_hold_is_a_warning_once() -> None:
     holds = HoldTimes()
     row = world(lambda: holds)
-    assert judged(row()) == (OK, "as it was")
+    assert judged(row()) == (OK, "unchanged")
     holds = HoldTimes(count=1, last=0.002, longest=0.002)
     assert judged(row()) == (OK, "changed")
     holds = HoldTimes(count=3, last=0.2, longest=0.2)
     said = row()
-    assert judged(said) == (WARN, "a change held the physics up for 200.0 ms")
+    assert judged(said) == (WARN, "a change held the physics thread for 200.0 ms")
     assert said.values == {
         "changes": "3",
         "last hold of the physics [ms]": "200.000",
         "longest hold of the physics [ms]": "200.000",
     }
-    assert judged(row()) == (OK, "as it was")
+    assert judged(row()) == (OK, "unchanged")
