@@ -23,7 +23,7 @@ from rclpy.context import Context
 from sensor_msgs.msg import JointState
 
 ROOT = Path(__file__).resolve().parents[1]
-SUPPORT = ROOT / "test" / "viewer" / "support"
+SUPPORT = ROOT / "test" / "support" / "viewer"
 CONTROLLER, TRANSITION = "stand", "squat"
 SIZE = {"width": 1280, "height": 800}
 COARSE = 0.25

@@ -22,7 +22,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from mujoco_ros.bridge.perturbation.pull_server import PULL
 
 SCENE = Path(__file__).parent / "data" / "scene.yaml"
-SPY = Path(__file__).parent / "support" / "spied"
+SPY = ROOT / "test" / "support" / "viewer" / "spied"
 SIZE = {"width": 1000, "height": 640}
 # Few pixels for a large page: without a graphics card, each takes the processor its time.
 SCALE = 0.15

@@ -17,7 +17,7 @@ from mujoco_ros.viewer.panels.widgets import tab, tabs, text
 class RobotsPanel(Panel):
     """A window per robot, with a table of joints and one of gains."""
 
-    title = "RobotLayout"
+    title = "Robot"
     place = DockPlace.RIGHT
 
     def __init__(self, state: SharedState, link: SimulatorLink) -> None:
