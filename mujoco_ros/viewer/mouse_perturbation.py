@@ -36,7 +36,10 @@ class MousePerturbation:
         The displayed `model` has as many bodies as the attached one.
         """
         if perturb.active and (mocap := self._mocap.get(perturb.select)):
-            self._move(mocap, model, data, perturb)
+            self.release()
+            mujoco.mjv_applyPerturbPose(model, data, perturb, 0)
+            position, quat = data.mocap_pos[mocap.mocap], data.mocap_quat[mocap.mocap]
+            self._commands.move_mocap(mocap.namespace, mocap.name, position.copy(), quat.copy())
         elif perturb.active and (frame := self._frames.get(perturb.select)):
             self._pull(frame, model, perturb)
         else:
@@ -47,18 +50,6 @@ class MousePerturbation:
         if self._is_pulling:
             self._commands.release()
             self._is_pulling = False
-
-    def _move(
-        self,
-        mocap: MocapBody,
-        model: mujoco.MjModel,
-        data: mujoco.MjData,
-        perturb: mujoco.MjvPerturb,
-    ) -> None:
-        self.release()
-        mujoco.mjv_applyPerturbPose(model, data, perturb, 0)
-        position, quat = data.mocap_pos[mocap.mocap], data.mocap_quat[mocap.mocap]
-        self._commands.move_mocap(mocap.namespace, mocap.name, position.copy(), quat.copy())
 
     def _pull(self, frame: str, model: mujoco.MjModel, perturb: mujoco.MjvPerturb) -> None:
         # MuJoCo's perturbation turns the inertial frame; the pull turns the body frame.

@@ -1,6 +1,7 @@
 """Commands to the simulator: joint references, pulls, mocap bodies and target frames."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -37,6 +38,7 @@ class CommandPublisher:
             now: Returns the simulated time of target poses [s].
         """
         self._endpoints, self._now = endpoints, now
+        self._post = partial(later, endpoints.node)
         self._publishers: dict[str, Publisher] = {}
         self._pulled: tuple[str, Pull] | None = None
         self._repeat_at = 0.0
@@ -84,9 +86,6 @@ class CommandPublisher:
     def remove_target(self, name: str) -> None:
         """Close the topic of a target frame."""
         self._post(self._close, _target_topic(name))
-
-    def _post(self, call: Callable[..., object], *args: object) -> None:
-        later(self._endpoints.node, call, *args)
 
     def _pull(self, frame: str, pull: Pull) -> None:
         if self._pulled is None or self._pulled[0] != frame:

@@ -9,11 +9,7 @@ from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.robots.joint_rows import JointRow
 from mujoco_ros.viewer.style import FILL
 
-_COLUMNS = (
-    ("Joint", 0.0),
-    ("kp [Nm/rad | N/m]", 1.0),
-    ("kd [Nms/rad | Ns/m]", 1.0),
-)
+_COLUMNS = (("Joint", 0.0), ("kp [Nm/rad | N/m]", 1.0), ("kd [Nms/rad | Ns/m]", 1.0))
 _GAINS = ("kp", "kd")
 
 

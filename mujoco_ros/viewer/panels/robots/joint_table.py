@@ -27,11 +27,7 @@ class JointTable:
         self.degrees = False
 
     def build(
-        self,
-        namespace: str,
-        rows: Sequence[JointRow],
-        data: mujoco.MjData,
-        references: np.ndarray,
+        self, namespace: str, rows: Sequence[JointRow], data: mujoco.MjData, references: np.ndarray
     ) -> None:
         """Build the table of one robot with its position references [rad or m].  # (n,)"""
         replayed = is_replay(self._parameters)
