@@ -41,8 +41,14 @@ class PageDriver:
 
     def middle(self, label: str) -> tuple[float, float]:
         """Wait for the widget ``window/label``; return its middle."""
-        self.wait(lambda: label in self.found, f"{label}, but {', '.join(self.found)}")
-        left, top, right, bottom = self.found[label]
+        found: dict[str, list[float]] = {}
+
+        def is_found() -> bool:  # the viewer writes the file again at any time
+            found.update(self.found)
+            return label in found
+
+        self.wait(is_found, f"{label}, but {', '.join(self.found)}")
+        left, top, right, bottom = found[label]
         return (left + right) / 2.0, (top + bottom) / 2.0
 
     def forget(self) -> None:
