@@ -23,7 +23,7 @@ from rclpy.context import Context
 from sensor_msgs.msg import JointState
 
 ROOT = Path(__file__).resolve().parents[1]
-SUPPORT = ROOT / "test" / "viewer" / "support"
+SUPPORT = ROOT / "test" / "support" / "viewer"
 CONTROLLER, TRANSITION = "stand", "squat"
 SIZE = {"width": 1280, "height": 800}
 COARSE = 0.25
@@ -58,7 +58,7 @@ def photograph(scene: str, path: Path) -> None:
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         }
         os.environ.update(ros)
-        spied = {"PYTHONPATH": str(SUPPORT / "spied"), "MUJOCO_ROS_WIDGETS": str(widgets)}
+        spied = {"PYTHONPATH": str(SUPPORT / "widget_recorder"), "MUJOCO_ROS_WIDGETS": str(widgets)}
         command = [sys.executable, "-m", "mujoco_ros", "--ros-args", "-p", f"scene:={scene}"]
         command += ["-p", f"controller:={CONTROLLER}"]
         log = Path(folder, "log")
@@ -123,14 +123,14 @@ def _address(log: Path) -> str:
 
 
 def _photograph(address: str, widgets: Path, robot: str, path: Path) -> None:
-    from shown import Shown
+    from page_driver import PageDriver
 
     from benchmark.page import OPTIONS, browser
 
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
         # Panels stay as they are from one page to the next of the same size.
-        coarse = Shown(_page(running, address, COARSE), widgets)
+        coarse = PageDriver(_page(running, address, COARSE), widgets)
         _set_up(coarse, robot)
         coarse.page.close()
         page = _page(running, address, 1.0)

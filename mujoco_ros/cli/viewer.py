@@ -11,7 +11,7 @@ from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.main_loop import serve_page, show_window
 from mujoco_ros.viewer.native import NoDisplayError
-from mujoco_ros.viewer.ros.ros_link import RosLink
+from mujoco_ros.viewer.ros.node import ViewerNode
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -21,16 +21,16 @@ def main(args: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     try:
         state = SharedState(options.state)
-        link = RosLink(options.simulator, ros, now=lambda: state.time)
+        viewer = ViewerNode(options.simulator, ros, now=lambda: state.time)
     except UserInputError as error:
         return fail(str(error))
-    link.start()
+    viewer.start()
     try:
         if options.mode == "web":
-            say = link.node.get_logger().info
-            serve_page(state, link, options.host, options.port, say)
+            log = viewer.node.get_logger().info
+            serve_page(state, viewer.clients, options.host, options.port, log)
         else:
-            show_window(state, link)
+            show_window(state, viewer.clients)
     except NoDisplayError as error:
         fail(str(error))
         return CANNOT_RUN_HERE
@@ -38,7 +38,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return fail(str(error))
     finally:
         state.close()
-        link.close()
+        viewer.close()
     return 0
 
 

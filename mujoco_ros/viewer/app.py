@@ -1,4 +1,4 @@
-"""Studio's application, without what would act on a simulation of its own."""
+"""Studio's application, without the parts that act on a simulation of its own."""
 
 import mujoco
 from mujoco.studio import app as studio
@@ -7,65 +7,61 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer import docks
-from mujoco_ros.viewer.feed import Edited
-from mujoco_ros.viewer.framing import frame
+from mujoco_ros.viewer.clients import Clients, is_replay
+from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
+from mujoco_ros.viewer.feed import ModelEdited
+from mujoco_ros.viewer.framing import fit_camera
 from mujoco_ros.viewer.keys import handle_keys
-from mujoco_ros.viewer.link import SimulatorLink, is_replay
-from mujoco_ros.viewer.perturbation import Perturbation
-from mujoco_ros.viewer.studio_windows import floating, inspector, menu_bar, view
-from mujoco_ros.viewer.web.page import Unseen
+from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
+from mujoco_ros.viewer.studio_windows import build_menu_bar, build_windows
+from mujoco_ros.viewer.web.page import PanelsHidden
 
 _FREE = int(mujoco.mjtCamera.mjCAMERA_FREE)
-_BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.Middle)
 
 
 class Application(studio.App):
-    """The frame around the panels: camera, keys, mouse, and Studio's windows that only show."""
+    """Camera, keys, mouse, and the windows of Studio that have no effect on the simulation."""
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Show `state`, and act through `link`."""
+    def __init__(self, state: SharedState, clients: Clients) -> None:
+        """Show `state`; keys and mouse control it by `clients`."""
         super().__init__(studio.Config(show_options=True, show_inspector=True))
-        self._state, self._link = state, link
-        self._perturbation = Perturbation(link)
+        self._state, self._clients = state, clients
+        self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
-        self._must_frame = True
+        self._must_fit_camera = True
 
     def update(self) -> None:
-        """Do what mouse and keys ask for."""
+        """Handle mouse and keys."""
         self.handle_mouse_events()
-        # Studio looks away while the mouse is over a window, and misses a button let go there.
-        if not any(imgui.IsMouseDown(button) for button in _BUTTONS):
+        # Studio misses a button that is released over a window.
+        if not any(imgui.IsMouseDown(button) for button in MOUSE_BUTTONS):
             self.viewer.perturb.active = 0
-        handle_keys(self, self._link, self._state)
-        if not is_replay(self._link):
+        handle_keys(self, self._clients.simulation, self._state)
+        if not is_replay(self._clients.parameters):
             self._perturbation.apply(self.model, self.data, self.viewer.perturb)
 
     def align_camera(self) -> None:
-        """Look at everything, from the model's own camera if it names one."""
+        """Show the whole model, from the camera that the model names if there is one."""
         super().align_camera()
-        self._must_frame = self.viewer.camera.type == _FREE
+        self._must_fit_camera = self.viewer.camera.type == _FREE
 
     def build_gui(self) -> None:
-        """Build Studio's windows, and the places for all others."""
+        """Build Studio's windows and the dock areas of all others."""
         ux.setup_theme(self.theme)
-        imgui.GetIO().WantSaveIniSettings = False  # that file has the layout of Studio alone
-        menu_bar(self)
-        scene = docks.lay_out()
-        if self._must_frame and scene is not None:
-            self._must_frame = False
-            frame(self.model, self.viewer.camera, scene, imgui.GetIO().DisplaySize.y)
+        imgui.GetIO().WantSaveIniSettings = False  # the file has the layout of Studio alone
+        build_menu_bar(self)
+        scene = DOCKS.begin_frame()
+        if self._must_fit_camera and scene is not None:
+            self._must_fit_camera = False
+            fit_camera(self.model, self.viewer.camera, scene, imgui.GetIO().DisplaySize.y)
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
-        view(self)
-        inspector(self)
-        floating(self, self._state.paused)
-        # For viewers whose client moves the camera; whatever can change it has been built by now.
+        build_windows(self, is_paused=self._state.paused)
+        # For viewers whose client moves the camera; after all that may change it.
         self.viewer.camera_index = self.ux_state.camera_index
 
     @messages.handler(priority=messages.Priority.CRITICAL)
     def _on_viewer_init(self, event: plugin.ViewerInitEvent) -> None:
-        """Begin with a theme and a camera."""
         studio.install_console_hooks()
         ux.setup_theme(self.theme)
         self.align_camera()
@@ -73,32 +69,31 @@ class Application(studio.App):
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
-        """Keep the camera; forget what was selected if bodies may have other numbers now."""
+        """Keep the camera; clear the selection if body ids may differ."""
         super()._on_post_model(event)
-        if self._state.model is self._attached:  # only its looks are new
+        if self._state.model is self._attached:  # only its appearance changed
             return
         self._attached = self._state.model
         self.viewer.perturb.select = self.viewer.perturb.active = 0
         self._perturbation.attach(event.model, self._state.layout)
 
     @messages.handler
-    def _on_edited(self, event: Edited) -> None:
-        """Reckon with the numbers that the simulator reckons with."""
+    def _on_edited(self, event: ModelEdited) -> None:
+        """Copy options and gains of the simulated model."""
         scatter(self.model, gather(event.model))
 
     @messages.handler
-    def _on_unseen(self, event: Unseen) -> None:
-        """Let go: nobody holds the mouse any more."""
-        self._perturbation.let_go()
-        docks.expect_page()
+    def _on_panels_hidden(self, event: PanelsHidden) -> None:
+        """End the pull: no browser controls the mouse."""
+        self._perturbation.release()
+        DOCKS.expect_page()
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_exit(self, event: messages.ExitEvent) -> None:
-        """Let go at the end; the user's file of Studio stays as it is."""
-        self._perturbation.let_go()
+        """End the pull; Studio's settings file stays unchanged."""
+        self._perturbation.release()
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_theme(self, event: plugin.ThemeEvent) -> None:
-        """Take the theme that the browser asks for."""
         self.theme = event.theme
         ux.setup_theme(self.theme)

@@ -1,4 +1,4 @@
-"""A frame over the scene, with handles for the mouse."""
+"""A frame drawn over the scene, with handles for the mouse."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -6,20 +6,10 @@ from itertools import pairwise
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer import style
 from mujoco_ros.viewer.gizmo import GizmoFrame, Handle, dragged, handles, ring
-from mujoco_ros.viewer.panels.widgets import Colour
 from mujoco_ros.viewer.projection import ScreenProjection
 
-_GRIP_PX = 18.0
-_AXES: tuple[Colour, ...] = (
-    (0.90, 0.25, 0.25, 1.0),
-    (0.25, 0.70, 0.30, 1.0),
-    (0.25, 0.45, 0.95, 1.0),
-)
-_CENTRE: Colour = (1.0, 0.80, 0.25, 1.0)
-_HELD: Colour = (1.0, 1.0, 1.0, 0.6)
-_LABEL: Colour = (1.0, 1.0, 1.0, 1.0)
-_SHADE: Colour = (0.0, 0.0, 0.0, 0.7)
 _FLAGS = imgui.WindowFlags
 _WINDOW = (
     int(_FLAGS.NoDecoration)
@@ -34,101 +24,92 @@ _WINDOW = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Hold:
-    """What was taken hold of, where it was, and how it was seen."""
-
+class _Drag:
     handle: Handle
     frame: GizmoFrame
-    lens: ScreenProjection
+    projection: ScreenProjection
 
 
 class DragHandles:
-    """A frame with its name and handles, and which of them the mouse holds."""
+    """A frame with its name and handles, and the drag in progress."""
 
     def __init__(self, name: str) -> None:
-        """Hold nothing yet."""
         self._name = name
-        self._hold: _Hold | None = None
+        self._drag: _Drag | None = None
 
-    def build(self, frame: GizmoFrame, lens: ScreenProjection) -> GizmoFrame:
-        """Build the frame; return where the mouse has dragged it to."""
-        _draw(self._name, frame, lens)
-        held = ""
-        for handle in handles(frame, lens):
-            if _build_grip(self._name, handle, lens):
-                held = handle.name
-                if self._hold is None or self._hold.handle.name != held:
-                    self._hold = _Hold(handle=handle, frame=frame, lens=lens)
-        if not held:
-            self._hold = None
-        if self._hold is None:
+    def build(self, frame: GizmoFrame, projection: ScreenProjection) -> GizmoFrame:
+        """Build the frame; return it as the mouse has dragged it."""
+        _draw(self._name, frame, projection)
+        grabbed = ""
+        for handle in handles(frame, projection):
+            if _build_handle(self._name, handle, projection):
+                grabbed = handle.name
+                if self._drag is None or self._drag.handle.name != grabbed:
+                    self._drag = _Drag(handle=handle, frame=frame, projection=projection)
+        if not grabbed:
+            self._drag = None
+        if self._drag is None:
             return frame
-        # From where it began, so that nothing adds up that a slow page counts twice, or not.
-        way = imgui.GetMouseDragDelta(imgui.MouseButton.Left, 0.0)
-        if not (way.x or way.y):
+        # From the start of the drag: increments would add up errors of lost or repeated frames.
+        motion = imgui.GetMouseDragDelta(imgui.MouseButton.Left, 0.0)
+        if not (motion.x or motion.y):
             return frame
-        hold = self._hold
-        return dragged(hold.frame, hold.handle, hold.lens, np.array([way.x, way.y]))
+        drag = self._drag
+        return dragged(drag.frame, drag.handle, drag.projection, np.array([motion.x, motion.y]))
 
 
-def _build_grip(name: str, handle: Handle, lens: ScreenProjection) -> bool:
-    """Build what the mouse takes a handle by; return whether it holds it.
+def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bool:
+    """Build a handle; return whether the mouse has grabbed it.
 
-    It is a window, as a mouse over no window belongs to the camera.
+    It is a window: outside of windows the mouse moves the camera.
     """
-    place = lens.project(handle.point)
-    if place is None:
+    pixel = projection.project(handle.point)
+    if pixel is None:
         return False
-    size = imgui.Vec2(_GRIP_PX, _GRIP_PX)
-    imgui.SetNextWindowPos(_vec2(place - 0.5 * _GRIP_PX))
+    size = imgui.Vec2(style.HANDLE_SIZE, style.HANDLE_SIZE)
+    imgui.SetNextWindowPos(imgui.Vec2(*(pixel - 0.5 * style.HANDLE_SIZE)))
     imgui.SetNextWindowSize(size)
     imgui.PushStyleVar(imgui.StyleVar.WindowPadding, imgui.Vec2(0.0, 0.0))
     imgui.PushStyleVar(imgui.StyleVar.WindowMinSize, imgui.Vec2(1.0, 1.0))
     imgui.Begin(f"##{name} {handle.name}", None, _WINDOW)
     imgui.InvisibleButton("grip", size)
-    # Of a mouse that moved and was let go since the last frame, the way counts as well.
-    is_held = bool(imgui.IsItemActive() or imgui.IsItemDeactivated())
-    if is_held or imgui.IsItemHovered():
-        _dot(place, 0.5 * _GRIP_PX, _HELD)
+    # Deactivated: the motion since the last frame counts although the button is released.
+    is_grabbed = bool(imgui.IsItemActive() or imgui.IsItemDeactivated())
+    if is_grabbed or imgui.IsItemHovered():
+        _draw_dot(pixel, 0.5 * style.HANDLE_SIZE, style.GRABBED)
     imgui.End()
     imgui.PopStyleVar(2)
-    return is_held
+    return is_grabbed
 
 
-def _draw(name: str, frame: GizmoFrame, lens: ScreenProjection) -> None:
-    """Draw axes, rings and handles over the scene, but below all windows."""
-    middle = lens.project(frame.position)
-    if middle is None:
+def _draw(name: str, frame: GizmoFrame, projection: ScreenProjection) -> None:
+    """Draw axes, rings and handles over the scene and below all windows."""
+    origin = projection.project(frame.position)
+    if origin is None:
         return
-    for axis, colour in enumerate(_AXES):
-        corners = [lens.project(point) for point in ring(frame, axis, lens)]
+    for axis, colour in enumerate(style.AXES):
+        corners = [projection.project(point) for point in ring(frame, axis, projection)]
         for start, end in pairwise(corners):
-            _line(start, end, 2.0, colour)
-    for handle in handles(frame, lens):
-        place = lens.project(handle.point)
-        colour = _CENTRE if handle.axis is None else _AXES[handle.axis]
-        if handle.axis is not None and not handle.turns:
-            _line(middle, place, 3.0, colour)
-        if place is not None:
-            _dot(place, 4.0 if handle.turns else 6.0, colour)
+            _draw_line(start, end, 2.0, colour)
+    for handle in handles(frame, projection):
+        pixel = projection.project(handle.point)
+        colour = style.CENTRE if handle.axis is None else style.AXES[handle.axis]
+        if handle.axis is not None and not handle.rotates:
+            _draw_line(origin, pixel, 3.0, colour)
+        if pixel is not None:
+            _draw_dot(pixel, 4.0 if handle.rotates else 6.0, colour)
     canvas = imgui.GetBackgroundDrawList()
-    for offset, colour in ((9.0, _SHADE), (8.0, _LABEL)):
-        canvas.AddText(_vec2(middle + offset), _packed(colour), name)
+    for offset, colour in ((9.0, style.SHADOW), (8.0, style.WHITE)):
+        canvas.AddText(imgui.Vec2(*(origin + offset)), style.packed(colour), name)
 
 
-def _line(start: np.ndarray | None, end: np.ndarray | None, width: float, colour: Colour) -> None:
+def _draw_line(
+    start: np.ndarray | None, end: np.ndarray | None, width: float, colour: style.Colour
+) -> None:
     if start is not None and end is not None:
         canvas = imgui.GetBackgroundDrawList()
-        canvas.AddLine(_vec2(start), _vec2(end), _packed(colour), width)
+        canvas.AddLine(imgui.Vec2(*start), imgui.Vec2(*end), style.packed(colour), width)
 
 
-def _dot(place: np.ndarray, radius: float, colour: Colour) -> None:
-    imgui.GetBackgroundDrawList().AddCircleFilled(_vec2(place), radius, _packed(colour))
-
-
-def _vec2(place: np.ndarray) -> imgui.Vec2:
-    return imgui.Vec2(float(place[0]), float(place[1]))
-
-
-def _packed(colour: Colour) -> int:
-    return int(imgui.GetColorU32(imgui.Vec4(*colour)))
+def _draw_dot(pixel: np.ndarray, radius: float, colour: style.Colour) -> None:
+    imgui.GetBackgroundDrawList().AddCircleFilled(imgui.Vec2(*pixel), radius, style.packed(colour))

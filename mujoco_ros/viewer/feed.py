@@ -1,4 +1,4 @@
-"""The shared state in the place of Studio's channel to a simulation of its own."""
+"""The shared state in place of Studio's channel to a simulation of its own."""
 
 import dataclasses
 import time
@@ -11,27 +11,27 @@ from mujoco.studio import messages
 from mujoco_ros.sim.shared_memory.model_values import LOOKS
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
-SCENE = "simulation"
-"""What Studio takes for the model's file: while it stays the same, so does the camera."""
+MODEL_PATH = "simulation"
+"""Studio keeps the camera while the path of the model stays the same."""
 
-# What the engine needs to get everything else anew; what the page gets as well.
+# All that mj_forward needs, and all that the page receives.
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-# A new look of something is a new model for the page: so often at most [s].
-_LOOKS_PERIOD_S = 0.5
+# A change of appearance sends the whole model to the page: at most this often [s].
+_APPEARANCE_PERIOD_S = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
-class Edited(messages.Event):
-    """The model has other numbers in it: options or gains, which are not seen."""
+class ModelEdited(messages.Event):
+    """Options or gains of the model changed, but not its appearance."""
 
     model: mujoco.MjModel
 
 
 class Feed:
-    """Hands Studio what the simulator does; Studio's own wishes end here.
+    """Feeds Studio with the shared state.
 
-    It has the methods of Studio's ``ViewerEndpoint``. A viewer so fed needs no second thread, and
-    never steps: what its plugins want of the simulation goes over ROS.
+    It implements Studio's ``ViewerEndpoint``. The viewer needs no second thread and never steps;
+    commands to the simulation go over ROS.
     """
 
     def __init__(
@@ -43,26 +43,27 @@ class Feed:
         """Feed from a shared state.
 
         Args:
-            state: What is shown.
-            now: The clock that looks are updated by [s].
-            on_frame: Called once a frame, with whether something is in it for the first time.
+            state: The shared state.
+            now: Clock of the appearance updates [s].
+            on_frame: Called once per frame, with whether the frame has new content, which may take
+                long.
         """
         self._state, self._now, self._on_frame = state, now, on_frame
         self._shown: mujoco.MjModel | None = None
-        self._looks = b""
-        self._looks_due = -np.inf
+        self._appearance = b""
+        self._appearance_due = -np.inf
         self._edits = 0
         self._fresh = self._is_new = True
 
     def get_sim_events(self) -> list[messages.Event]:
-        """Return a new model if there is one, and the end; to be called once a frame."""
+        """Return the events since the last frame; called once per frame."""
         events = self._events()
         self._on_frame(self._is_new)
         self._is_new = False
         return events
 
-    def greet(self) -> None:
-        """Take notice that somebody new looks, or nobody any more."""
+    def note_connection_change(self) -> None:
+        """Mark the next frame as new: the first frame of a connection may take long."""
         self._is_new = True
 
     def _events(self) -> list[messages.Event]:
@@ -71,15 +72,15 @@ class Feed:
         self._fresh |= self._state.update() is not Update.NOTHING
         if self._state.model is not self._shown:
             return [self._show()]
-        if self._state.edits == self._edits or self._now() < self._looks_due:
+        if self._state.edits == self._edits or self._now() < self._appearance_due:
             return []
-        if _looks(self._shown) != self._looks:
+        if _appearance(self._shown) != self._appearance:
             return [self._show()]
         self._edits = self._state.edits
-        return [Edited(self._shown)]
+        return [ModelEdited(self._shown)]
 
     def get_sim_snapshots(self) -> list[messages.Snapshot]:
-        """Return the newest state if it was not returned before."""
+        """Return the newest state, once."""
         if not self._fresh:
             return []
         self._fresh = False
@@ -89,19 +90,19 @@ class Feed:
         return [messages.StateSnapshot(state=state, state_sig=_STATE)]
 
     def send_to_sim(self, message: messages.Message) -> None:
-        """Let go what Studio would tell its own simulation."""
+        """Drop messages to Studio's own simulation."""
 
     def close(self) -> None:
-        """Do nothing: who opened the shared state closes it."""
+        """Do nothing: the owner of the shared state closes it."""
 
     def _show(self) -> messages.ModelEvent:
         self._shown, self._edits = self._state.model, self._state.edits
-        self._looks = _looks(self._shown)
-        self._looks_due = self._now() + _LOOKS_PERIOD_S
+        self._appearance = _appearance(self._shown)
+        self._appearance_due = self._now() + _APPEARANCE_PERIOD_S
         self._is_new = True
-        self._fresh = True  # Studio makes data of its own with a model
-        return messages.ModelEvent(model=self._shown, path=SCENE)
+        self._fresh = True  # Studio creates new data with a model
+        return messages.ModelEvent(model=self._shown, path=MODEL_PATH)
 
 
-def _looks(model: mujoco.MjModel) -> bytes:
+def _appearance(model: mujoco.MjModel) -> bytes:
     return b"".join(getattr(model, name).tobytes() for name in LOOKS)

@@ -1,4 +1,4 @@
-"""Where the camera is at first: so that panels around the scene hide nothing."""
+"""The initial camera pose: the scene fits the part of the page without panels."""
 
 import math
 
@@ -6,27 +6,28 @@ import mujoco
 
 from mujoco_ros.viewer.docks import Rectangle
 
-_LEAST_SLOPE = 0.2
+_MIN_SLOPE = 0.2
 
 
-def frame(model: mujoco.MjModel, camera: mujoco.MjvCamera, scene: Rectangle, height: float) -> None:
-    """Have the part of the page that panels leave show what a free camera would show on the whole.
+def fit_camera(
+    model: mujoco.MjModel, camera: mujoco.MjvCamera, scene: Rectangle, page_height: float
+) -> None:
+    """Move a free camera that shows the model on the whole page so that `scene` shows it.
 
-    The camera draws back, and looks lower or higher; it stays at its side, so that it turns about
-    the same axis.
+    The distance and the height of the look-at point change; azimuth and elevation stay.
 
     Args:
-        model: What is shown.
-        camera: A free camera that shows everything on the whole page.
-        scene: What panels leave [px].
-        height: Of the whole page [px].
+        model: The model.
+        camera: The camera.
+        scene: Part of the page without panels [px].
+        page_height: [px].
     """
-    _, top, _, free = scene
-    if free <= 0.0:
+    _, top, _, height = scene
+    if height <= 0.0:
         return
-    camera.distance *= height / free
+    camera.distance *= page_height / height
     tangent = math.tan(math.radians(model.vis.global_.fovy) / 2.0)
-    metres_per_px = 2.0 * camera.distance * tangent / height
-    # The higher the camera stands, the less of a height is seen.
-    slope = max(math.cos(math.radians(camera.elevation)), _LEAST_SLOPE)
-    camera.lookat[2] += (top + free / 2.0 - height / 2.0) * metres_per_px / slope
+    metres_per_px = 2.0 * camera.distance * tangent / page_height
+    # Elevation foreshortens vertical distances.
+    slope = max(math.cos(math.radians(camera.elevation)), _MIN_SLOPE)
+    camera.lookat[2] += (top + height / 2.0 - page_height / 2.0) * metres_per_px / slope

@@ -1,4 +1,4 @@
-"""Handles by which a frame is dragged: along its axes, about them, and freely."""
+"""Handles that drag a frame: along its axes, about its axes, and parallel to the screen."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +8,10 @@ import numpy as np
 
 from mujoco_ros.viewer.projection import ScreenProjection
 
-_REACH_PX = 70.0
-"""How far from the origin the handles are on the screen, wherever the frame is."""
+_LENGTH_PX = 70.0
+"""Length of the axes on the screen, at any depth."""
 _RING = 0.75
+"""Radius of the rings, as a share of the length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,72 +28,74 @@ class GizmoFrame:
 
     @property
     def axes(self) -> np.ndarray:
-        """Its axes, columns.  # (3, 3)"""
+        """Rotation matrix; its columns are the axes.  # (3, 3)"""
         matrix = np.zeros(9)
         mujoco.mju_quat2Mat(matrix, self.quat_wxyz)
         return matrix.reshape(3, 3)
 
-    def is_at(self, other: "GizmoFrame") -> bool:
-        """Whether it is where another is."""
+    def equals(self, other: "GizmoFrame") -> bool:
+        """Return whether both poses are exactly equal."""
         return np.array_equal(self.position, other.position) and np.array_equal(
             self.quat_wxyz, other.quat_wxyz
         )
 
-    def moved(self, by: np.ndarray) -> "GizmoFrame":
-        """Return it moved by so much in the world [m].  # (3,)"""
+    def translated(self, by: np.ndarray) -> "GizmoFrame":
+        """Return the frame, translated in the world [m].  # (3,)"""
         return GizmoFrame(position=self.position + by, quat_wxyz=self.quat_wxyz)
 
-    def turned(self, axis: np.ndarray, angle: float) -> "GizmoFrame":
-        """Return it turned about an axis of the world through its origin [rad]."""
-        turn, quat = np.zeros(4), np.zeros(4)
-        mujoco.mju_axisAngle2Quat(turn, axis, angle)
-        mujoco.mju_mulQuat(quat, turn, self.quat_wxyz)
+    def rotated(self, axis: np.ndarray, angle: float) -> "GizmoFrame":
+        """Return the frame, rotated about an axis of the world through its origin [rad]."""
+        rotation, quat = np.zeros(4), np.zeros(4)
+        mujoco.mju_axisAngle2Quat(rotation, axis, angle)
+        mujoco.mju_mulQuat(quat, rotation, self.quat_wxyz)
         mujoco.mju_normalize4(quat)
         return GizmoFrame(position=self.position, quat_wxyz=quat)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Handle:
-    """Something to take a frame by.
+    """A handle of a frame.
 
     Attributes:
         name: ``move``, ``move x`` … or ``turn x`` …
-        axis: Number of the frame's axis; None for the handle in the middle.
-        turns: Whether it turns the frame.
-        point: Where it is in the world [m].  # (3,)
-        way: Where it goes if the frame is moved or turned forward, unit vector.  # (3,)
+        axis: Index of the frame's axis; None for the handle at the origin.
+        rotates: Whether it rotates the frame.
+        point: Position in the world [m].  # (3,)
+        direction: Of the handle's motion for a positive drag, unit vector.  # (3,)
     """
 
     name: str
     axis: int | None = None
-    turns: bool = False
+    rotates: bool = False
     point: np.ndarray
-    way: np.ndarray
+    direction: np.ndarray
 
 
-def handles(frame: GizmoFrame, lens: ScreenProjection) -> Iterator[Handle]:
-    """Yield the handles of a frame, as large on the screen wherever it is."""
+def handles(frame: GizmoFrame, projection: ScreenProjection) -> Iterator[Handle]:
+    """Yield the handles of a frame, of equal size on the screen at any depth."""
     axes, origin = frame.axes, frame.position
-    reach = _REACH_PX * lens.metres_per_pixel(origin)
-    yield Handle(name="move", point=origin, way=np.zeros(3))
+    length = _LENGTH_PX * projection.metres_per_pixel(origin)
+    yield Handle(name="move", point=origin, direction=np.zeros(3))
     for i, letter in enumerate("xyz"):
-        way = axes[:, i]
-        yield Handle(name=f"move {letter}", axis=i, point=origin + reach * way, way=way)
+        axis = axes[:, i]
+        yield Handle(name=f"move {letter}", axis=i, point=origin + length * axis, direction=axis)
     for i, letter in enumerate("xyz"):
-        arm = (axes[:, i - 2] + axes[:, i - 1]) / np.sqrt(2.0)
+        radius = (axes[:, i - 2] + axes[:, i - 1]) / np.sqrt(2.0)
         yield Handle(
             name=f"turn {letter}",
             axis=i,
-            turns=True,
-            point=origin + _RING * reach * arm,
-            way=np.cross(axes[:, i], arm),
+            rotates=True,
+            point=origin + _RING * length * radius,
+            direction=np.cross(axes[:, i], radius),
         )
 
 
-def ring(frame: GizmoFrame, axis: int, lens: ScreenProjection, corners: int = 13) -> np.ndarray:
-    """Return the quarter of a circle that the handle which turns about an axis is on.  # (n, 3)"""
+def ring(
+    frame: GizmoFrame, axis: int, projection: ScreenProjection, corners: int = 13
+) -> np.ndarray:
+    """Return the quarter circle through the handle that rotates about an axis [m].  # (n, 3)"""
     axes = frame.axes
-    radius = _RING * _REACH_PX * lens.metres_per_pixel(frame.position)
+    radius = _RING * _LENGTH_PX * projection.metres_per_pixel(frame.position)
     angles = np.linspace(0.0, np.pi / 2, corners)[:, None]
     return np.asarray(
         frame.position
@@ -101,20 +104,20 @@ def ring(frame: GizmoFrame, axis: int, lens: ScreenProjection, corners: int = 13
 
 
 def dragged(
-    frame: GizmoFrame, handle: Handle, lens: ScreenProjection, pixels: np.ndarray
+    frame: GizmoFrame, handle: Handle, projection: ScreenProjection, pixels: np.ndarray
 ) -> GizmoFrame:
-    """Return the frame after its handle was dragged.
+    """Return the frame after a drag of a handle.
 
     Args:
-        frame: As it was.
-        handle: The handle, where it was.
-        lens: What the mouse moves before.
-        pixels: How the mouse moved, to the right and down.  # (2,)
+        frame: The frame at the start of the drag, like `handle` and `projection`.
+        handle: The dragged handle.
+        projection: The projection of the camera.
+        pixels: Motion of the mouse, right and down.  # (2,)
     """
     if handle.axis is None:
-        return frame.moved(lens.in_plane(handle.point, pixels))
-    way = lens.along(handle.point, handle.way, pixels)
-    if not handle.turns:
-        return frame.moved(way * handle.way)
+        return frame.translated(projection.drag_in_plane(handle.point, pixels))
+    distance = projection.drag_along(handle.point, handle.direction, pixels)
+    if not handle.rotates:
+        return frame.translated(distance * handle.direction)
     radius = float(np.linalg.norm(handle.point - frame.position))
-    return frame.turned(frame.axes[:, handle.axis], way / radius)
+    return frame.rotated(frame.axes[:, handle.axis], distance / radius)

@@ -1,73 +1,58 @@
-"""Keys that run the simulation, and those of Studio that change only what is shown."""
+"""Keys that control the simulation, and Studio's keys that control the display."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from mujoco.studio import app as studio
 from mujoco.studio import ux
 from mujoco.studio.app import inputs
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import SimulatorLink
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import SimulationClient
 
 
-class RunStateControl(Protocol):
-    """What keys need to know of the simulation at this moment, see `SharedState`."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether it stands."""
-
-    @property
-    def factor(self) -> float:
-        """Simulated seconds per wall second, as asked for; 0 is as fast as possible."""
+def _toggle(simulation: SimulationClient, state: SharedState) -> None:
+    simulation.play() if state.paused else simulation.pause()
 
 
-def _toggle(link: SimulatorLink, state: RunStateControl) -> None:
-    link.play() if state.paused else link.pause()
-
-
-def _step(link: SimulatorLink, state: RunStateControl) -> None:
+def _step(simulation: SimulationClient, state: SharedState) -> None:
     if state.paused:
-        link.step()
+        simulation.step()
 
 
-def _speed(link: SimulatorLink, state: RunStateControl, ratio: float) -> None:
+def _scale_speed(simulation: SimulationClient, state: SharedState, ratio: float) -> None:
     if state.factor > 0.0:
-        link.set_speed(state.factor * ratio)
+        simulation.set_speed(state.factor * ratio)
 
 
-RUNNING: dict[imgui.Key, Callable[[SimulatorLink, RunStateControl], object]] = {
+_ACTIONS: dict[imgui.Key, Callable[[SimulationClient, SharedState], object]] = {
     imgui.Key.Space: _toggle,
     imgui.Key.RightArrow: _step,
-    imgui.Key.Backspace: lambda link, _: link.reset("time", "state"),
-    imgui.Key.Minus: lambda link, state: _speed(link, state, 0.5),
-    imgui.Key.Equal: lambda link, state: _speed(link, state, 2.0),
+    imgui.Key.Backspace: lambda simulation, _: simulation.reset("time", "state"),
+    imgui.Key.Minus: lambda simulation, state: _scale_speed(simulation, state, 0.5),
+    imgui.Key.Equal: lambda simulation, state: _scale_speed(simulation, state, 2.0),
 }
-"""What a key does to the simulation: Studio's keys, over ROS."""
+"""Studio's keys, over ROS."""
 
 
-def handle_keys(app: studio.App, link: SimulatorLink, state: RunStateControl) -> None:
-    """Do what the key that is pressed now means; keys that are typed into a field mean nothing.
+def handle_keys(app: studio.App, simulation: SimulationClient, state: SharedState) -> None:
+    """Handle the pressed key, unless a text field takes it.
 
-    Args:
-        app: What is shown, and how.
-        link: What runs the simulation.
-        state: What it does at this moment; services tell that later.
+    Run state and speed are those of `state`, which are newer than those of the services.
     """
     if imgui.GetIO().WantCaptureKeyboard:
         return
-    for key, act in RUNNING.items():
+    for key, act in _ACTIONS.items():
         if imgui.IsKeyChordPressed(key):
-            act(link, state)
+            act(simulation, state)
             return
-    flying = app.ux_state.camera_index == ux.FREE_CAMERA_IDX
+    is_free = app.ux_state.camera_index == ux.FREE_CAMERA_IDX
     viewer = app.viewer
     if inputs.handle_camera_select_keyboard_events(app.model, viewer.camera, app.ux_state):
         return
-    if inputs.handle_vis_options_keyboard_events(viewer.vis_options, flying):
+    if inputs.handle_vis_options_keyboard_events(viewer.vis_options, is_free):
         return
-    if flying and viewer.client_camera is None:
+    if is_free and viewer.client_camera is None:
         _, viewer.cam_speed = inputs.handle_freecam_wasd_keyboard_events(
             app.model, app.data, viewer.camera, viewer.cam_speed
         )

@@ -1,4 +1,4 @@
-"""The viewer: a page or a window around the shared state, until it is closed or the state ends."""
+"""The viewer: a web page or a window of the shared state."""
 
 from collections.abc import Callable
 
@@ -6,48 +6,40 @@ from mujoco.studio import plugin, viewer_protocol
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
+from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.heartbeat import Heartbeat
-from mujoco_ros.viewer.link import SimulatorLink
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
-from mujoco_ros.viewer.panels.overlays import Overlays
-from mujoco_ros.viewer.panels.targets import Targets
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 
-def plugins(state: SharedState, link: SimulatorLink) -> list[plugin.ViewerPlugin]:
-    """Return all that the viewer shows around the scene; the application makes their places."""
-    return [
-        Application(state, link),
-        *panels(state, link),
-        Overlays(state, link),
-        Targets(state, link),
-    ]
-
-
 def serve_page(
-    state: SharedState, link: SimulatorLink, host: str, port: int, say: Callable[[str], object]
+    state: SharedState, clients: Clients, host: str, port: int, log: Callable[[str], object]
 ) -> None:
-    """Serve the page until the state ends; tell where it is.
+    """Serve the page until the simulator ends; log its address.
 
     Raises:
-        ModelError: If it cannot be served there.
+        UserInputError: If the address cannot be bound.
     """
-    door = WebServerGuard(host, port)
-    page = open_page(door, _feed(state), plugins(state, link))
-    say(f"the viewer is at {door.whereabouts}")
+    guard = WebServerGuard(host, port)
+    page = open_page(guard, _feed(state), _plugins(state, clients))
+    log(f"the viewer is at {guard.address_text}")
     viewer_protocol.run_viewer_loop(page)
 
 
-def show_window(state: SharedState, link: SimulatorLink) -> None:
-    """Show the window until it is closed, or the state ends.
+def show_window(state: SharedState, clients: Clients) -> None:
+    """Show the window until it is closed or the simulator ends.
 
     Raises:
         NoDisplayError: If there is no display.
     """
-    viewer_protocol.run_viewer_loop(open_window(_feed(state), plugins(state, link)))
+    viewer_protocol.run_viewer_loop(open_window(_feed(state), _plugins(state, clients)))
+
+
+def _plugins(state: SharedState, clients: Clients) -> list[plugin.ViewerPlugin]:
+    return [Application(state, clients), *panels(state, clients)]  # the application lays them out
 
 
 def _feed(state: SharedState) -> Feed:

@@ -1,4 +1,4 @@
-"""The window: Studio's viewer on the screen of this machine."""
+"""The window: Studio's viewer on the display of this machine."""
 
 import collections.abc
 import os
@@ -13,7 +13,7 @@ from mujoco_ros.viewer.web.page import TITLE
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _SIZE = (1280, 800)
-# Draws into memory and shows that. In MuJoCo 4.0.0, the window finds no target for all else.
+# Renders into memory. The other backends of MuJoCo 4.0.0 find no target in the window.
 _GRAPHICS = "opengl_software"
 
 
@@ -25,16 +25,16 @@ def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_pr
     """Return the window.
 
     Raises:
-        NoDisplayError: If there is no display to open it on.
+        NoDisplayError: If there is no display.
     """
     if not any(os.environ.get(name) for name in _DISPLAYS):
         raise NoDisplayError(
             f"no display for the viewer's window: {' and '.join(_DISPLAYS)} are not set; "
             "viewer:=web needs none"
         )
-    # Its renderer wants a type that Python has from 3.12 on, to tell arrays from others.
+    # Studio's renderer refers to a type of Python 3.12 and newer.
     vars(collections.abc).setdefault("Buffer", np.ndarray)
-    try:  # a machine without a screen may lack the libraries of one
+    try:  # a machine without a display may lack its libraries
         from mujoco.studio import native_viewer
     except ImportError as error:
         raise NoDisplayError(f"the viewer's window does not load: {error}") from error

@@ -1,34 +1,34 @@
-"""Where points of the world are on the screen."""
+"""Projection of points of the world to the screen."""
 
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-_NEAREST = 1e-3
-"""What is closer to the eye, or behind it, is nowhere on the screen [m]."""
-_STEEPEST = 0.1
-"""What goes straight away from the eye would fly off at a touch of the mouse."""
-_FARTHEST = 2.0
-"""So many times its distance from the eye a point goes at most."""
+_MIN_DEPTH = 1e-3
+"""Points nearer to the camera, or behind it, have no projection [m]."""
+_MIN_SINE_SQUARED = 0.1
+"""Limits the motion along an axis that points at the camera."""
+_MAX_DRAG = 2.0
+"""Largest motion of a drag, in distances to the camera."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScreenProjection:
-    """A camera as the viewer has it.
+    """The projection of the viewer's camera.
 
     Attributes:
-        eye: Its position [m].  # (3,)
+        position: Of the camera [m].  # (3,)
         right: Unit vector.  # (3,)
         up: Unit vector.  # (3,)
         forward: Unit vector.  # (3,)
-        focal: How many pixels there are to a unit of slope.
-        width: Of the screen [pixels].
-        height: Of the screen [pixels].
-        orthographic: Whether everything is as large as at distance 1 m.
+        focal: Focal length [px].
+        width: Of the screen [px].
+        height: Of the screen [px].
+        orthographic: Whether the scale is that of a depth of 1 m everywhere.
     """
 
-    eye: np.ndarray
+    position: np.ndarray
     right: np.ndarray
     up: np.ndarray
     forward: np.ndarray
@@ -46,15 +46,15 @@ class ScreenProjection:
         width: float,
         height: float,
     ) -> "ScreenProjection":
-        """Return what a camera of the viewer sees on a screen of so many pixels."""
-        eye, forward, up, right = (np.zeros(3) for _ in range(4))
-        mujoco.mjv_cameraFrame(eye, forward, up, right, data, camera)
+        """Return the projection of a camera to a screen of `width` times `height` pixels."""
+        position, forward, up, right = (np.zeros(3) for _ in range(4))
+        mujoco.mjv_cameraFrame(position, forward, up, right, data, camera)
         vertical, horizontal, clip = (np.zeros(2, dtype=np.float32) for _ in range(3))
         mujoco.mjv_cameraFrustum(vertical, horizontal, clip, model, camera)
         orthographic = bool(camera.orthographic)
         slope = float(vertical[1]) / (1.0 if orthographic else float(clip[0]))
         return cls(
-            eye=eye,
+            position=position,
             right=right,
             up=up,
             forward=forward,
@@ -65,22 +65,23 @@ class ScreenProjection:
         )
 
     def depth(self, point: np.ndarray) -> float:
-        """Return how far before the eye a point is [m]."""
-        return float(self.forward @ (point - self.eye))
+        """Return the depth of a point [m]."""
+        return float(self.forward @ (point - self.position))
 
     def metres_per_pixel(self, point: np.ndarray) -> float:
-        """Return how large a pixel is where a point is."""
+        """Return the size of a pixel at the depth of a point [m]."""
         return (1.0 if self.orthographic else self.depth(point)) / self.focal
 
     def project(self, point: np.ndarray) -> np.ndarray | None:
-        """Return where a point is on the screen, from its top left [pixels]; None if it is not.
+        """Return the pixel of a point from the top left, also beyond the edges.  # (2,)
 
-        A point beside the screen has a place too.  # (2,)
+        Returns:
+            None for a point behind the camera.
         """
-        if self.depth(point) < _NEAREST:
+        if self.depth(point) < _MIN_DEPTH:
             return None
         scale = self.metres_per_pixel(point)
-        offset = point - self.eye
+        offset = point - self.position
         return np.array(
             [
                 0.5 * self.width + float(self.right @ offset) / scale,
@@ -88,29 +89,25 @@ class ScreenProjection:
             ]
         )
 
-    def along(self, point: np.ndarray, way: np.ndarray, pixels: np.ndarray) -> float:
-        """Return how far a point goes on its way to stay as close to the mouse as it can [m].
+    def drag_along(self, point: np.ndarray, direction: np.ndarray, pixels: np.ndarray) -> float:
+        """Return the distance along a direction that keeps a point closest to the mouse [m].
 
         Args:
-            point: Where it is.  # (3,)
-            way: Where it can go, unit vector.  # (3,)
-            pixels: How the mouse moves, to the right and down.  # (2,)
+            point: Start of the drag.  # (3,)
+            direction: Unit vector.  # (3,)
+            pixels: Motion of the mouse, right and down.  # (2,)
         """
-        aim = point + self.in_plane(point, pixels)
-        sight = self.forward if self.orthographic else aim - self.eye
-        sight = sight / np.linalg.norm(sight)
-        # Where the way is closest to the line of sight.
-        slant = float(way @ sight)
-        offset = aim - point
-        gone = float(offset @ way - slant * (offset @ sight)) / max(1.0 - slant**2, _STEEPEST)
-        return float(np.clip(gone, -_FARTHEST * self.depth(point), _FARTHEST * self.depth(point)))
+        offset = self.drag_in_plane(point, pixels)
+        ray = self.forward if self.orthographic else point + offset - self.position
+        ray = ray / np.linalg.norm(ray)
+        # The point of the line through `point` that is closest to the ray of the mouse.
+        cosine = float(direction @ ray)
+        sine_squared = max(1.0 - cosine**2, _MIN_SINE_SQUARED)
+        distance = float(offset @ direction - cosine * (offset @ ray)) / sine_squared
+        limit = _MAX_DRAG * self.depth(point)
+        return float(np.clip(distance, -limit, limit))
 
-    def in_plane(self, point: np.ndarray, pixels: np.ndarray) -> np.ndarray:
-        """Return how a point moves that follows the mouse in a plane before the eye [m].
-
-        Args:
-            point: Where it is.  # (3,)
-            pixels: How the mouse moves, to the right and down.  # (2,)
-        """
+    def drag_in_plane(self, point: np.ndarray, pixels: np.ndarray) -> np.ndarray:
+        """Return the motion of a point with the mouse, parallel to the screen [m].  # (3,)"""
         scale = self.metres_per_pixel(point)
         return np.asarray(scale * (pixels[0] * self.right - pixels[1] * self.up))

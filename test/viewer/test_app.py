@@ -1,17 +1,17 @@
-"""What the mouse holds and has selected, whatever else is in the window."""
+"""Pulls and selections of the mouse."""
 
 from types import SimpleNamespace
 
 import mujoco
 import pytest
-from fake_link import FakeLink
+from fake_clients import FakeClients
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.viewer.app import Application
-from mujoco_ros.viewer.link import ParameterInfo
-from mujoco_ros.viewer.web.page import Unseen
+from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.web.page import PanelsHidden
 
 FOREARM = "forearm_link"
 
@@ -22,9 +22,14 @@ def state() -> StillState:
 
 
 @pytest.fixture
-def app(context, state, monkeypatch):
-    """The application around a still simulation; no mouse but what a test says."""
-    app = Application(state, FakeLink())
+def clients() -> FakeClients:
+    return FakeClients()
+
+
+@pytest.fixture
+def app(context, state, clients, monkeypatch):
+    """The application around a still simulation; tests set the mouse."""
+    app = Application(state, clients)
     app.viewer = SimpleNamespace(
         model=state.model,
         data=state.data,
@@ -39,8 +44,8 @@ def app(context, state, monkeypatch):
     return app
 
 
-def hold(app, monkeypatch, *, button_is_down=True):
-    """Hold a link of the arm with the mouse, in one frame."""
+def drag(app, monkeypatch, *, button_is_down=True):
+    """Drag a link of the arm with the mouse, in one frame."""
     perturb = app.viewer.perturb
     perturb.select = mujoco.mj_name2id(app.model, mujoco.mjtObj.mjOBJ_BODY, f"arm/{FOREARM}")
     perturb.active = int(mujoco.mjtPertBit.mjPERT_TRANSLATE)
@@ -48,30 +53,30 @@ def hold(app, monkeypatch, *, button_is_down=True):
     app.update()
 
 
-def test_what_is_held_is_pulled_until_the_button_is_let_go_wherever_that_is(app, monkeypatch):
-    hold(app, monkeypatch)
-    hold(app, monkeypatch)
-    assert [frame for frame, _ in app._link.called("pull")] == [FOREARM, FOREARM]
-    assert not app._link.called("let_go")
-    hold(app, monkeypatch, button_is_down=False)  # over a window, where Studio looks away
+def test_a_body_is_pulled_until_the_button_is_released_anywhere(app, clients, monkeypatch):
+    drag(app, monkeypatch)
+    drag(app, monkeypatch)
+    assert [frame for frame, _ in clients.called("pull")] == [FOREARM, FOREARM]
+    assert not clients.called("release")
+    drag(app, monkeypatch, button_is_down=False)  # over a window, where Studio misses it
     assert app.viewer.perturb.active == 0
-    assert app._link.called("let_go") == [()]
+    assert clients.called("release") == [()]
 
 
-@pytest.mark.parametrize("event", [Unseen(), messages.ExitEvent()])
-def test_what_is_held_is_let_go_when_nobody_looks_and_at_the_end(app, monkeypatch, event):
-    hold(app, monkeypatch)
-    {Unseen: app._on_unseen, messages.ExitEvent: app._on_exit}[type(event)](event)
-    assert app._link.called("let_go") == [()]
+@pytest.mark.parametrize("event", [PanelsHidden(), messages.ExitEvent()])
+def test_a_pull_ends_when_the_panels_are_hidden_and_at_the_exit(app, clients, monkeypatch, event):
+    drag(app, monkeypatch)
+    {PanelsHidden: app._on_panels_hidden, messages.ExitEvent: app._on_exit}[type(event)](event)
+    assert clients.called("release") == [()]
 
 
-def test_a_replay_cannot_be_pulled(app, monkeypatch):
-    app._link.parameters["at_end"] = ParameterInfo(value="pause")
-    hold(app, monkeypatch)
-    assert not app._link.called("pull")
+def test_a_replay_cannot_be_pulled(app, clients, monkeypatch):
+    clients.parameters.known["at_end"] = ParameterInfo(value="pause")
+    drag(app, monkeypatch)
+    assert not clients.called("pull")
 
 
-def test_what_is_selected_survives_new_colours_but_not_another_model(app, state):
+def test_the_selection_survives_new_colours_but_not_another_model(app, state):
     app.viewer.perturb.select = 3
     event = messages.PostModelEvent(model=state.model, data=state.data, path="")
     app._on_post_model(event)

@@ -1,4 +1,4 @@
-"""The page in a real browser, and over ROS what comes of what is done on it."""
+"""The page in a browser, and its effects over ROS."""
 
 import os
 import re
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from lifecycle_msgs.srv import GetState
+from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
-from shown import Shown
 from simulation_interfaces.srv import DeleteEntity
 from simulators import ROOT, Listener, Recording, Simulator, Starter
 from tf2_msgs.msg import TFMessage
@@ -22,9 +22,9 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from mujoco_ros.bridge.perturbation.pull_server import PULL
 
 SCENE = Path(__file__).parent / "data" / "scene.yaml"
-SPY = Path(__file__).parent / "support" / "spied"
+RECORDER = ROOT / "test" / "support" / "viewer" / "widget_recorder"
 SIZE = {"width": 1000, "height": 640}
-# Few pixels for a large page: without a graphics card, each takes the processor its time.
+# Few pixels for a large page: without a graphics card, each costs CPU time.
 SCALE = 0.15
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
@@ -41,7 +41,7 @@ def simulator(
     widgets = folder / "widgets.json"
     starter = Starter(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(SPY))
+        patch.setenv("PYTHONPATH", str(RECORDER))
         patch.setenv("MUJOCO_ROS_WIDGETS", str(widgets))
         simulator = starter.simulator(scene=SCENE, viewer="web", viewer_port=18080, cameras="false")
     simulator.wait_for_log("the viewer is at")
@@ -57,14 +57,14 @@ def listener(simulator: tuple[Simulator, Path]) -> Iterator[Listener]:
 
 
 @pytest.fixture(scope="module")
-def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[Shown]:
-    """The page, as soon as robot and panels are on it."""
+def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[PageDriver]:
+    """The page with robot and panels."""
     running, widgets = simulator
     page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE)
     page.set_default_timeout(START_MS)
-    with page.expect_console_message(lambda said: "First remote draw frame" in said.text):
+    with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
         page.goto(re.findall(r"the viewer is at (\S+)", running.log)[-1])
-    yield Shown(page, widgets)
+    yield PageDriver(page, widgets)
     page.close()
 
 
@@ -74,7 +74,7 @@ def paint(listener: Listener, material: str, colour: list[float]) -> None:
 
 
 def viewer_of(simulator: Simulator) -> int:
-    """Return the process of a simulator's viewer."""
+    """Return the process id of a simulator's viewer."""
     pid = simulator.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     commands = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
@@ -90,68 +90,68 @@ def height_of(recording: Recording, frame: str) -> Callable[[], float]:
     return height
 
 
-def test_the_page_shows_what_is_simulated_in_the_colours_that_it_has_now(shown, listener):
+def test_the_page_shows_a_body_in_its_new_colour(shown, listener):
     assert len(shown.magenta()) == 0
     paint(listener, "box.paint", MAGENTA)
     shown.wait(lambda: len(shown.magenta()) > 8, "the box in its new colour")
 
 
-def start_to_pull(shown: Shown) -> None:
-    """Select what is magenta, and drag it upwards; it stays held.
+def start_to_pull(shown: PageDriver) -> None:
+    """Select the magenta body and drag it upwards, far enough to lift the box.
 
-    So far that the pull lifts the box: its weight has it hang a hand's breadth below the mouse.
+    The spring of the pull stretches by about 0.1 m under its weight.
     """
     middle = tuple(np.median(shown.magenta(), axis=0))
     shown.press(middle)
-    shown.press(middle)  # which selects it
+    shown.press(middle)  # a double click selects it
     shown.page.keyboard.down("Control")
     shown.drag(middle, (0.0, -140.0), "right")
 
 
-def pull(shown: Shown, listener: Listener, is_felt: Callable[[], bool]) -> bool:
-    """Pull until that is felt: on a busy machine two presses may be two clicks, and select nothing.
+def pull(shown: PageDriver, listener: Listener, has_effect: Callable[[], bool]) -> bool:
+    """Pull until it has an effect: on a busy machine a double click may be two clicks.
 
     Returns:
-        Whether it was; the pull goes on then.
+        Whether it has an effect; the pull continues then.
     """
     for _ in range(3):
         start_to_pull(shown)
-        if listener.spin_until(is_felt, 20.0):
+        if listener.spin_until(has_effect, 20.0):
             return True
         end_the_pull(shown)
     return False
 
 
-def end_the_pull(shown: Shown) -> None:
-    """Let go of the mouse and of the keyboard."""
+def end_the_pull(shown: PageDriver) -> None:
+    """Release the mouse and the keyboard."""
     shown.page.mouse.up(button="right")
     shown.page.keyboard.up("Control")
 
 
 def is_over(pulls: Recording) -> bool:
-    """Return whether the last that was heard of a pull was its end."""
+    """Return whether the latest message of a pull is its end."""
     latest: InteractiveMarkerFeedback = pulls.latest
     return bool(latest.event_type == latest.MOUSE_UP)
 
 
-def test_a_body_is_pulled_with_the_mouse_until_it_is_let_go(shown, listener):
+def test_a_body_is_pulled_with_the_mouse_until_the_release(shown, listener):
     pulls = listener.record(InteractiveMarkerFeedback, f"/{PULL}", reliable=True)
     frames = listener.record(TFMessage, "/tf")
     height = height_of(frames, "box")
     assert listener.spin_until(lambda: height() == height())
     before = height()
     try:
-        assert pull(shown, listener, lambda: height() > before + 0.02), "the pull is not felt"
+        assert pull(shown, listener, lambda: height() > before + 0.02), "the pull has no effect"
         assert pulls.latest.marker_name == "box"
-    finally:  # else nothing that comes after it can be clicked
+    finally:  # otherwise later tests cannot click
         end_the_pull(shown)
     assert listener.spin_until(lambda: is_over(pulls)), "no end"
-    assert listener.spin_until(lambda: height() < before + 0.01), "it hangs in the air"
+    assert listener.spin_until(lambda: height() < before + 0.01), "the box stays lifted"
     listener.forget_subscriptions()
 
 
-def resets(shown: Shown, listener: Listener) -> bool:
-    """Press the button that resets the simulation; return whether the time goes back."""
+def resets(shown: PageDriver, listener: Listener) -> bool:
+    """Press the reset button; return whether the time goes back."""
     clock = listener.record(Clock, "/clock")
     assert listener.spin_until(lambda: len(clock) > 0)
     before = clock.latest.clock
@@ -165,7 +165,7 @@ def test_a_button_resets_the_simulation(shown, listener):
     assert resets(shown, listener)
 
 
-def test_a_gain_that_is_typed_in_becomes_a_parameter(shown, listener):
+def test_an_edited_gain_is_a_parameter(shown, listener):
     name = "gains.elbow_joint.kp"
     before = listener.get_parameter(name)
     shown.click("arm###robot arm/Gains")
@@ -174,7 +174,7 @@ def test_a_gain_that_is_typed_in_becomes_a_parameter(shown, listener):
     assert listener.get_parameter(name) == 321.0
 
 
-def test_a_button_takes_a_transition_of_a_controller(shown, listener, simulator):
+def test_a_button_requests_a_transition_of_a_controller(shown, listener, simulator):
     controller = subprocess.Popen(
         [sys.executable, str(CONTROLLER)], env=simulator[0].environment, cwd=ROOT
     )
@@ -187,7 +187,7 @@ def test_a_button_takes_a_transition_of_a_controller(shown, listener, simulator)
             return str(answer.current_state.label)
 
         def stands() -> bool:
-            """Press the button; with the controller's coming, it may move away below the mouse."""
+            """Press the button, which may move when the controller appears."""
             shown.front("Controller")
             shown.click("Controller/stand")
             return listener.spin_until(lambda: state() == "standing", 5.0)
@@ -198,7 +198,9 @@ def test_a_button_takes_a_transition_of_a_controller(shown, listener, simulator)
         controller.wait()
 
 
-def test_the_page_goes_on_with_a_new_viewer_when_the_old_one_is_killed(shown, listener, simulator):
+def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(
+    shown, listener, simulator
+):
     running, _ = simulator
     os.kill(viewer_of(running), signal.SIGKILL)
     shown.page.wait_for_selector(NOTICE)
@@ -209,7 +211,7 @@ def test_the_page_goes_on_with_a_new_viewer_when_the_old_one_is_killed(shown, li
     assert resets(shown, listener)
 
 
-def test_what_is_deleted_is_seen_no_more(shown, listener):
+def test_a_deleted_entity_disappears(shown, listener):
     paint(listener, "box.paint", MAGENTA)
     shown.wait(lambda: len(shown.magenta()) > 8, "the box")
     client = listener.node.create_client(DeleteEntity, "/mujoco/delete_entity")
@@ -219,11 +221,11 @@ def test_what_is_deleted_is_seen_no_more(shown, listener):
     shown.wait(lambda: len(shown.magenta()) == 0, "the table without the box")
 
 
-def test_what_is_pulled_is_let_go_when_the_page_is_closed(shown, listener):
+def test_a_pull_ends_when_the_page_is_closed(shown, listener):
     paint(listener, "steel", MAGENTA)
     shown.wait(lambda: len(shown.magenta()) > 8, "the arm")
     pulls = listener.record(InteractiveMarkerFeedback, f"/{PULL}", reliable=True)
     assert pull(shown, listener, lambda: len(pulls) > 0 and not is_over(pulls))
     assert pulls.latest.marker_name == "forearm"
     shown.page.close()
-    assert listener.spin_until(lambda: is_over(pulls)), "it is pulled still"
+    assert listener.spin_until(lambda: is_over(pulls)), "the pull continues"

@@ -1,4 +1,4 @@
-"""The shared state in the place of Studio's channel."""
+"""The shared state in place of Studio's channel."""
 
 import mujoco
 import numpy as np
@@ -7,7 +7,7 @@ from mujoco.studio import messages
 from still_state import StillState
 
 from mujoco_ros.sim.shared_memory.reader import Update
-from mujoco_ros.viewer.feed import SCENE, Edited, Feed
+from mujoco_ros.viewer.feed import MODEL_PATH, Feed, ModelEdited
 
 
 class Clock:
@@ -36,7 +36,7 @@ def feed(state, clock) -> Feed:
     return feed
 
 
-def test_the_first_frame_brings_the_model_and_its_state(state):
+def test_the_first_frame_has_the_model_and_its_state(state):
     feed = Feed(state)
     (event,) = feed.get_sim_events()
     assert isinstance(event, messages.ModelEvent)
@@ -46,7 +46,7 @@ def test_the_first_frame_brings_the_model_and_its_state(state):
     assert feed.get_sim_events() == feed.get_sim_snapshots() == []
 
 
-def test_a_new_state_is_handed_over_once_with_all_that_the_engine_needs(feed, state):
+def test_a_new_state_is_returned_once_with_all_that_the_engine_needs(feed, state):
     state.data.qpos[:] = np.arange(state.model.nq) * 0.01
     state.data.xfrc_applied[3] = 1.0
     state.update_is = Update.STATE
@@ -63,7 +63,7 @@ def test_a_new_state_is_handed_over_once_with_all_that_the_engine_needs(feed, st
 def test_another_model_comes_with_its_state_and_keeps_the_camera(feed, state):
     state.load("quadruped")
     (event,) = feed.get_sim_events()
-    assert (event.model, event.path) == (state.model, SCENE)
+    assert (event.model, event.path) == (state.model, MODEL_PATH)
     assert len(feed.get_sim_snapshots()) == 1
 
 
@@ -79,20 +79,20 @@ def test_a_colour_reaches_the_page_but_not_with_every_frame(feed, state, clock):
     assert feed.get_sim_events() == []
 
 
-def test_a_gain_is_no_new_model(feed, state, clock):
+def test_a_gain_is_not_a_new_model(feed, state, clock):
     clock.time = 10.0
     state.model.actuator_gainprm[0, 0] *= 2.0
     state.edits += 1
-    assert feed.get_sim_events() == [Edited(state.model)]
+    assert feed.get_sim_events() == [ModelEdited(state.model)]
     assert feed.get_sim_events() == []
 
 
-def test_it_tells_of_each_frame_what_may_make_it_long_and_that_the_simulator_is_gone(state):
+def test_long_frames_are_announced_and_the_end_of_the_simulator_is_an_exit(state):
     frames: list[bool] = []
     feed = Feed(state, on_frame=frames.append)
     feed.get_sim_events()
     feed.get_sim_events()
-    feed.greet()
+    feed.note_connection_change()
     feed.get_sim_events()
     assert frames == [True, False, True]
     state.ended = True

@@ -1,10 +1,10 @@
-"""The camera's first place lets panels hide nothing."""
+"""The initial camera pose."""
 
 import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.framing import frame
+from mujoco_ros.viewer.framing import fit_camera
 from mujoco_ros.viewer.projection import ScreenProjection
 
 PAGE = (1280.0, 768.0)
@@ -18,13 +18,13 @@ def model() -> mujoco.MjModel:
     ).compile()
 
 
-def test_what_was_in_the_middle_of_the_page_is_as_high_as_the_middle_of_the_scene(model):
+def test_the_middle_of_the_page_moves_to_the_height_of_the_middle_of_the_scene(model):
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)
     middle, distance = np.array(camera.lookat), camera.distance
-    frame(model, camera, SCENE, PAGE[1])
+    fit_camera(model, camera, SCENE, PAGE[1])
     x, y = ScreenProjection.of(model, data, camera, *PAGE).project(middle)
     assert x == pytest.approx(PAGE[0] / 2.0)
     assert y == pytest.approx(SCENE[1] + SCENE[3] / 2.0, abs=15.0)

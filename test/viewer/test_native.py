@@ -1,4 +1,4 @@
-"""The window, on machines that have no screen."""
+"""The window on machines without a display."""
 
 import pytest
 from still_state import StillState
@@ -7,7 +7,7 @@ from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.native import NoDisplayError, open_window
 
 
-def test_without_a_display_it_says_what_is_missing_and_what_needs_none(monkeypatch):
+def test_the_error_without_a_display_names_what_is_missing_and_an_alternative(monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoDisplayError, match=r"DISPLAY.*viewer:=web"):

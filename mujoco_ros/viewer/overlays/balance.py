@@ -1,4 +1,4 @@
-"""Where a floating robot's weight is, and on what it stands."""
+"""Centre of mass and support polygon of floating robots."""
 
 from itertools import pairwise
 
@@ -7,21 +7,20 @@ import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.contact_forces import contact_forces
-from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
-from mujoco_ros.viewer.overlays.shapes import Colour, ball, line, outline
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.shapes import line, outline, sphere
+from mujoco_ros.viewer.style import STABLE, UNSTABLE
 
-STABLE: Colour = (0.20, 0.75, 0.35, 0.95)
-UNSTABLE: Colour = (0.92, 0.25, 0.20, 0.95)
-_LEVEL = (0.0, 0.0, 1.0)
+_UP = np.array([0.0, 0.0, 1.0])
 _LIFT_M = 0.002
-"""So far above its feet is the outline, lest it vanish in the floor."""
+"""Height of the outline above the contacts, so that the floor does not hide it."""
 
 
-def balance(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return the centre of mass of each floating robot, plumbed, and its support polygon.
+def balance(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+    """Return the centre of mass of each floating robot, its plumb line, and its support polygon.
 
-    They are green while the one is above the other. What contacts carry counts as support: the
-    hull of all points where something else pushes the robot up, seen from above.
+    They are green while the centre of mass is above the polygon: the horizontal hull of all
+    contacts that push the robot up.
     """
     geoms: list[mujoco.MjvGeom] = []
     for robot in scene.layout.robots:
@@ -32,25 +31,28 @@ def balance(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
         colour = STABLE if inside(hull, centre[:2]) else UNSTABLE
         height = (points[:, 2].max() if len(points) else 0.0) + _LIFT_M
         foot = np.array([centre[0], centre[1], height])
-        geoms += [ball(centre, 3 * scale.radius, colour), ball(foot, 1.5 * scale.radius, colour)]
+        geoms += [
+            sphere(centre, 3 * scale.radius, colour),
+            sphere(foot, 1.5 * scale.radius, colour),
+        ]
         geoms += line(centre, foot, 0.4 * scale.radius, colour)
         corners = [np.array([x, y, height]) for x, y in hull]
         geoms += outline(corners, 0.6 * scale.radius, colour) if len(corners) > 1 else []
     return geoms
 
 
-def centre_of_mass(scene: Scene, robot: RobotLayout) -> np.ndarray:
-    """Return where the weight of a robot is [m].  # (3,)"""
+def centre_of_mass(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
+    """Return the centre of mass of a robot [m].  # (3,)"""
     bodies = list(robot.bodies)
     masses = scene.model.body_mass[bodies]
     return np.asarray(masses @ scene.data.xipos[bodies] / masses.sum())
 
 
-def supports(scene: Scene, robot: RobotLayout) -> np.ndarray:
-    """Return the points where something that is not the robot pushes it up [m].  # (n, 3)"""
+def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
+    """Return the contacts that push a robot up, without those inside it [m].  # (n, 3)"""
     found = contact_forces(scene.model, scene.data)
     own = np.isin(found.bodies, robot.bodies)  # (n, 2)
-    upwards = np.where(own[:, 1], 1.0, -1.0) * (found.forces @ np.array(_LEVEL))
+    upwards = np.where(own[:, 1], 1.0, -1.0) * (found.forces @ _UP)
     return np.asarray(found.points[(own[:, 0] != own[:, 1]) & (upwards > 0.0)])
 
 
@@ -58,7 +60,7 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     """Return the corners of the smallest convex polygon around `points`, counterclockwise.
 
     Args:
-        points: In a plane.  # (n, 2)
+        points: Points of a plane.  # (n, 2)
 
     Source:
         A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
@@ -78,7 +80,7 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def inside(hull: np.ndarray, point: np.ndarray) -> bool:
-    """Whether a point is in a convex polygon, given counterclockwise; never in less than three."""
+    """Return whether a point is in a convex polygon of three or more corners, counterclockwise."""
     if len(hull) < 3:
         return False
     corners = [*hull, hull[0]]
@@ -90,7 +92,7 @@ def _turn(
     second: tuple[float, float] | np.ndarray,
     third: tuple[float, float] | np.ndarray,
 ) -> float:
-    """Return how far it goes to the left from `first` over `second` to `third`."""
+    """Return twice the signed area of a triangle; positive if counterclockwise."""
     return float(
         (second[0] - first[0]) * (third[1] - first[1])
         - (second[1] - first[1]) * (third[0] - first[0])

@@ -1,30 +1,25 @@
-"""Forces as arrows: at contacts, at force-torque sensors, and from outside."""
+"""Arrows of contact forces, force-torque sensors and external wrenches."""
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.sim.contact_forces import contact_forces
-from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
-from mujoco_ros.viewer.overlays.shapes import Colour, arrow, ball
-
-CONTACT: Colour = (0.98, 0.66, 0.10, 0.9)
-SENSED_FORCE: Colour = (0.16, 0.62, 0.95, 0.9)
-SENSED_TORQUE: Colour = (0.56, 0.36, 0.90, 0.9)
-APPLIED_FORCE: Colour = (0.92, 0.20, 0.22, 0.95)
-APPLIED_TORQUE: Colour = (0.95, 0.35, 0.65, 0.95)
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.shapes import arrow, sphere
 
 
-def contacts(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return every contact as a point, and the force that the second body of it feels."""
+def contacts(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+    """Return a sphere at every contact and the force on its second body."""
     found = contact_forces(scene.model, scene.data)
-    geoms = [ball(point, scale.radius, CONTACT) for point in found.points]
+    geoms = [sphere(point, scale.radius, style.CONTACT) for point in found.points]
     for point, force in zip(found.points, found.forces, strict=True):
-        geoms += arrow(point, scale.force * force, scale.radius, CONTACT)
+        geoms += arrow(point, scale.force * force, scale.radius, style.CONTACT)
     return geoms
 
 
-def sensed(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return force and torque at every force-torque sensor, with the sign they are published."""
+def sensed(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+    """Return force and torque of every force-torque sensor, with the sign of their topic."""
     geoms: list[mujoco.MjvGeom] = []
     for robot in scene.layout.robots:
         for sensor in robot.force_torques:
@@ -34,16 +29,16 @@ def sensed(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
                 scale.sensor_sign * (axes @ scene.sensordata[address : address + 3])
                 for address in (sensor.force, sensor.torque)
             )
-            geoms += arrow(origin, scale.force * force, scale.radius, SENSED_FORCE)
-            geoms += arrow(origin, scale.torque * torque, scale.radius, SENSED_TORQUE)
+            geoms += arrow(origin, scale.force * force, scale.radius, style.SENSED_FORCE)
+            geoms += arrow(origin, scale.torque * torque, scale.radius, style.SENSED_TORQUE)
     return geoms
 
 
-def applied(scene: Scene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return the wrenches that act from outside, at the centres of mass of their bodies."""
+def applied(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+    """Return the external wrenches at the centres of mass of their bodies."""
     geoms: list[mujoco.MjvGeom] = []
     for body in np.flatnonzero(scene.applied.any(axis=1)):
         origin, wrench = scene.data.xipos[body], scene.applied[body]
-        geoms += arrow(origin, scale.force * wrench[:3], scale.radius, APPLIED_FORCE)
-        geoms += arrow(origin, scale.torque * wrench[3:], scale.radius, APPLIED_TORQUE)
+        geoms += arrow(origin, scale.force * wrench[:3], scale.radius, style.APPLIED_FORCE)
+        geoms += arrow(origin, scale.torque * wrench[3:], scale.radius, style.APPLIED_TORQUE)
     return geoms

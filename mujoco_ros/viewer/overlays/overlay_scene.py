@@ -1,4 +1,4 @@
-"""What overlays are drawn of."""
+"""Inputs of the overlays."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from mujoco_ros.model.robot.layout import ModelLayout
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scene:
-    """A state, forwarded, and what is told to it.
+class OverlayScene:
+    """A state after ``mj_forward`` and its inputs.
 
     Attributes:
         model: The model.
-        data: Its state after ``mj_forward``.
+        data: Its state.
         layout: Its robots.
-        references: Positions that the joints of all robots are told.  # (n,)
-        sensordata: What was measured.  # (nsensordata,)
-        applied: Wrenches from outside, at centres of mass, in axes of the world.  # (nbody, 6)
+        references: Position references of the joints of all robots.  # (n,)
+        sensordata: Sensor readings.  # (nsensordata,)
+        applied: External wrenches at the centres of mass, in world axes.  # (nbody, 6)
     """
 
     model: mujoco.MjModel
@@ -31,13 +31,13 @@ class Scene:
 
 @dataclass(kw_only=True, slots=True)
 class Scale:
-    """How long forces are drawn.
+    """Lengths of arrows.
 
     Attributes:
         force: [m/N].
         torque: [m/Nm].
         radius: Of arrows [m].
-        sensor_sign: -1 if wrenches say what the child side puts on its parent, else 1.
+        sensor_sign: -1 if wrenches are published child on parent, else 1.
     """
 
     force: float = 0.004

@@ -1,115 +1,113 @@
-"""The panel "Cameras": what the cameras see, small, for as long as somebody looks."""
+"""The panel "Cameras": thumbnails of camera images."""
 
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
-from mujoco_ros.viewer.link import SimulatorLink, Thumbnail
+from mujoco_ros.viewer.clients import CameraKey, ImageClient, Thumbnail
+from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import room_for, text
-from mujoco_ros.viewer.web.page import Unseen
+from mujoco_ros.viewer.panels.widgets import fits_in_row, group, text
+from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH
+from mujoco_ros.viewer.web.page import PanelsHidden
 
-Key = tuple[str, str]
-"""A camera, by the namespace of its robot and its name."""
-
-_TICKED_AT_FIRST = 2
-_LEAST_WIDTH = 150.0
-"""A thumbnail is at least so wide [pixels]; as many as fit are in a row."""
+_INITIALLY_SELECTED = 2
 
 
 class CamerasPanel(Panel):
-    """Thumbnails of the cameras that are ticked; nothing is asked for while the window is hidden.
+    """Thumbnails of the selected cameras, subscribed only while the window is visible.
 
     Attributes:
-        ticked: The cameras to show.
+        selected: The selected cameras.
     """
 
     title = "Cameras"
-    place = DockPlace.LEFT_BELOW
+    area = DockArea.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Show the cameras of `state`, as `link` gets their images."""
-        super().__init__(state, link)
-        self.ticked: set[Key] = set()
-        self._known: list[Key] = []
-        self._watched: set[Key] = set()
-        self._textures: dict[Key, int] = {}
-        self._uploaded: dict[Key, int] = {}
-        self._is_seen = False
+    def __init__(self, state: SharedState, images: ImageClient) -> None:
+        super().__init__(state)
+        self.selected: set[CameraKey] = set()
+        self._images = images
+        self._cameras: list[CameraKey] = []
+        self._subscribed: set[CameraKey] = set()
+        self._textures: dict[CameraKey, int] = {}
+        self._uploaded: dict[CameraKey, int] = {}
+        self._is_visible = False
 
     def update(self) -> None:
-        """Ask for what was seen in the last frame, and upload what has come."""
-        keys = [(camera.namespace, camera.name) for camera in self.state.layout.every_camera]
-        if keys != self._known:
-            self._known = keys
-            self.ticked = (self.ticked & set(keys)) or set(keys[:_TICKED_AT_FIRST])
-        self._watch(self.ticked if self._is_seen else set())
-        for key in self._watched:
-            picture = self.link.picture(*key)
-            if picture is not None and self._uploaded.get(key) != picture.number:
-                self._upload(key, picture)
-        self._is_seen = False
+        """Subscribe to the cameras that were visible in the last frame and upload new images."""
+        cameras = [(camera.namespace, camera.name) for camera in self.state.layout.every_camera]
+        if cameras != self._cameras:
+            self._cameras = cameras
+            kept = self.selected & set(cameras)
+            self.selected = kept or set(cameras[:_INITIALLY_SELECTED])
+        self._subscribe(self.selected if self._is_visible else set())
+        for camera in self._subscribed:
+            image = self._images.newest.get(camera)
+            if image is not None and self._uploaded.get(camera) != image.number:
+                self._upload(camera, image)
+        self._is_visible = False
 
     @messages.handler
-    def on_unseen(self, _: Unseen) -> None:
-        """Ask for nothing, as nobody looks at the page."""
-        self._watch(set())
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        """End all subscriptions."""
+        self._subscribe(set())
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """Ask for nothing any more."""
-        self._watch(set())
+        """End all subscriptions."""
+        self._subscribe(set())
 
     def build(self) -> None:
-        """Build a box to tick per camera, and below them the thumbnails."""
-        self._is_seen = True
-        if not self._known:
+        """Build a checkbox per camera and the thumbnails below."""
+        self._is_visible = True
+        if not self._cameras:
             text("The model has no cameras.")
             return
-        for index, key in enumerate(self._known):
-            label = "/".join(part for part in key if part)
-            if index and room_for(f"xx{label}"):
+        for index, camera in enumerate(self._cameras):
+            label = _label(camera)
+            if index and fits_in_row(f"xx{label}"):
                 imgui.SameLine()
-            _, is_ticked = imgui.Checkbox(label, key in self.ticked)
-            (self.ticked.add if is_ticked else self.ticked.discard)(key)
-        shown = [key for key in self._known if key in self.ticked]
-        self._build_thumbnails(shown)
+            _, is_selected = imgui.Checkbox(label, camera in self.selected)
+            (self.selected.add if is_selected else self.selected.discard)(camera)
+        self._build_thumbnails([camera for camera in self._cameras if camera in self.selected])
 
-    def _build_thumbnails(self, shown: list[Key]) -> None:
+    def _build_thumbnails(self, cameras: list[CameraKey]) -> None:
+        """Build as many thumbnails per row as fit."""
         room, gap = imgui.GetContentRegionAvail().x, imgui.GetStyle().ItemSpacing.x
-        in_row = max(min(int((room + gap) // (_LEAST_WIDTH + gap)), len(shown)), 1)
-        width = (room - (in_row - 1) * gap) / in_row
-        for index, key in enumerate(shown):
-            if index % in_row:
+        columns = int((room + gap) // (MIN_THUMBNAIL_WIDTH + gap))
+        columns = max(min(columns, len(cameras)), 1)
+        width = (room - (columns - 1) * gap) / columns
+        for index, camera in enumerate(cameras):
+            if index % columns:
                 imgui.SameLine()
-            imgui.BeginGroup()
-            try:
-                self._build_thumbnail(key, width)
-            finally:
-                imgui.EndGroup()
+            with group():
+                self._build_thumbnail(camera, width)
 
-    def _build_thumbnail(self, key: Key, width: float) -> None:
-        picture, label = self.link.picture(*key), "/".join(part for part in key if part)
-        if picture is None or key not in self._textures:
-            text(f"{label}: no image yet")
+    def _build_thumbnail(self, camera: CameraKey, width: float) -> None:
+        image = self._images.newest.get(camera)
+        if image is None or camera not in self._textures:
+            text(f"{_label(camera)}: no image yet")
             return
-        height, columns = picture.pixels.shape[:2]
-        size = imgui.Vec2(width, width * height / columns)
-        imgui.Image(self._textures[key], size)
-        text(f"{label} at {picture.time:.2f} s")
+        rows, columns = image.pixels.shape[:2]
+        imgui.Image(self._textures[camera], imgui.Vec2(width, width * rows / columns))
+        text(f"{_label(camera)} at {image.time:.2f} s")
 
-    def _upload(self, key: Key, picture: Thumbnail) -> None:
-        height, width = picture.pixels.shape[:2]
-        self._textures[key] = self.viewer.upload_image(
-            self._textures.get(key, 0), picture.pixels.tobytes(), width, height, 3
+    def _upload(self, camera: CameraKey, image: Thumbnail) -> None:
+        rows, columns = image.pixels.shape[:2]
+        self._textures[camera] = self.viewer.upload_image(
+            self._textures.get(camera, 0), image.pixels.tobytes(), columns, rows, 3
         )
-        self._uploaded[key] = picture.number
+        self._uploaded[camera] = image.number
 
-    def _watch(self, wanted: set[Key]) -> None:
-        for key in self._watched - wanted:
-            self.link.unwatch(*key)
-            self._uploaded.pop(key, None)
-        for key in wanted - self._watched:
-            self.link.watch(*key)
-        self._watched = set(wanted)
+    def _subscribe(self, cameras: set[CameraKey]) -> None:
+        for camera in self._subscribed - cameras:
+            self._images.unsubscribe(camera)
+            self._uploaded.pop(camera, None)
+        for camera in cameras - self._subscribed:
+            self._images.subscribe(camera)
+        self._subscribed = set(cameras)
+
+
+def _label(camera: CameraKey) -> str:
+    return "/".join(part for part in camera if part)

@@ -1,85 +1,77 @@
-"""The panel "Log": what all nodes have to say."""
+"""The panel "Log": messages of all nodes."""
 
 from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
-from mujoco_ros.viewer.link import LogLine, SimulatorLink
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import LogLine
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.formats import format_stamp
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.stamps import stamp
-from mujoco_ros.viewer.panels.widgets import (
-    BAD,
-    FILL,
-    WARNING,
-    Column,
-    button,
-    choose,
-    coloured,
-    rows,
-    table,
-)
 
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 _NAMES = {level: name for name, level in LEVELS.items()}
-_COLOURS = {30: WARNING, 40: BAD, 50: BAD}
-_COLUMNS = (Column("Time"), Column("Level"), Column("Node"), Column("Text", 1.0))
-_KEPT = 1000
-_CHOICE_WIDTH = 90.0
-_FILTER_WIDTH = 220.0
+_COLOURS = {30: style.WARNING, 40: style.BAD, 50: style.BAD}
+_COLUMNS = (("Time", 0.0), ("Level", 0.0), ("Node", 0.0), ("Text", 1.0))
+_CAPACITY = 1000
 
 
 class LogPanel(Panel):
-    """The last lines of /rosout from a level on, with a word in them.
+    """The latest messages of /rosout, filtered by level and text.
 
     Attributes:
-        level: The least that is shown.
-        word: What a line or the name of its node must contain, in any case.
-        lines: All that are kept, oldest first.
+        level: The lowest level shown.
+        filter: Text that a line or the name of its node contains, in any case.
+        lines: All lines, oldest first.
     """
 
     title = "Log"
-    place = DockPlace.BELOW
+    area = DockArea.BELOW
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Show what `link` hears."""
-        super().__init__(state, link)
+    def __init__(self, state: SharedState, log: Callable[[int], Sequence[LogLine]]) -> None:
+        """Show the lines that `log` returns after a sequence number."""
+        super().__init__(state)
         self.level = LEVELS["info"]
-        self.word = ""
-        self.lines: deque[LogLine] = deque(maxlen=_KEPT)
+        self.filter = ""
+        self.lines: deque[LogLine] = deque(maxlen=_CAPACITY)
+        self._log = log
         self._last = 0
 
     @property
     def shown(self) -> list[LogLine]:
-        """The lines that pass level and word."""
-        word = self.word.casefold()
+        """The lines that pass level and filter."""
+        wanted = self.filter.casefold()
         return [
             line
             for line in self.lines
-            if line.level >= self.level and word in f"{line.node} {line.text}".casefold()
+            if line.level >= self.level and wanted in f"{line.node} {line.text}".casefold()
         ]
 
     def build(self) -> None:
-        """Build the choices, and the lines below them, newest last."""
-        self.lines.extend(self.link.log(after=self._last))
+        """Build the filters and the lines below, newest last."""
+        self.lines.extend(self._log(self._last))
         self._last = self.lines[-1].number if self.lines else self._last
-        imgui.SetNextItemWidth(_CHOICE_WIDTH)
-        chosen = choose("##level", _NAMES[self.level], list(LEVELS))
-        self.level = LEVELS[chosen] if chosen else self.level
+        imgui.SetNextItemWidth(style.LEVEL_WIDTH)
+        level = widgets.combo("##level", _NAMES[self.level], list(LEVELS))
+        self.level = LEVELS[level] if level else self.level
         imgui.SameLine()
-        imgui.SetNextItemWidth(_FILTER_WIDTH)
-        _, self.word = imgui.InputTextWithHint("##word", "node or text", self.word)
+        imgui.SetNextItemWidth(style.FILTER_WIDTH)
+        _, self.filter = imgui.InputTextWithHint("##word", "node or text", self.filter)
         imgui.SameLine()
-        if button("Clear"):
+        if widgets.button("Clear"):
             self.lines.clear()
-        with table("lines", _COLUMNS, height=FILL) as is_open:
+        with widgets.table("lines", _COLUMNS, height=style.FILL) as is_open:
             if is_open:
                 self._build_lines(self.shown)
 
     def _build_lines(self, lines: list[LogLine]) -> None:
         at_end = imgui.GetScrollY() >= imgui.GetScrollMaxY()
-        for index in rows(len(lines)):
+        for index in widgets.visible_rows(len(lines)):
             _build_line(lines[index])
         if at_end:
             imgui.SetScrollHereY(1.0)
@@ -87,16 +79,9 @@ class LogPanel(Panel):
 
 def _build_line(line: LogLine) -> None:
     imgui.TableNextRow()
-    imgui.TableNextColumn()
-    imgui.TextUnformatted(stamp(line.time))
-    imgui.TableNextColumn()
-    name = _NAMES.get(line.level, str(line.level))
-    if (colour := _COLOURS.get(line.level)) is None:
-        imgui.TextUnformatted(name)
-    else:
-        with coloured(colour):
-            imgui.TextUnformatted(name)
-    imgui.TableNextColumn()
-    imgui.TextUnformatted(line.node)
-    imgui.TableNextColumn()
-    imgui.TextUnformatted(line.text)
+    level, colour = _NAMES.get(line.level, str(line.level)), _COLOURS.get(line.level)
+    cells = (format_stamp(line.time), None), (level, colour), (line.node, None), (line.text, None)
+    for words, cell_colour in cells:
+        imgui.TableNextColumn()
+        with widgets.coloured(cell_colour) if cell_colour else nullcontext():
+            imgui.TextUnformatted(words)

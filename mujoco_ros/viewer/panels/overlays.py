@@ -1,91 +1,89 @@
-"""The window "Overlays", and the drawing of what is ticked in it."""
+"""The panel "Overlays": selects and draws the overlays in the scene."""
 
 import logging
 from collections.abc import Callable
-from typing import ClassVar
 
 import mujoco
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
-from mujoco_ros.viewer.link import SimulatorLink, wrench_sign
+from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.web.page import Unseen
+from mujoco_ros.viewer.web.page import PanelsHidden
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
-_SMALLEST, _LARGEST = 0.01, 1000.0
+_SCALE_RANGE = (0.01, 1000.0)
 
-Draw = Callable[[Scene, Scale], list[mujoco.MjvGeom]]
+Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
 
-class Overlays(Panel):
-    """Draws what is ticked over the scene.
+class OverlaysPanel(Panel):
+    """Draws the selected overlays over the scene.
 
     Attributes:
-        shown: Name of each overlay, and whether it is drawn.
-        scale: How long forces are.
+        shown: Whether each overlay is drawn, by its name.
+        scale: Lengths of the arrows.
     """
 
-    title: ClassVar[str] = "Overlays"
-    place: ClassVar[DockPlace] = DockPlace.LEFT_BELOW
+    title = "Overlays"
+    area = DockArea.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Draw what `state` tells."""
-        super().__init__(state, link)
-        self._draws: dict[str, tuple[Draw, str]] = {
-            "External wrenches": (applied, "What acts by external_wrench,\nat the centre of mass."),
+    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+        super().__init__(state)
+        self._parameters = parameters
+        self._overlays: dict[str, tuple[Draw, str]] = {
+            "External wrenches": (applied, "Wrenches of external_wrench,\nat the centre of mass."),
             "Contact forces": (contacts, "On the second body of each contact."),
-            "Force-torque sensors": (sensed, "As wrench/<name> publishes them."),
-            "References": (Ghost(), "The joints as they are told to be,\nas a ghost."),
-            "Balance": (balance, "Centre of mass and support polygon\nof robots that float."),
+            "Force-torque sensors": (sensed, "As published on wrench/<name>."),
+            "References": (Ghost(), "The robot at its joint references,\nas a ghost."),
+            "Balance": (balance, "Centre of mass and support polygon\nof floating robots."),
         }
-        self.shown = {name: name == "External wrenches" for name in self._draws}
+        self.shown = {name: name == "External wrenches" for name in self._overlays}
         self.scale = Scale()
 
-    @messages.handler
-    def on_update(self, _: messages.UpdateEvent) -> None:
-        """Draw into the viewer's list of geoms, which begins anew with each frame."""
+    def update(self) -> None:
+        """Draw into the viewer's list of geoms, empty at the start of each frame."""
         geoms = self.viewer.extra_geoms
         geoms.clear()
         scene = self._scene()
         if scene is None:
             return
-        for name, (draw, _tip) in self._draws.items():
+        for name, (draw, _tip) in self._overlays.items():
             if not self.shown[name]:
                 continue
             try:
                 geoms += draw(scene, self.scale)
             except Exception:  # would end the viewer
                 self.shown[name] = False
-                _LOG.exception("the overlay '%s' cannot be drawn, and is switched off", name)
+                _LOG.exception("the overlay '%s' failed and is switched off", name)
 
     @messages.handler
-    def on_unseen(self, _: Unseen) -> None:
-        """Draw nothing, as nothing of it would be new."""
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        """Draw nothing: geoms would show a past state."""
         self.viewer.extra_geoms.clear()
 
     def build(self) -> None:
-        """Build the window."""
-        for name, (_draw, tip) in self._draws.items():
+        """Build the checkboxes and the scales."""
+        for name, (_draw, tip) in self._overlays.items():
             _, self.shown[name] = imgui.Checkbox(name, self.shown[name])
             imgui.SetItemTooltip(tip)
-        self.scale.force = _length("Force", self.scale.force, "N")
-        self.scale.torque = _length("Torque", self.scale.torque, "Nm")
+        self.scale.force = _scale_slider("Force", self.scale.force, "N")
+        self.scale.torque = _scale_slider("Torque", self.scale.torque, "Nm")
 
-    def _scene(self) -> Scene | None:
-        """Return what is shown; None while the viewer has not yet the model of the state."""
+    def _scene(self) -> OverlayScene | None:
+        """Return the scene to draw; None until the viewer has the model of the state."""
         state, model = self.state, self.viewer.model
         if (model.nq, model.nbody) != (state.model.nq, state.model.nbody):
             return None
-        self.scale.sensor_sign = wrench_sign(self.link)
-        return Scene(
+        self.scale.sensor_sign = wrench_sign(self._parameters)
+        return OverlayScene(
             model=model,
             data=self.viewer.data,
             layout=state.layout,
@@ -95,15 +93,9 @@ class Overlays(Panel):
         )
 
 
-def _length(label: str, scale: float, unit: str) -> float:
-    """Build a slider of how long something is drawn; return it [m per unit]."""
+def _scale_slider(label: str, scale: float, unit: str) -> float:
+    """Build a slider of the length per unit; return it [m per unit]."""
     imgui.SetNextItemWidth(-imgui.CalcTextSize("Torque").x - 12.0)
-    changed, value = imgui.SliderFloat(
-        label,
-        scale * _MM,
-        _SMALLEST,
-        _LARGEST,
-        f"%.3g mm/{unit}",
-        int(imgui.SliderFlags.Logarithmic),
-    )
+    logarithmic, text_format = int(imgui.SliderFlags.Logarithmic), f"%.3g mm/{unit}"
+    changed, value = imgui.SliderFloat(label, scale * _MM, *_SCALE_RANGE, text_format, logarithmic)
     return value / _MM if changed else scale

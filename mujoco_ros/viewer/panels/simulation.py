@@ -1,147 +1,133 @@
-"""The panel "Simulation": what it does, how fast, and running it."""
+"""The panel "Simulation": run state, speed, resets and keyframes."""
 
 import time
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
-from mujoco_ros.viewer.link import Request, SimulatorLink, ViewerRunState, is_replay
-from mujoco_ros.viewer.panels.achieved import AchievedFactor
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Clients, Request, is_replay
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.formats import format_speed
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import (
-    BAD,
-    FILL,
-    GOOD,
-    WARNING,
-    Column,
-    answer,
-    button,
-    cell,
-    choose,
-    share,
-    table,
-    text,
-)
+from mujoco_ros.viewer.panels.real_time_factor import AchievedFactor
 
-SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
-"""Factors to choose from; 0 is as fast as possible."""
-
-_RUNNING = (ViewerRunState.PLAYING, ViewerRunState.PAUSED)
-_COLOURS = {ViewerRunState.PLAYING: GOOD, ViewerRunState.PAUSED: WARNING}
-_FORM = (Column("label"), Column("value", 1.0))
+_SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
+"""Real-time factors to select; 0 is as fast as possible."""
+_COLOURS = {PLAYING: style.GOOD, PAUSED: style.WARNING}
+_FORM = (("label", 0.0), ("value", 1.0))
 
 
 class SimulationPanel(Panel):
-    """Time, speed, pause, steps, resets and keyframes, and the answer to what was asked last."""
+    """Time, speed, pause, steps, resets and keyframes, and the result of the latest request."""
 
     title = "Simulation"
-    place = DockPlace.LEFT
+    area = DockArea.LEFT
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Show `state`, and act through `link`."""
-        super().__init__(state, link)
+    def __init__(self, state: SharedState, clients: Clients) -> None:
+        super().__init__(state)
+        self._clients, self._simulation = clients, clients.simulation
         self._achieved = AchievedFactor()
         self._steps = 1
         self._keyframe = ""
         self._saves: list[tuple[str, Request]] = []
 
     @property
-    def run_state(self) -> ViewerRunState:
-        """What the simulation does; whether it stands is known sooner than its services tell."""
-        if self.link.run_state not in _RUNNING:
-            return self.link.run_state
-        return ViewerRunState.PAUSED if self.state.paused else ViewerRunState.PLAYING
+    def status(self) -> str:
+        """Run state of the simulation; the shared state reports a pause before the services."""
+        if self._simulation.status not in (PLAYING, PAUSED):
+            return self._simulation.status
+        return PAUSED if self.state.paused else PLAYING
 
     @property
     def keyframes(self) -> list[str]:
-        """Names of the model's keyframes, and of those that were saved here."""
+        """Names of the model's keyframes and of those saved here."""
         model = self.state.model
         names = [model.key(key).name or f"key{key}" for key in range(model.nkey)]
         return list(dict.fromkeys([*names, *(name for name, save in self._saves if save.ok)]))
 
     def update(self) -> None:
-        """Take notice of the time."""
-        self._achieved.note(time.monotonic(), self.state.time)
+        """Measure the real-time factor."""
+        self._achieved.add(time.monotonic(), self.state.time)
 
     def build(self) -> None:
-        """Build what there is to see, and under it what can be done."""
+        """Build the state and the controls below."""
         self._build_state()
         imgui.SeparatorText("Run")
-        self._build_running()
+        self._build_run_controls()
         imgui.SeparatorText("Keyframe")
-        if is_replay(self.link):
-            text("A replay has no keyframes.")
+        if is_replay(self._clients.parameters):
+            widgets.text("A replay has no keyframes.")
         else:
             self._build_keyframes()
-        if self.link.requests:
+        if (request := self._clients.latest_request()) is not None:
             imgui.Separator()
-            answer(self.link.requests[-1])
+            widgets.request_result(request)
 
     def _build_state(self) -> None:
-        run_state, achieved = self.run_state, self._achieved.value
-        if not self.link.reachable:
-            text(f"{self.link.simulator} does not answer", BAD)
-        elif run_state is ViewerRunState.PLAYING and achieved is not None:
-            text(f"{run_state.value} at {achieved:.2f}x", GOOD)
+        status, achieved = self.status, self._achieved.value
+        if not status:
+            widgets.text(f"{self._clients.parameters.simulator} does not answer", style.BAD)
+        elif status == PLAYING and achieved is not None:
+            widgets.text(f"{status} at {achieved:.2f}x", style.GOOD)
         else:
-            text(run_state.value, _COLOURS.get(run_state, BAD))
+            widgets.text(status, _COLOURS.get(status, style.BAD))
         step_ms = 1e3 * self.state.model.opt.timestep
-        text(f"{self.state.time:.3f} s, in steps of {step_ms:g} ms")
+        widgets.text(f"{self.state.time:.3f} s, in steps of {step_ms:g} ms")
 
-    def _build_running(self) -> None:
-        paused = self.run_state is ViewerRunState.PAUSED
-        half = share(2)
-        if paused:
-            if button("Play", width=half, tip="Space"):
-                self.link.play()
-        elif button("Pause", width=half, tip="Space"):
-            self.link.pause()
+    def _build_run_controls(self) -> None:
+        is_paused = self.status == PAUSED
+        half = widgets.equal_width(2)
+        if is_paused:
+            if widgets.button("Play", width=half, tip="Space"):
+                self._simulation.play()
+        elif widgets.button("Pause", width=half, tip="Space"):
+            self._simulation.pause()
         imgui.SameLine()
-        if button("Step", width=half, enabled=paused, tip="Make the steps below\nwhile paused"):
-            self.link.step(self._steps)
-        if button("Reset", width=half, tip="Time and state;\nwhat was spawned stays"):
-            self.link.reset("time", "state")
+        if widgets.button(
+            "Step", width=half, enabled=is_paused, tip="Make the steps below\nwhile paused"
+        ):
+            self._simulation.step(self._steps)
+        if widgets.button("Reset", width=half, tip="Time and state;\nspawned entities stay"):
+            self._simulation.reset("time", "state")
         imgui.SameLine()
-        if button("Reset all", width=half, tip="Time and state;\nwhat was spawned is removed"):
-            self.link.reset()
-        with table("running", _FORM, headed=False) as is_open:
+        if widgets.button(
+            "Reset all", width=half, tip="Time and state;\nspawned entities are removed"
+        ):
+            self._simulation.reset()
+        with widgets.table("running", _FORM, headed=False) as is_open:
             if is_open:
                 self._build_settings()
 
     def _build_settings(self) -> None:
         imgui.TableNextRow()
-        cell("Speed")
-        cell()
-        imgui.SetNextItemWidth(FILL)
-        labels = {speed_label(factor): factor for factor in SPEEDS}
-        chosen = choose("##speed", speed_label(self.state.factor), list(labels))
-        if chosen is not None:
-            self.link.set_speed(labels[chosen])
+        widgets.cell("Speed")
+        widgets.cell()
+        imgui.SetNextItemWidth(style.FILL)
+        labels = {format_speed(factor): factor for factor in _SPEEDS}
+        selected = widgets.combo("##speed", format_speed(self.state.factor), list(labels))
+        if selected is not None:
+            self._simulation.set_speed(labels[selected])
         imgui.TableNextRow()
-        cell("Steps")
-        cell()
-        imgui.SetNextItemWidth(FILL)
+        widgets.cell("Steps")
+        widgets.cell()
+        imgui.SetNextItemWidth(style.FILL)
         _, steps = imgui.InputInt("##steps", self._steps)
         self._steps = min(max(steps, 1), 1_000_000)
 
     def _build_keyframes(self) -> None:
-        imgui.SetNextItemWidth(FILL)
+        imgui.SetNextItemWidth(style.FILL)
         _, self._keyframe = imgui.InputTextWithHint("##keyframe", "name", self._keyframe)
-        third, name = share(3), self._keyframe.strip()
-        if button("Save", width=third, enabled=bool(name), tip="Keep the present state"):
+        third, name = widgets.equal_width(3), self._keyframe.strip()
+        if widgets.button("Save", width=third, enabled=bool(name), tip="Save the present state"):
             self._saves = [(other, save) for other, save in self._saves if other != name]
-            self._saves.append((name, self.link.save_keyframe(name)))
+            self._saves.append((name, self._simulation.save_keyframe(name)))
         imgui.SameLine()
-        if button("Load", width=third, enabled=bool(name), tip="Return to a state"):
-            self.link.load_keyframe(name)
+        if widgets.button("Load", width=third, enabled=bool(name), tip="Return to a saved state"):
+            self._simulation.load_keyframe(name)
         imgui.SameLine()
-        imgui.SetNextItemWidth(FILL)
-        chosen = choose("##keyframes", "Known", self.keyframes)
-        if chosen is not None:
-            self._keyframe = chosen
-
-
-def speed_label(factor: float) -> str:
-    """Return how a factor is written: 1x is as fast as the world, 0 as fast as possible."""
-    return f"{factor:g}x" if factor > 0.0 else "as fast as possible"
+        imgui.SetNextItemWidth(style.FILL)
+        selected = widgets.combo("##keyframes", "Known", self.keyframes)
+        if selected is not None:
+            self._keyframe = selected

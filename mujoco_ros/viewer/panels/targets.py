@@ -1,6 +1,4 @@
-"""Target frames: named, dragged by their handles, and published wherever they are."""
-
-from typing import ClassVar
+"""The panel "Targets": named frames that are dragged in the scene and published."""
 
 import numpy as np
 from mujoco.studio import messages
@@ -8,50 +6,52 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.clients import CommandClient
+from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles
 from mujoco_ros.viewer.gizmo import GizmoFrame
-from mujoco_ros.viewer.link import SimulatorLink
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import WARNING, button, scope, text
+from mujoco_ros.viewer.panels.widgets import button, scope, text
 from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.style import COORDINATE_GAP, WARNING
 
-_SPEED_M = 0.002  # per pixel
-_GAP_PX = 4.0
-_LEAST_M = 1e-6
-"""Less is no change: ImGui's numbers are float32."""
+_SPEED_M = 0.002
+"""Motion per pixel of a dragged coordinate [m]."""
+_MIN_CHANGE_M = 1e-6
+"""Smaller differences are rounding errors of ImGui's float32."""
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-class Targets(Panel):
+class TargetsPanel(Panel):
     """The window "Targets", and the handles of each target in the scene.
 
     Attributes:
-        targets: Where each is, by name, in the order in which they were added.
+        targets: Pose of each target by its name.
     """
 
-    title: ClassVar[str] = "Targets"
-    place: ClassVar[DockPlace] = DockPlace.LEFT_BELOW
+    title = "Targets"
+    area = DockArea.LEFT_BELOW
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Publish through `link`."""
-        super().__init__(state, link)
+    def __init__(self, state: SharedState, commands: CommandClient) -> None:
+        super().__init__(state)
         self.targets: dict[str, GizmoFrame] = {}
-        self._grips: dict[str, DragHandles] = {}
+        self._commands = commands
+        self._handles: dict[str, DragHandles] = {}
         self._name = "target"
 
     def put(self, name: str, frame: GizmoFrame) -> None:
-        """Put a target somewhere, one that is there or a new one, and tell where."""
+        """Add or move a target and publish it."""
         self.targets[name] = frame
-        self.link.publish_target(name, frame.position, frame.quat_wxyz)
+        self._commands.publish_target(name, frame.position, frame.quat_wxyz)
 
     def remove(self, name: str) -> None:
-        """Remove a target, and tell no more of it."""
+        """Remove a target and its topic."""
         del self.targets[name]
-        self._grips.pop(name, None)
-        self.link.remove_target(name)
+        self._handles.pop(name, None)
+        self._commands.remove_target(name)
 
-    def rival(self, name: str) -> str:
-        """Return the target whose topic one of that name would have as well; empty if none has."""
+    def same_topic(self, name: str) -> str:
+        """Return the target whose topic a target named `name` would share; empty if none."""
         token = topic_token(name)
         return next((other for other in self.targets if topic_token(other) == token), "")
 
@@ -65,25 +65,25 @@ class Targets(Panel):
         viewer, size = self.viewer, imgui.GetIO().DisplaySize
         if size.x <= 0 or size.y <= 0:
             return
-        lens = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
         for name, frame in list(self.targets.items()):
-            moved = self._grips.setdefault(name, DragHandles(name)).build(frame, lens)
-            if not moved.is_at(frame):
+            moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
+            if not moved.equals(frame):
                 self.put(name, moved)
 
     def build(self) -> None:
-        """Build the window: a name and a button, and then where each target is."""
+        """Build a field for the name, a button, and the coordinates of each target."""
         imgui.SetNextItemWidth(-imgui.CalcTextSize("Add target").x - 20.0)
         _, self._name = imgui.InputText("##name", self._name)
         imgui.SameLine()
         name = self._name.strip()
-        rival = self.rival(name)
-        tip = "At the selected body,\nor where the camera looks."
-        if button("Add target", enabled=bool(name) and not rival, tip=tip):
-            self.put(name, self._start())
+        other = self.same_topic(name)
+        tip = "At the selected body, or at\nthe look-at point of the camera."
+        if button("Add target", enabled=bool(name) and not other, tip=tip):
+            self.put(name, self._initial_frame())
             self._name = self._next_name(name)
-        if rival not in ("", name):
-            text(f"'{rival}' has the topic of '{name}', target/{topic_token(name)}/pose.", WARNING)
+        if other not in ("", name):
+            text(f"'{other}' has the topic of '{name}', target/{topic_token(name)}/pose.", WARNING)
         for each in list(self.targets):
             with scope(each):
                 self._build_target(each)
@@ -95,38 +95,36 @@ class Targets(Panel):
         imgui.TextUnformatted(f"{name} [m]")
         imgui.SameLine()
         if button("Upright", tip="Align it with the world."):
-            position = self.targets[name].position
-            self.put(name, GizmoFrame(position=position, quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])))
+            self.put(name, GizmoFrame(position=self.targets[name].position, quat_wxyz=_UPRIGHT))
         imgui.SameLine()
         if button("Remove"):
             self.remove(name)
             return
         frame = self.targets[name]
-        width = (imgui.GetContentRegionAvail().x - 2 * _GAP_PX) / 3
+        width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
         position = frame.position.copy()
         for axis, letter in enumerate("xyz"):
             if axis:
-                imgui.SameLine(0.0, _GAP_PX)
+                imgui.SameLine(0.0, COORDINATE_GAP)
             imgui.SetNextItemWidth(width)
             label, shown = f"##{letter}", f"{letter} %.3f"
             _, position[axis] = imgui.DragFloat(label, position[axis], _SPEED_M, 0.0, 0.0, shown)
-        if (np.abs(position - frame.position) > _LEAST_M).any():
+        if (np.abs(position - frame.position) > _MIN_CHANGE_M).any():
             self.put(name, GizmoFrame(position=position, quat_wxyz=frame.quat_wxyz))
 
-    def _start(self) -> GizmoFrame:
-        """Return where a new target begins: at the selected body, or where the camera looks."""
+    def _initial_frame(self) -> GizmoFrame:
+        """Return the pose of the selected body, or the look-at point of the camera."""
         viewer = self.viewer
         body = viewer.perturb.select
         if 0 < body < viewer.model.nbody:
             data = viewer.data
             return GizmoFrame(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
-        upright = np.array([1.0, 0.0, 0.0, 0.0])
-        return GizmoFrame(position=np.array(viewer.camera.lookat), quat_wxyz=upright)
+        return GizmoFrame(position=np.array(viewer.camera.lookat), quat_wxyz=_UPRIGHT)
 
     def _next_name(self, name: str) -> str:
-        """Return a free name that is like this one."""
+        """Return an unused name with the next number."""
         stem = name.rstrip("0123456789")
         number = 2
-        while self.rival(f"{stem}{number}"):
+        while self.same_topic(f"{stem}{number}"):
             number += 1
         return f"{stem}{number}"

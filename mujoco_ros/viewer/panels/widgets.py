@@ -1,47 +1,32 @@
-"""Dear ImGui's blocks, which close what they opened whatever happens inside, and a few widgets."""
+"""Blocks of Dear ImGui as context managers, and widgets that several panels use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager as Block
 from contextlib import contextmanager, nullcontext
-from typing import NamedTuple
+from typing import Any
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
-from mujoco_ros.viewer.link import Request
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.style import BAD, Colour, packed, vec4
 
-Colour = tuple[float, float, float, float]
-
-GOOD: Colour = (0.20, 0.65, 0.32, 1.0)
-WARNING: Colour = (0.87, 0.56, 0.10, 1.0)
-BAD: Colour = (0.88, 0.28, 0.25, 1.0)
-"""Read on a light ground as well as on a dark one."""
-
-FILL = -1.0
-"""Width of an item that takes all the room there is."""
-
-
-class Column(NamedTuple):
-    """A column of a table: as wide as what is in it, or its share of the room that is left."""
-
-    label: str
-    share: float = 0.0
+Column = tuple[str, float]
+"""Label, and share of the remaining width; 0 fits the contents."""
 
 
 @contextmanager
 def table(
-    name: str,
-    columns: Sequence[Column],
-    *,
-    headed: bool = True,
-    height: float = 0.0,
+    name: str, columns: Sequence[Column], *, headed: bool = True, height: float = 0.0
 ) -> Iterator[bool]:
-    """Build a table; yield whether it is seen.
+    """Build a table; yield whether it is visible.
 
     Args:
         name: Its identifier in the window.
         columns: From left to right.
-        headed: Whether there is a row of labels, which stays while the rest is scrolled.
-        height: 0 for that of its rows, else it scrolls; negative counts from the end of the window.
+        headed: Whether there is a row of labels, which stays while the rows scroll.
+        height: 0 for the height of the rows, else the rows scroll; negative counts from the end of
+            the window.
     """
     flags = int(imgui.TableFlags.SizingFixedFit)
     flags |= int(imgui.TableFlags.RowBg if headed else imgui.TableFlags.NoPadOuterX)
@@ -49,32 +34,92 @@ def table(
         flags |= int(imgui.TableFlags.BordersInnerV) | int(imgui.TableFlags.PadOuterX)
     if height:
         flags |= int(imgui.TableFlags.ScrollY)
-    is_open = imgui.BeginTable(f"##{name}", len(columns), flags, imgui.Vec2(0.0, height))
-    try:
-        if is_open:
-            for label, share in columns:
-                stretches = imgui.TableColumnFlags.WidthStretch
-                kind = stretches if share else imgui.TableColumnFlags.WidthFixed
-                imgui.TableSetupColumn(label, int(kind), share)
-            if headed:
-                imgui.TableSetupScrollFreeze(0, 1)
-                imgui.TableHeadersRow()
+    begun = imgui.BeginTable(f"##{name}", len(columns), flags, imgui.Vec2(0.0, height))
+    with _block(begun, imgui.EndTable) as is_open:
+        for label, share in columns if is_open else ():
+            kinds = imgui.TableColumnFlags
+            kind = kinds.WidthStretch if share else kinds.WidthFixed
+            imgui.TableSetupColumn(label, int(kind), share)
+        if is_open and headed:
+            imgui.TableSetupScrollFreeze(0, 1)
+            imgui.TableHeadersRow()
         yield is_open
+
+
+def tabs(name: str) -> Block[bool]:
+    """Build a row of tabs; yield whether it is visible."""
+    return _block(imgui.BeginTabBar(f"##{name}"), imgui.EndTabBar)
+
+
+def tab(label: str) -> Block[bool]:
+    """Build one tab; yield whether it is selected."""
+    return _block(imgui.BeginTabItem(label), imgui.EndTabItem)
+
+
+def popup(name: str) -> Block[bool]:
+    """Build a popup, which a click beside it closes; yield whether it is open."""
+    return _block(imgui.BeginPopup(name), imgui.EndPopup)
+
+
+def tree(label: str) -> Block[bool]:
+    """Build a tree node; yield whether it is open."""
+    return _block(imgui.TreeNode(label), imgui.TreePop)
+
+
+def plot(name: str, width: float, height: float, flags: int = 0) -> Block[bool]:
+    """Build a plot; yield whether it is visible."""
+    return _block(implot.BeginPlot(name, imgui.Vec2(width, height), flags), implot.EndPlot)
+
+
+def child(name: str, width: float = 0.0, height: float = 0.0) -> Block[bool]:
+    """Build a part of the window that scrolls on its own, 0 fills; yield whether it is visible."""
+    return _block(
+        imgui.BeginChild(f"##{name}", imgui.Vec2(width, height)), imgui.EndChild, always=True
+    )
+
+
+def group() -> Block[None]:
+    """Build items that a row takes as one."""
+    return _block(imgui.BeginGroup(), imgui.EndGroup, always=True)
+
+
+def scope(name: str) -> Block[None]:
+    """Distinguish the labels inside from equal labels elsewhere in the window."""
+    return _block(imgui.PushID(name), imgui.PopID, always=True)
+
+
+def disabled(condition: bool) -> Block[None]:
+    """Disable the widgets inside if the condition holds."""
+    return _block(imgui.BeginDisabled(condition), imgui.EndDisabled, always=True)
+
+
+def coloured(colour: Colour) -> Block[None]:
+    """Colour the text inside."""
+    return _block(
+        imgui.PushStyleColor(imgui.Col.Text, vec4(colour)), imgui.PopStyleColor, always=True
+    )
+
+
+@contextmanager
+def _block(begun: Any, end: Callable[[], object], *, always: bool = False) -> Iterator[Any]:
+    """Yield `begun`; a block that is not open has no end, except those that `always` have one."""
+    try:
+        yield begun
     finally:
-        if is_open:
-            imgui.EndTable()
+        if begun or always:
+            end()
 
 
 def cell(text: str = "") -> None:
-    """Go to the next cell, and write there in line with fields beside it."""
+    """Go to the next cell and write text, aligned with fields in the row."""
     imgui.TableNextColumn()
     if text:
         imgui.AlignTextToFramePadding()
         imgui.TextUnformatted(text)
 
 
-def number(text: str) -> None:
-    """Go to the next cell, and write there from the right."""
+def number_cell(text: str) -> None:
+    """Go to the next cell and write text, aligned to the right."""
     imgui.TableNextColumn()
     room = imgui.GetContentRegionAvail().x - imgui.CalcTextSize(text).x
     if room > 0.0:
@@ -83,85 +128,19 @@ def number(text: str) -> None:
     imgui.TextUnformatted(text)
 
 
-@contextmanager
-def scope(name: str) -> Iterator[None]:
-    """Let labels inside be others than the same labels elsewhere."""
-    imgui.PushID(name)
-    try:
-        yield
-    finally:
-        imgui.PopID()
+def visible_rows(count: int) -> Iterator[int]:
+    """Yield the indices of the visible rows of a long table."""
+    clipper = imgui.ListClipper()
+    clipper.Begin(count)
+    while clipper.Step():
+        yield from range(clipper.DisplayStart, clipper.DisplayEnd)
 
 
-@contextmanager
-def disabled(if_: bool) -> Iterator[None]:
-    """Grey out what is inside, unless the condition is false."""
-    imgui.BeginDisabled(if_)
-    try:
-        yield
-    finally:
-        imgui.EndDisabled()
-
-
-@contextmanager
-def coloured(colour: Colour, what: imgui.Col = imgui.Col.Text) -> Iterator[None]:
-    """Colour the text inside, or something else of it."""
-    imgui.PushStyleColor(what, imgui.Vec4(*colour))
-    try:
-        yield
-    finally:
-        imgui.PopStyleColor()
-
-
-@contextmanager
-def child(name: str, width: float = 0.0, height: float = 0.0) -> Iterator[bool]:
-    """Build a part of the window that scrolls on its own; yield whether it is seen.
-
-    Args:
-        name: Its identifier in the window.
-        width: 0 for all that is left; negative leaves so much.
-        height: Likewise.
-    """
-    is_seen = imgui.BeginChild(f"##{name}", imgui.Vec2(width, height))
-    try:
-        yield is_seen
-    finally:
-        imgui.EndChild()
-
-
-@contextmanager
-def tabs(name: str) -> Iterator[bool]:
-    """Build a row of tabs; yield whether it is seen."""
-    is_open = imgui.BeginTabBar(f"##{name}")
-    try:
-        yield is_open
-    finally:
-        if is_open:
-            imgui.EndTabBar()
-
-
-@contextmanager
-def tab(label: str) -> Iterator[bool]:
-    """Build one tab; yield whether it is the chosen one."""
-    is_open = imgui.BeginTabItem(label)
-    try:
-        yield is_open
-    finally:
-        if is_open:
-            imgui.EndTabItem()
-
-
-def choose(label: str, present: str, choices: Sequence[str]) -> str | None:
-    """Build a field with a list to choose from; return what was chosen in this frame.
-
-    Args:
-        label: Beside the field.
-        present: What the field shows; need not be a choice.
-        choices: What can be chosen.
-    """
-    shown = list(choices) if present in choices else [present, *choices]
-    changed, chosen = imgui.Combo(label, shown.index(present), shown)
-    return shown[chosen] if changed else None
+def combo(label: str, present: str, choices: Sequence[str]) -> str | None:
+    """Build a drop-down list that shows `present`; return the item selected in this frame."""
+    items = list(choices) if present in choices else [present, *choices]
+    changed, index = imgui.Combo(label, items.index(present), items)
+    return items[index] if changed else None
 
 
 def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "") -> bool:
@@ -174,7 +153,7 @@ def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "
 
 
 def text(words: str, colour: Colour | None = None) -> None:
-    """Write, over as many lines as it takes."""
+    """Write text and wrap it at the edge of the window."""
     with coloured(colour) if colour else nullcontext():
         imgui.PushTextWrapPos(0.0)
         try:
@@ -183,14 +162,13 @@ def text(words: str, colour: Colour | None = None) -> None:
             imgui.PopTextWrapPos()
 
 
-def bar(value: float, limit: float, label: str) -> None:
-    """Build a bar from the middle to either side, red where the limit is reached.
+def request_result(request: Request) -> None:
+    """Write a request and its result."""
+    text(request.summary, BAD if request.ok is False else None)
 
-    Args:
-        value: How long it is, and to which side.
-        limit: What is a full half; without a bar if that is not finite.
-        label: Written over it.
-    """
+
+def bar(value: float, limit: float, label: str) -> None:
+    """Build a bar from the middle to either side, red at `limit`; no bar without a limit."""
     corner, height = imgui.GetCursorScreenPos(), imgui.GetFrameHeight()
     width = max(imgui.GetContentRegionAvail().x, 1.0)
     draw = imgui.GetWindowDrawList()
@@ -200,8 +178,8 @@ def bar(value: float, limit: float, label: str) -> None:
         share = min(1.0, max(-1.0, value / limit))
         middle = corner.x + 0.5 * width
         left, end = sorted((middle, middle + 0.5 * width * share))
-        full = imgui.GetColorU32(imgui.Vec4(*BAD))
-        colour = full if abs(share) > 0.99 else imgui.GetColorU32(imgui.Col.PlotHistogram)
+        is_full = abs(share) > 0.99
+        colour = packed(BAD) if is_full else imgui.GetColorU32(imgui.Col.PlotHistogram)
         draw.AddRectFilled(imgui.Vec2(left, corner.y + 2.0), imgui.Vec2(end, bottom - 2.0), colour)
     size = imgui.CalcTextSize(label)
     start = imgui.Vec2(right - size.x - 4.0, corner.y + 0.5 * (height - size.y))
@@ -209,61 +187,15 @@ def bar(value: float, limit: float, label: str) -> None:
     imgui.Dummy(imgui.Vec2(width, height))
 
 
-def share(parts: int) -> float:
-    """Return the width of each of so many items in a row that fill what is left of it."""
-    gaps = (parts - 1) * imgui.GetStyle().ItemSpacing.x
-    return max(float(imgui.GetContentRegionAvail().x - gaps) / parts, 1.0)
+def equal_width(count: int) -> float:
+    """Return the width of each of `count` equal items that fill the row."""
+    gaps = (count - 1) * imgui.GetStyle().ItemSpacing.x
+    return max(float(imgui.GetContentRegionAvail().x - gaps) / count, 1.0)
 
 
-def answer(request: Request) -> None:
-    """Write what was asked for, and what became of it."""
-    text(request.line, BAD if request.ok is False else None)
-
-
-def room_for(label: str) -> bool:
-    """Whether a button or a box of that label fits in the row behind the item before."""
+def fits_in_row(label: str) -> bool:
+    """Return whether a button with that label fits into the row after the last item."""
     style = imgui.GetStyle()
     width = imgui.CalcTextSize(label).x + 2.0 * style.FramePadding.x
     end = imgui.GetWindowPos().x + imgui.GetWindowWidth() - style.WindowPadding.x
     return bool(imgui.GetItemRectMax().x + style.ItemSpacing.x + width <= end)
-
-
-def rows(count: int) -> Iterator[int]:
-    """Yield the numbers of those rows of a long table that are seen."""
-    clipper = imgui.ListClipper()
-    clipper.Begin(count)
-    while clipper.Step():
-        yield from range(clipper.DisplayStart, clipper.DisplayEnd)
-
-
-@contextmanager
-def popup(name: str) -> Iterator[bool]:
-    """Build what was opened by that name, until somebody clicks beside it; yield whether it is."""
-    is_open = imgui.BeginPopup(name)
-    try:
-        yield is_open
-    finally:
-        if is_open:
-            imgui.EndPopup()
-
-
-@contextmanager
-def tree(label: str) -> Iterator[bool]:
-    """Build something that folds; yield whether it is unfolded."""
-    is_open = imgui.TreeNode(label)
-    try:
-        yield is_open
-    finally:
-        if is_open:
-            imgui.TreePop()
-
-
-@contextmanager
-def plot(name: str, width: float, height: float, flags: int = 0) -> Iterator[bool]:
-    """Build a plot; yield whether it is seen."""
-    is_open = implot.BeginPlot(name, imgui.Vec2(width, height), flags)
-    try:
-        yield is_open
-    finally:
-        if is_open:
-            implot.EndPlot()

@@ -1,1 +1,1 @@
-"""The viewer's ROS node."""
+"""The viewer's ROS node and its clients."""

@@ -1,4 +1,4 @@
-"""Running the simulation by the simulator's services, and knowing what it does."""
+"""Run state of the simulation, polled and set by services of the simulator."""
 
 from typing import Any
 
@@ -11,156 +11,163 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
-from mujoco_ros.viewer.link import Request, ViewerRunState
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
+from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 _PREFIX = "simulation_interfaces_prefix"
+_DEFAULT_PREFIX = "~/"
 _POLL_S = 1.0
 _SCOPES = {
     "time": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_TIME,
     "state": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_STATE,
     "spawned": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_SPAWNED,
 }
-_STATES = {
-    getattr(SimulationState, f"STATE_{state.name}"): state
-    for state in ViewerRunState
-    if hasattr(SimulationState, f"STATE_{state.name}")
+_NO_WORLD = "no world"
+_STATUS = {
+    getattr(SimulationState, f"STATE_{status.upper().replace(' ', '_')}", None): status
+    for status in ("stopped", PLAYING, PAUSED, "quitting", _NO_WORLD, "loading world")
 }
+"""Distributions differ in the states of SimulationState."""
 
 
 class RunStateClient:
-    """Asks what the simulation does, once a second and after each change, and changes it.
+    """Polls the run state once a second and after each change, and changes it.
 
-    All of it belongs to the executor's thread.
+    Any thread may call the methods that return a request.
 
     Attributes:
-        state: What it does.
+        status: ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond.
     """
 
     def __init__(
-        self, asker: ServiceCaller, parameters: SimulatorParameters, simulator: str
+        self, caller: ServiceCaller, requests: Requests, parameters: SimulatorParameters
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            asker: Calls services.
-            parameters: Those of the simulator.
-            simulator: Full name of its node.
-        """
-        self.state = ViewerRunState.UNKNOWN
-        self._asker, self._parameters, self._simulator = asker, parameters, simulator
-        self._prefix = "~/"
+        """Use the services of the node that has the `parameters`."""
+        self.status = ""
+        self._caller, self._requests, self._parameters = caller, requests, parameters
+        self._prefix = _DEFAULT_PREFIX
         self._poll_at = 0.0
-        self._asking = False
-
-    @property
-    def reachable(self) -> bool:
-        """Whether the simulator answered when it was asked last."""
-        return self.state is not ViewerRunState.UNKNOWN
+        self._is_polling = False
 
     def tick(self, now: float) -> None:
-        """Ask for the state, if it is time to; `now` is monotonic [s]."""
-        if now < self._poll_at or self._asking:
+        """Poll the state when due; `now` is monotonic [s]."""
+        if now < self._poll_at or self._is_polling:
             return
         self._poll_at = now + _POLL_S
-        self._asking = True
-        if self.reachable:
-            self._ask_state()
-        else:  # it is not known yet what its services are called
-            self._asker.ask(
+        self._is_polling = True
+        if self.status:
+            self._poll()
+        else:  # the names of the services depend on a parameter
+            self._caller.ask(
                 GetParameters,
-                f"{self._simulator}/get_parameters",
+                f"{self._parameters.simulator}/get_parameters",
                 GetParameters.Request(names=[_PREFIX]),
-                self._found,
-                self._lost,
+                self._on_prefix,
+                self._on_timeout,
                 twice=True,
             )
 
-    def go(self, state: ViewerRunState, request: Request) -> None:
-        """Play, pause or stop."""
-        wanted = simulation_interfaces.srv.SetSimulationState.Request()
-        wanted.state.state = getattr(SimulationState, f"STATE_{state.name}")
-        self._ask("SetSimulationState", wanted, request)
+    def play(self) -> Request:
+        """Start or continue the simulation."""
+        return self._set_state("play", SimulationState.STATE_PLAYING)
 
-    def step(self, steps: int, request: Request) -> None:
-        """Make steps."""
-        wanted = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
-        self._ask("StepSimulation", wanted, request)
+    def pause(self) -> Request:
+        """Pause the simulation."""
+        return self._set_state("pause", SimulationState.STATE_PAUSED)
 
-    def reset(self, scopes: tuple[str, ...], request: Request) -> None:
-        """Reset what is named, or everything."""
-        wrong = [scope for scope in scopes if scope not in _SCOPES]
-        if wrong:
-            known = ", ".join(_SCOPES)
-            request.settle(False, f"'{wrong[0]}' cannot be reset; these can: {known}")
-            return
-        wanted = simulation_interfaces.srv.ResetSimulation.Request()
-        wanted.scope = sum(_SCOPES[scope] for scope in set(scopes))
-        self._ask("ResetSimulation", wanted, request)
+    def step(self, steps: int = 1) -> Request:
+        """Advance a paused simulation by `steps` steps."""
+        message = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
+        return self._submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
 
-    def keyframe(self, service: str, name: str, request: Request) -> None:
-        """Name a keyframe, and then save or load it by that service."""
+    def reset(self, *scopes: str) -> Request:
+        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
+        name = " ".join(("reset", *scopes))
+        unknown = [scope for scope in scopes if scope not in _SCOPES]
+        if unknown:
+            reason = f"'{unknown[0]}' cannot be reset; these can: {', '.join(_SCOPES)}"
+            return self._requests.submit(name, lambda request: request.complete(False, reason))
+        message = simulation_interfaces.srv.ResetSimulation.Request()
+        message.scope = sum(_SCOPES[scope] for scope in set(scopes))
+        return self._submit(name, "ResetSimulation", message)
 
-        def named(ok: bool, reason: str) -> None:
-            if not ok:
-                request.settle(False, reason)
-                return
-            self._asker.ask(
-                Trigger,
-                f"{self._simulator}/{service}",
-                Trigger.Request(),
-                answered,
-                lambda reason: request.settle(False, reason),
-            )
+    def save_keyframe(self, name: str) -> Request:
+        """Save the present state as a keyframe."""
+        return self._keyframe("save", name)
 
-        def answered(response: Trigger.Response) -> None:
-            request.settle(response.success, response.message)
-            self._poll_at = 0.0
+    def load_keyframe(self, name: str) -> Request:
+        """Load a keyframe of the model or a saved one."""
+        return self._keyframe("load", name)
 
-        self._parameters.set({"active_keyframe": name}, named)
+    def set_speed(self, factor: float) -> Request:
+        """Set the real-time factor; 0 is as fast as possible."""
+        name = "rate" if is_replay(self._parameters) else "real_time_factor"
+        return self._parameters.set({name: float(factor)})
 
-    def _ask(self, interface: str, wanted: Any, request: Request) -> None:
+    def _set_state(self, name: str, state: int) -> Request:
+        message = simulation_interfaces.srv.SetSimulationState.Request()
+        message.state.state = state
+        return self._submit(name, "SetSimulationState", message)
+
+    def _submit(self, name: str, interface: str, message: Any) -> Request:
         """Call a service of simulation_interfaces."""
 
-        def answered(response: Any) -> None:
-            result = response.result
-            request.settle(result.result == result.RESULT_OK, result.error_message)
-            self._poll_at = 0.0
+        def send(request: Request) -> None:
+            def on_response(response: Any) -> None:
+                result = response.result
+                request.complete(result.result == result.RESULT_OK, result.error_message)
+                self._poll_at = 0.0
 
-        kind = getattr(simulation_interfaces.srv, interface)
-        self._asker.ask(
-            kind,
-            self._name(interface),
-            wanted,
-            answered,
-            lambda reason: request.settle(False, reason),
-        )
+            kind = getattr(simulation_interfaces.srv, interface)
+            service = self._service(interface)
+            self._caller.ask(kind, service, message, on_response, request.fail)
 
-    def _name(self, interface: str) -> str:
-        """Return the full name of a service of simulation_interfaces."""
-        namespace, _, node = self._simulator.rpartition("/")
-        return str(
-            expand_topic_name(self._prefix + service_name(interface), node, namespace or "/")
-        )
+        return self._requests.submit(name, send)
 
-    def _found(self, response: GetParameters.Response) -> None:
-        """Ask for the state of a simulator that has just been found."""
-        values = [parameter_value_to_python(value) for value in response.values]
-        self._prefix = next((value for value in values if value is not None), "~/")
-        self._ask_state()
+    def _keyframe(self, action: str, name: str) -> Request:
+        """Set the parameter with the name of the keyframe, then save or load it."""
 
-    def _ask_state(self) -> None:
+        def send(request: Request) -> None:
+            def on_response(response: Trigger.Response) -> None:
+                request.complete(response.success, response.message)
+                self._poll_at = 0.0
+
+            def on_named(ok: bool, reason: str) -> None:
+                if not ok:
+                    request.fail(reason)
+                    return
+                service = f"{self._parameters.simulator}/{action}_keyframe"
+                self._caller.ask(Trigger, service, Trigger.Request(), on_response, request.fail)
+
+            self._parameters.send({"active_keyframe": name}, on_named)
+
+        return self._requests.submit(f"{action} keyframe '{name}'", send)
+
+    def _service(self, interface: str) -> str:
+        namespace, _, node = self._parameters.simulator.rpartition("/")
+        name = self._prefix + service_name(interface)
+        return str(expand_topic_name(name, node, namespace or "/"))
+
+    def _poll(self) -> None:
         kind = simulation_interfaces.srv.GetSimulationState
-        name = self._name("GetSimulationState")
-        self._asker.ask(kind, name, kind.Request(), self._told, self._lost, twice=True)
+        service = self._service("GetSimulationState")
+        self._caller.ask(
+            kind, service, kind.Request(), self._on_state, self._on_timeout, twice=True
+        )
 
-    def _told(self, response: Any) -> None:
-        self._asking = False
-        if not self.reachable:
+    def _on_prefix(self, response: GetParameters.Response) -> None:
+        values = [parameter_value_to_python(value) for value in response.values]
+        self._prefix = next((value for value in values if value is not None), _DEFAULT_PREFIX)
+        self._poll()
+
+    def _on_state(self, response: Any) -> None:
+        self._is_polling = False
+        if not self.status:
             self._parameters.fetch()
-        self.state = _STATES.get(response.state.state, ViewerRunState.NO_WORLD)
+        self.status = _STATUS.get(response.state.state, _NO_WORLD)
 
-    def _lost(self, _reason: str) -> None:
-        self._asking = False
-        self.state = ViewerRunState.UNKNOWN
-        self._parameters.forget()
+    def _on_timeout(self, _reason: str) -> None:
+        self._is_polling = False
+        self.status = ""
+        self._parameters.clear()

@@ -1,8 +1,8 @@
-"""Nodes whose state machine is offered with lifecycle_msgs: who they are, where, and what next."""
+"""State machines of nodes with the lifecycle_msgs services."""
 
-from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from lifecycle_msgs.msg import TransitionDescription, TransitionEvent
 from lifecycle_msgs.srv import ChangeState, GetAvailableStates, GetAvailableTransitions, GetState
@@ -12,177 +12,144 @@ from rclpy.subscription import Subscription
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.viewer.link import ControllerInfo, Edge, Happened, Request
+from mujoco_ros.viewer.clients import ControllerInfo, Request, TransitionInfo
+from mujoco_ros.viewer.ros.requests import Requests
 
-_LOOK_S = 1.0
-_ASK_S = 2.0
-_CHANGE = "lifecycle_msgs/srv/ChangeState"
-_KEPT_EVENTS = 50
+_DISCOVERY_S = 1.0
+_POLL_S = 2.0
+_CHANGE_STATE = "lifecycle_msgs/srv/ChangeState"
+_EVENT_CAPACITY = 50
 
 
 @dataclass
-class _Found:
-    """A state machine as far as it is known."""
-
-    subscription: Subscription | None = None
-    state: str = ""
-    states: tuple[str, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    available: tuple[str, ...] = ()
-    events: deque[Happened] = field(default_factory=lambda: deque(maxlen=_KEPT_EVENTS))
-    ask_at: float = 0.0
+class _Machine:
+    subscription: Subscription
+    poll_at: float = 0.0
 
 
 class StateMachines:
-    """Looks for state machines, follows them and changes them, all in the executor's thread.
+    """Discovers state machines and monitors them; any thread may call `change_state`.
 
     Attributes:
-        known: Each by the full name of its node; replaced as a whole, so that other threads may
+        known: Each by the full name of its node; replaced, never changed, so that any thread may
             read it.
     """
 
-    def __init__(self, node: Node, asker: ServiceCaller, endpoints: Endpoints) -> None:
-        """Know of none yet."""
+    def __init__(
+        self, node: Node, caller: ServiceCaller, requests: Requests, endpoints: Endpoints
+    ) -> None:
         self.known: Mapping[str, ControllerInfo] = {}
-        self._node, self._asker, self._endpoints = node, asker, endpoints
-        self._machines: dict[str, _Found] = {}
-        self._look_at = 0.0
+        self._node, self._caller, self._requests = node, caller, requests
+        self._endpoints = endpoints
+        self._machines: dict[str, _Machine] = {}
+        self._discover_at = 0.0
 
     def tick(self, now: float) -> None:
-        """Look for machines and ask where they are, if it is time to; `now` is monotonic [s]."""
-        if now >= self._look_at:
-            self._look_at = now + _LOOK_S
-            self._look()
+        """Discover and poll state machines when due; `now` is monotonic [s]."""
+        if now >= self._discover_at:
+            self._discover_at = now + _DISCOVERY_S
+            self._discover()
         for name, machine in self._machines.items():
-            if now >= machine.ask_at:
-                machine.ask_at = now + _ASK_S
-                self._ask_graph(name, machine)
-                self._ask(name, machine)
+            if now >= machine.poll_at:
+                machine.poll_at = now + _POLL_S
+                self._poll(name)
 
-    def change(self, name: str, transition: str, request: Request) -> None:
-        """Have a machine take a transition."""
-        machine = self._machines.get(name)
-        if machine is None:
-            known = ", ".join(self._machines) or "none"
-            request.settle(False, f"there is no state machine '{name}'; there are: {known}")
-            return
-        wanted = ChangeState.Request()
-        wanted.transition.label = transition
-
-        def answered(response: ChangeState.Response) -> None:
-            machine.ask_at = 0.0
-            if response.success:
-                request.settle(True)
-                return
-            offered = ", ".join(machine.available) or "nothing"
-            request.settle(False, f"refused in state '{machine.state}', which offers {offered}")
-
-        self._asker.ask(
-            ChangeState,
-            f"{name}/change_state",
-            wanted,
-            answered,
-            lambda reason: request.settle(False, reason),
+    def change_state(self, controller: str, transition: str) -> Request:
+        """Request a transition of the node with the full name `controller`."""
+        return self._requests.submit(
+            f"{controller}: {transition}",
+            lambda request: self._change_state(controller, transition, request),
         )
 
-    def _look(self) -> None:
-        """Follow machines that have come, and forget those that have gone."""
-        there = {
+    def _change_state(self, name: str, transition: str, request: Request) -> None:
+        if name not in self._machines:
+            known = ", ".join(self._machines) or "none"
+            request.fail(f"there is no state machine '{name}'; there are: {known}")
+            return
+        message = ChangeState.Request()
+        message.transition.label = transition
+
+        def on_response(response: ChangeState.Response) -> None:
+            self._poll_soon(name)
+            if response.success or name not in self.known:
+                request.complete(response.success)
+                return
+            machine = self.known[name]
+            available = ", ".join(machine.available) or "nothing"
+            request.fail(f"refused in state '{machine.state}', which offers {available}")
+
+        self._caller.ask(ChangeState, f"{name}/change_state", message, on_response, request.fail)
+
+    def _discover(self) -> None:
+        """Add the machines that appeared and remove those that disappeared."""
+        present = {
             service.removesuffix("/change_state")
             for service, kinds in self._node.get_service_names_and_types()
-            if service.endswith("/change_state") and _CHANGE in kinds
+            if service.endswith("/change_state") and _CHANGE_STATE in kinds
         }
-        for name in self._machines.keys() - there:
-            gone = self._machines.pop(name)
-            self._asker.forget(f"{name}/")
-            if gone.subscription is not None:
-                self._endpoints.close(gone.subscription)
-        for name in there - self._machines.keys():
-            self._follow(name)
-        self._show()
+        for name in self._machines.keys() - present:
+            self._caller.forget(f"{name}/")
+            self._endpoints.close(self._machines.pop(name).subscription)
+        self.known = {name: info for name, info in self.known.items() if name in present}
+        for name in sorted(present - self._machines.keys()):
+            self._add(name)
 
-    def _follow(self, name: str) -> None:
-        machine = self._machines[name] = _Found()
+    def _add(self, name: str) -> None:
+        def on_event(event: TransitionEvent) -> None:
+            past = self.known[name].events[1 - _EVENT_CAPACITY :] if name in self.known else ()
+            events = (*past, (event.timestamp * 1e-9, _transition_info(event)))
+            self._update(name, state=event.goal_state.label, events=events)
+            self._poll_soon(name)
 
-        def happened(event: TransitionEvent) -> None:
-            machine.events.append(
-                Happened(
-                    time=event.timestamp * 1e-9,
-                    transition=event.transition.label,
-                    start=event.start_state.label,
-                    goal=event.goal_state.label,
-                )
+        self.known = {**self.known, name: ControllerInfo(name=name)}
+        self._machines[name] = _Machine(
+            self._endpoints.subscription(
+                TransitionEvent, f"{name}/transition_event", on_event, RELIABLE
             )
-            machine.state = event.goal_state.label
-            machine.ask_at = 0.0
-            self._show()
-
-        machine.subscription = self._endpoints.subscription(
-            TransitionEvent, f"{name}/transition_event", happened, RELIABLE
         )
 
-    def _ask_graph(self, name: str, machine: _Found) -> None:
-        """Ask for what of a machine never changes, unless that is known."""
+    def _poll_soon(self, name: str) -> None:
+        if name in self._machines:
+            self._machines[name].poll_at = 0.0
 
-        def listed(response: GetAvailableStates.Response) -> None:
-            machine.states = tuple(state.label for state in response.available_states)
-            self._show()
+    def _poll(self, name: str) -> None:
+        """Request the active state, and the graph, which never changes, until it arrives."""
 
-        def drawn(response: GetAvailableTransitions.Response) -> None:
-            machine.edges = tuple(_edges(response.available_transitions))
-            self._show()
+        def on_states(response: GetAvailableStates.Response) -> None:
+            self._update(name, states=tuple(state.label for state in response.available_states))
 
-        if not machine.states:
-            self._asker.ask(
-                GetAvailableStates,
-                f"{name}/get_available_states",
-                GetAvailableStates.Request(),
-                listed,
-            )
-        if not machine.edges:
-            self._asker.ask(
-                GetAvailableTransitions,
-                f"{name}/get_transition_graph",
-                GetAvailableTransitions.Request(),
-                drawn,
-            )
+        def on_graph(response: GetAvailableTransitions.Response) -> None:
+            self._update(name, transitions=_transition_infos(response.available_transitions))
 
-    def _ask(self, name: str, machine: _Found) -> None:
-        """Ask where a machine is, and where it can go from there."""
+        def on_state(response: GetState.Response) -> None:
+            self._update(name, state=response.current_state.label)
 
-        def told(response: GetState.Response) -> None:
-            machine.state = response.current_state.label
-            self._show()
+        def on_available(response: GetAvailableTransitions.Response) -> None:
+            transitions = _transition_infos(response.available_transitions)
+            labels = dict.fromkeys(transition.label for transition in transitions)
+            self._update(name, available=tuple(labels))
 
-        def offered(response: GetAvailableTransitions.Response) -> None:
-            edges = _edges(response.available_transitions)
-            machine.available = tuple(dict.fromkeys(edge.label for edge in edges))
-            self._show()
+        if not self.known[name].states:
+            self._get(GetAvailableStates, f"{name}/get_available_states", on_states)
+        if not self.known[name].transitions:
+            self._get(GetAvailableTransitions, f"{name}/get_transition_graph", on_graph)
+        self._get(GetState, f"{name}/get_state", on_state)
+        self._get(GetAvailableTransitions, f"{name}/get_available_transitions", on_available)
 
-        self._asker.ask(GetState, f"{name}/get_state", GetState.Request(), told)
-        self._asker.ask(
-            GetAvailableTransitions,
-            f"{name}/get_available_transitions",
-            GetAvailableTransitions.Request(),
-            offered,
-        )
+    def _get(self, kind: Any, service: str, on_response: Callable[[Any], None]) -> None:
+        """Call a service without arguments."""
+        self._caller.ask(kind, service, kind.Request(), on_response)
 
-    def _show(self) -> None:
-        self.known = {
-            name: ControllerInfo(
-                name=name,
-                state=machine.state,
-                states=machine.states,
-                edges=machine.edges,
-                available=machine.available,
-                events=tuple(machine.events),
-            )
-            for name, machine in sorted(self._machines.items())
-        }
+    def _update(self, name: str, **changes: Any) -> None:
+        if name in self.known:
+            self.known = {**self.known, name: replace(self.known[name], **changes)}
 
 
-def _edges(transitions: Iterable[TransitionDescription]) -> list[Edge]:
-    return [
-        Edge(each.transition.label, each.start_state.label, each.goal_state.label)
-        for each in transitions
-    ]
+def _transition_info(message: TransitionDescription | TransitionEvent) -> TransitionInfo:
+    return TransitionInfo(
+        message.transition.label, message.start_state.label, message.goal_state.label
+    )
+
+
+def _transition_infos(messages: Iterable[TransitionDescription]) -> tuple[TransitionInfo, ...]:
+    return tuple(map(_transition_info, messages))

@@ -1,4 +1,4 @@
-"""Images of cameras, made small: the newest of each that is watched."""
+"""Downsampled camera images of the subscribed cameras."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -10,90 +10,85 @@ from sensor_msgs.msg import Image
 
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.viewer.link import Thumbnail
+from mujoco_ros.viewer.clients import CameraKey, Thumbnail
 
-_LARGEST = 320
-"""Pixels in a row of a picture, at most."""
+_MAX_WIDTH = 320
+"""Width of a thumbnail [px]."""
 _PERIOD_S = 0.1
-
-Key = tuple[str, str]
+"""Images arrive at the rate of the camera and are deserialized at most this often."""
 
 
 @dataclass
-class _Watched:
-    """A camera that is looked at: its topic, and the image that nobody has unpacked yet."""
-
+class _SubscribedCamera:
     subscription: Subscription
-    raw: bytes | None = None
-    unpack_at: float = 0.0
+    serialized: bytes | None = None
+    due_at: float = 0.0
 
 
-class Thumbnails:
-    """Subscribes to images while they are watched, all of it in the executor's thread.
-
-    Images come as fast as the camera makes them, and are unpacked as fast as people see.
+class ThumbnailSubscriber:
+    """Subscribes to camera images; any thread may call `subscribe` and `unsubscribe`.
 
     Attributes:
-        newest: By namespace and camera; other threads may read it.
+        newest: The newest image of each subscribed camera.
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
-        """Watch nothing yet."""
-        self.newest: dict[Key, Thumbnail] = {}
+        self.newest: dict[CameraKey, Thumbnail] = {}
         self._endpoints = endpoints
         self._numbers = count(1)
-        self._watched: dict[Key, _Watched] = {}
+        self._cameras: dict[CameraKey, _SubscribedCamera] = {}
 
-    def watch(self, namespace: str, camera: str) -> None:
-        """Ask for images of a camera."""
-        key = (namespace, camera)
-        if key in self._watched:
-            return
+    def subscribe(self, camera: CameraKey) -> None:
+        """Subscribe to the images of a camera."""
+        later(self._endpoints.node, self._subscribe, camera)
 
-        def take(raw: bytes) -> None:
-            if (watched := self._watched.get(key)) is not None:
-                watched.raw = raw
-
-        self._watched[key] = _Watched(
-            self._endpoints.subscription(
-                Image,
-                within(namespace, "camera", topic_token(camera), "image_raw"),
-                take,
-                SENSOR,
-                raw=True,
-            )
-        )
-
-    def unwatch(self, namespace: str, camera: str) -> None:
-        """Ask for no more images of it."""
-        watched = self._watched.pop((namespace, camera), None)
-        if watched is not None:
-            self._endpoints.close(watched.subscription)
-        self.newest.pop((namespace, camera), None)
+    def unsubscribe(self, camera: CameraKey) -> None:
+        """End the subscription."""
+        later(self._endpoints.node, self._unsubscribe, camera)
 
     def tick(self, now: float) -> None:
-        """Unpack what has come, if it is time to; `now` is monotonic [s]."""
-        for key, watched in self._watched.items():
-            if watched.raw is None or now < watched.unpack_at:
+        """Deserialize the received images that are due; `now` is monotonic [s]."""
+        for key, camera in self._cameras.items():
+            if camera.serialized is None or now < camera.due_at:
                 continue
-            watched.unpack_at = now + _PERIOD_S
-            image, watched.raw = deserialize_message(watched.raw, Image), None
-            self.newest[key] = picture(image, next(self._numbers))
+            camera.due_at = now + _PERIOD_S
+            image, camera.serialized = deserialize_message(camera.serialized, Image), None
+            self.newest[key] = _thumbnail(image, next(self._numbers))
+
+    def _subscribe(self, key: CameraKey) -> None:
+        if key in self._cameras:
+            return
+        namespace, name = key
+
+        def receive(serialized: bytes) -> None:
+            if (camera := self._cameras.get(key)) is not None:
+                camera.serialized = serialized
+
+        topic = within(namespace, "camera", topic_token(name), "image_raw")
+        self._cameras[key] = _SubscribedCamera(
+            self._endpoints.subscription(Image, topic, receive, SENSOR, raw=True)
+        )
+
+    def _unsubscribe(self, key: CameraKey) -> None:
+        if (camera := self._cameras.pop(key, None)) is not None:
+            self._endpoints.close(camera.subscription)
+        self.newest.pop(key, None)
 
 
-def picture(image: Image, number: int) -> Thumbnail:
-    """Return an image in colours, small: every so many-th pixel of it.
+def _thumbnail(image: Image, number: int) -> Thumbnail:
+    """Return an image with every n-th pixel.
 
     Raises:
-        ValueError: It is not rgb8.
+        ValueError: If the encoding is not rgb8.
     """
     if image.encoding != "rgb8":
         raise ValueError(f"an image is {image.encoding}; it must be rgb8")
     rows = np.frombuffer(image.data, np.uint8).reshape(image.height, image.step)
     pixels = rows[:, : 3 * image.width].reshape(image.height, image.width, 3)
-    stride = -(-image.width // _LARGEST)
+    stride = -(-image.width // _MAX_WIDTH)
     stamp = image.header.stamp
     return Thumbnail(
         pixels=np.ascontiguousarray(pixels[::stride, ::stride]),

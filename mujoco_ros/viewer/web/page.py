@@ -1,17 +1,15 @@
-"""The page: Studio's viewer for browsers, behind a door."""
+"""The page: Studio's viewer for browsers, behind a `WebServerGuard`."""
 
 import contextlib
 import io
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from mujoco.studio import messages, plugin, viewer_protocol, web_viewer
 from mujoco.studio.web import web_server
-from websockets.asyncio.server import ServerConnection
-from websockets.http11 import Request, Response
 
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web.page_script import add_script
@@ -19,64 +17,63 @@ from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
 
 TITLE = "mujoco_ros"
 
-# While nobody looks, a frame is prepared so often [s]: what a browser waits for at most.
+# Period of the checks for a browser while none is connected [s].
 _IDLE_PERIOD_S = 0.1
-# Who only watches gets a state so often [s].
-_WATCHING_PERIOD_S = 1.0 / 30.0
+# Period of the state for spectators while no browser shows the panels [s].
+_SPECTATOR_PERIOD_S = 1.0 / 30.0
 
 
-class Unseen(messages.Event):
-    """Nobody has the panels before him: no browser is there, or all of them only watch."""
+class PanelsHidden(messages.Event):
+    """No browser shows the panels: none is connected, or all are spectators."""
 
 
-class _NoFrame:
-    """Stands for Studio's panels while there is no frame to end."""
+class _NoPanels:
+    """In place of Studio's panels while there is no frame to end."""
 
     def end_frame(self) -> None:
         pass
 
 
 class Page(web_viewer.WebViewer):
-    """Studio's web viewer, quiet while nobody looks, and deaf to files dropped on it."""
+    """Studio's web viewer, idle without browsers and closed to dropped files."""
 
     _headless_ui: Any
 
     def __init__(
-        self, door: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]
+        self, guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]
     ) -> None:
-        """Serve at `door` what `feed` brings."""
-        self._door, self._feed, self._visitors = door, feed, 0
+        self._guard, self._feed, self._connections = guard, feed, 0
         config = viewer_protocol.ViewerConfig(title=TITLE, gfx="web")
-        with contextlib.redirect_stdout(io.StringIO()):  # a banner, which tells of all interfaces
+        with contextlib.redirect_stdout(io.StringIO()):  # a banner that names all interfaces
             super().__init__(config, feed, plugins=list(plugins))
-        for event in self.get_sim_events():  # else a page that is early gets an empty scene first
+        for event in self.get_sim_events():  # an early page would receive an empty scene first
             self.dispatch(event)
 
     def prepare_next_frame(self) -> bool:
-        """Begin a frame; return whether a browser is there for it."""
-        if self._door.visitors != self._visitors:
-            self._visitors = self._door.visitors
-            self._feed.greet()
-        watched = self._visitors > 0
-        if watched and super().prepare_next_frame():
+        """Begin a frame; return whether a browser shows the panels."""
+        if self._guard.connections != self._connections:
+            self._connections = self._guard.connections
+            self._feed.note_connection_change()
+        is_connected = self._connections > 0
+        if is_connected and super().prepare_next_frame():
             return True
-        self.dispatch(Unseen())
-        if watched:
-            self._show_scene()
-        time.sleep(_WATCHING_PERIOD_S if watched else _IDLE_PERIOD_S)
+        self.dispatch(PanelsHidden())
+        if is_connected:
+            self._stream_state()
+        time.sleep(_SPECTATOR_PERIOD_S if is_connected else _IDLE_PERIOD_S)
         return False
 
-    def _show_scene(self) -> None:
-        """Stream the state without the panels, which Studio does only together."""
-        panels, self._headless_ui = self._headless_ui, _NoFrame()
+    def _stream_state(self) -> None:
+        """Stream the state without the panels, which Studio streams only together."""
+        panels, self._headless_ui = self._headless_ui, _NoPanels()
         try:
             self.sync()
         finally:
             self._headless_ui = panels
 
     def get_sim_snapshots(self) -> list[messages.Snapshot]:
-        """Return the newest state if a browser is there for it: to forward it takes its time."""
-        if not self._door.visitors:
+        """Return the newest state if a browser is connected: mj_forward would load an idle page."""
+        if not self._guard.connections:
             return []
         snapshots: list[messages.Snapshot] = super().get_sim_snapshots()
         return snapshots
@@ -87,47 +84,30 @@ class Page(web_viewer.WebViewer):
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
-        """Serve the new model, without a word on the standard output."""
+        """Serve the new model, without Studio's line on standard output."""
         self._update_model()
 
 
-def open_page(door: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> Page:
-    """Return the page, served at `door` from now on.
+def open_page(guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> Page:
+    """Return the page, served through `guard` from now on.
 
-    Studio listens on all interfaces and answers everybody; the functions by which it would are
-    replaced in its module, as it has no others to offer.
+    Studio listens on all interfaces and accepts all requests. It has no options for that, so
+    functions of its module are replaced.
     """
-    web_server.bind_public_socket = lambda _host, _port: door.socket
-    web_server.bind_loopback_socket = lambda _port: _private_socket(door)
-    web_server.serve = partial(_serve, door)
+    web_server.bind_public_socket = lambda _host, _port: guard.socket
+    web_server.bind_loopback_socket = lambda _port: _private_socket(guard)
+    web_server.serve = partial(guard.serve, finish=add_script)
     logging.getLogger("WebServer").setLevel(logging.WARNING)
-    return Page(door, feed, plugins)
+    return Page(guard, feed, plugins)
 
 
-def _serve(
-    door: WebServerGuard,
-    handler: Any,
-    *,
-    process_response: Callable[[ServerConnection, Request, Response], Response | None],
-    **options: Any,
-) -> Any:
-    """Serve at `door`, the page with its script."""
+def _private_socket(guard: WebServerGuard) -> PrivateSocket:
+    """Return the socket to which Studio's panels connect inside this process.
 
-    def finished(connection: ServerConnection, request: Request, response: Response) -> Response:
-        answer = process_response(connection, request, response) or response
-        add_script(request.path, answer)
-        return answer
-
-    return door.serve(handler, process_response=finished, **options)
-
-
-def _private_socket(door: WebServerGuard) -> PrivateSocket:
-    """Return what Studio's panels connect to, inside this process.
-
-    Connected, their thread looks 3000 times a second for what comes; otherwise, it tries once a
-    second. For a new page, they are connected anew anyway.
+    It accepts while a page is connected: the thread of connected panels polls at 3 kHz, that of
+    unconnected ones at 1 Hz. Studio reconnects them for every page.
     """
-    listening = PrivateSocket(is_open=lambda: door.visitors > 0)
+    listening = PrivateSocket(is_open=lambda: guard.connections > 0)
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     return listening

@@ -1,19 +1,19 @@
-"""What is added to Studio's page: a stream of states that is opened again when it is lost."""
+"""The script added to Studio's page: it reconnects the stream of states and keeps the theme."""
 
 from websockets.http11 import Response
 
 _PAGES = ("/", "/index.html")
 _HEAD = b"<head>"
-# Studio's page opens the stream again only after 60 pictures, which takes a browser that draws a
-# few of them a second half a minute. It is dark at first, whatever the browser prefers, and tells
-# its theme only when that changes, whether the viewer listens or not.
+# Studio's page reconnects only after 60 frames, half a minute without a graphics card. It starts
+# dark, whatever the browser prefers, and sends its theme only when the theme changes, even while
+# the viewer ignores it.
 _SCRIPT = b"""
     <script>
       "use strict";
       (() => {
         const RETRY_MS = 500;
-        const DELIBERATE = 4000; // Close codes from here on are told to Studio's page.
-        const THEME = "mjwv_theme"; // Where Studio's page keeps it.
+        const DELIBERATE = 4000; // Studio's page handles close codes from here on.
+        const THEME = "mjwv_theme"; // Key of Studio's page.
         const PREFERRED = "mujoco_ros_preferred";
         const Socket = window.WebSocket;
         const notice = document.createElement("div");
@@ -24,7 +24,7 @@ _SCRIPT = b"""
           "padding:12px 24px;border-radius:8px;background:#c77f12;color:#fff;" +
           "font:16px sans-serif;pointer-events:none";
 
-        // What is chosen on the page holds until the browser prefers something else than it did.
+        // A theme chosen on the page stays until the preference of the browser changes.
         const theme = () => {
           const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
           const preferred = isDark ? "dark" : "light";
@@ -34,17 +34,17 @@ _SCRIPT = b"""
               localStorage.setItem(THEME, preferred);
             }
             return localStorage.getItem(THEME) || preferred;
-          } catch { // The browser keeps nothing for pages.
+          } catch { // The browser denies storage.
             return preferred;
           }
         };
-        const firstTheme = theme(); // Before Studio's page looks for its own.
+        const initialTheme = theme(); // Before Studio's page reads its own.
 
-        class LastingSocket {
+        class ReconnectingSocket {
           constructor(url) {
             this.url = url;
-            this.isClosed = this.hasOpened = this.hasControls = false;
-            this.theme = `theme=${firstTheme}`;
+            this.isClosed = this.hasOpened = this.isInControl = false;
+            this.theme = `theme=${initialTheme}`;
             this.open();
           }
           open() {
@@ -52,7 +52,7 @@ _SCRIPT = b"""
             this.socket.binaryType = "arraybuffer";
             this.socket.onopen = (event) => {
               notice.remove();
-              this.hasControls = false;
+              this.isInControl = false;
               if (!this.hasOpened && this.onopen) this.onopen(event);
               this.hasOpened = true;
             };
@@ -60,18 +60,18 @@ _SCRIPT = b"""
             this.socket.onerror = (event) => {
               if (!this.hasOpened && this.onerror) this.onerror(event);
             };
-            this.socket.onclose = (event) => this.lose(event);
+            this.socket.onclose = (event) => this.handleClose(event);
           }
           receive(event) {
             if (typeof event.data === "string" && event.data.includes("role=")) {
-              // The viewer forgets what it was told by who has not the controls yet.
-              const hasControls = event.data.includes("role=controller");
-              if (hasControls && !this.hasControls) this.socket.send(this.theme);
-              this.hasControls = hasControls;
+              // The viewer drops the theme of a page that is not in control yet.
+              const isInControl = event.data.includes("role=controller");
+              if (isInControl && !this.isInControl) this.socket.send(this.theme);
+              this.isInControl = isInControl;
             }
             if (this.onmessage) this.onmessage(event);
           }
-          lose(event) {
+          handleClose(event) {
             if (this.isClosed || !this.hasOpened || event.code >= DELIBERATE) {
               notice.remove();
               this.isClosed = true;
@@ -92,16 +92,16 @@ _SCRIPT = b"""
             if (typeof data === "string" && data.startsWith("theme=")) this.theme = data;
             if (this.socket.readyState === Socket.OPEN) this.socket.send(data);
           }
-          close(...why) {
+          close(...reason) {
             this.isClosed = true;
-            this.socket.close(...why);
+            this.socket.close(...reason);
           }
         }
 
         window.WebSocket = new Proxy(Socket, {
           construct: (Kind, [url, ...rest]) =>
             new URL(url, location.href).pathname === "/state"
-              ? new LastingSocket(url)
+              ? new ReconnectingSocket(url)
               : new Kind(url, ...rest),
         });
       })();
@@ -110,7 +110,7 @@ _SCRIPT = b"""
 
 
 def add_script(path: str, response: Response) -> None:
-    """Add the script to the answer to a request, if that is the page."""
+    """Add the script to the response if it is the page."""
     if path.partition("?")[0] not in _PAGES or response.status_code != 200:
         return
     response.body = response.body.replace(_HEAD, _HEAD + _SCRIPT, 1)

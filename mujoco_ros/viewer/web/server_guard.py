@@ -1,9 +1,9 @@
-"""Who may come in to the page: where the web server listens, and what requests it answers."""
+"""The address of the web server and the requests that it accepts."""
 
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from mujoco_ros.model.errors import UserInputError
 _PORTS_TRIED = 20
 _BACKLOG = 128
 _UPLOADS = "/drop"
-# Another site may neither embed the page nor read the model.
+# Other sites may neither embed the page nor read the model.
 _REVOKED = {"access-control-allow-origin", "cross-origin-resource-policy"}
 _HARDENING = {
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -27,15 +27,14 @@ _HARDENING = {
 
 
 class WebServerGuard:
-    """A listening socket, and what is let in through it.
+    """A listening socket and the checks of requests to it.
 
-    A browser is a way in from outside: any page that it shows may send requests to this machine.
-    So the name by which the server was called must be one of its own, which a page that had its
-    name resolve to this machine cannot bring about, and the page that asks must be the server's.
+    Any page in a browser may send requests to this machine. So the Host header must be a name of
+    this server, which DNS rebinding cannot fake, and the Origin header must be this server.
 
     Attributes:
-        socket: Listens, as soon as the door is there.
-        visitors: How many connections of pages are open.
+        socket: The listening socket.
+        connections: Number of open WebSocket connections.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -46,100 +45,113 @@ class WebServerGuard:
             port: TCP port.
 
         Raises:
-            ModelError: If `host` is none of this machine's, or all of the ports are taken.
+            UserInputError: If this machine has no such interface, or no port is free.
         """
         self.socket = _bind(host, port)
-        self._wanted = port
-        self.visitors = 0
+        self._requested_port = port
+        self.connections = 0
         self._names = {"localhost", host.lower()}
-        # Others in the network may claim the rest, and have them lead to a loopback address.
+        # Another machine may claim the other names in the network and map them to loopback.
         if not ip_address(self.socket.getsockname()[0]).is_loopback:
-            self._names |= {*_own_names()}
+            name = socket.gethostname().lower()
+            short = name.partition(".")[0]
+            self._names |= {name, short, f"{short}.local"}
 
     @property
     def port(self) -> int:
-        """The port that was free."""
+        """The bound port."""
         return int(self.socket.getsockname()[1])
 
     @property
     def url(self) -> str:
-        """Where a browser on this machine finds the page."""
+        """URL of the page for a browser on this machine."""
         address = ip_address(self.socket.getsockname()[0])
         if address.is_loopback or address.is_unspecified:
             return f"http://localhost:{self.port}/"
-        return f"http://{_bracketed(str(address))}:{self.port}/"
+        host = f"[{address}]" if address.version == 6 else str(address)
+        return f"http://{host}:{self.port}/"
 
     @property
-    def whereabouts(self) -> str:
-        """The URL, and why it is another one than was wanted."""
-        moved = self._wanted not in (0, self.port)
-        return f"{self.url} (port {self._wanted} is taken)" if moved else self.url
+    def address_text(self) -> str:
+        """The URL, and the reason if the port is not the requested one."""
+        if self._requested_port in (0, self.port):
+            return self.url
+        return f"{self.url} (port {self._requested_port} is taken)"
 
-    def refusal(self, path: str, headers: Headers) -> str:
-        """Return why a request is not answered; empty if it is."""
+    def rejection(self, path: str, headers: Headers) -> str:
+        """Return the reason to reject a request; empty to accept it."""
         if path.partition("?")[0] == _UPLOADS:
             return "models are loaded over ROS, not by dropping files on the page"
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         if len(hosts) != 1 or not self._is_own(hosts[0]):
-            return f"this server is not called {', '.join(hosts) or 'nothing'}"
+            return f"{', '.join(hosts) or 'an empty name'} is not a name of this server"
         if any(origin.partition("://")[2] != hosts[0] for origin in origins):
-            return f"pages of {', '.join(origins)} may not ask"
+            return f"pages of {', '.join(origins)} have no access to this server"
         return ""
 
-    def serve(self, handler: Callable[[ServerConnection], Awaitable[None]], **options: Any) -> Any:
-        """Serve as the function of websockets of that name does, but only what is let in."""
-        answer: Callable[[ServerConnection, Request], Response | None]
-        answer = options.pop("process_request")
-        finish: Callable[[ServerConnection, Request, Response], Response | None]
-        finish = options.pop("process_response")
+    def serve(
+        self,
+        handler: Callable[[ServerConnection], Awaitable[None]],
+        *,
+        finish: Callable[[str, Response], None],
+        process_request: Callable[[ServerConnection, Request], Response | None],
+        process_response: Callable[[ServerConnection, Request, Response], Response | None],
+        **options: Any,
+    ) -> Any:
+        """Serve like `websockets.serve`, but reject requests that fail the checks.
+
+        Args:
+            handler: As in `websockets.serve`, like all arguments but `finish`.
+            finish: Edits the response to the request of a path.
+        """
 
         async def counted(connection: ServerConnection) -> None:
-            self.visitors += 1
+            self.connections += 1
             try:
                 await handler(connection)
             finally:
-                self.visitors -= 1
+                self.connections -= 1
 
-        def guarded(connection: ServerConnection, request: Request) -> Response | None:
-            refusal = self.refusal(request.path, request.headers)
-            if refusal:
-                return connection.respond(403, f"{refusal}\n")
-            return answer(connection, request)
+        def checked(connection: ServerConnection, request: Request) -> Response | None:
+            if reason := self.rejection(request.path, request.headers):
+                return connection.respond(403, f"{reason}\n")
+            return process_request(connection, request)
 
         def hardened(
             connection: ServerConnection, request: Request, response: Response
         ) -> Response:
-            finished = finish(connection, request, response) or response
-            for name in _REVOKED & finished.headers.keys():
-                del finished.headers[name]
-            finished.headers.update(_HARDENING)
-            return finished
+            final = process_response(connection, request, response) or response
+            finish(request.path, final)
+            for name in _REVOKED & final.headers.keys():
+                del final.headers[name]
+            final.headers.update(_HARDENING)
+            return final
 
-        return serve(counted, process_request=guarded, process_response=hardened, **options)
+        return serve(counted, process_request=checked, process_response=hardened, **options)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the socket."""
         self.socket.close()
 
     def _is_own(self, host: str) -> bool:
-        """Whether a Host header names this server; addresses do, as nobody can redirect them."""
+        """Return whether a Host header names this server; any IP address does."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
+            return name in self._names or bool(ip_address(name))
         except ValueError:
             return False
-        return name in self._names or _is_address(name)
 
 
 class PrivateSocket(socket.socket):
-    """A listening socket on loopback that takes connections of one's own user only."""
+    """A listening socket on loopback that accepts connections of the own user only."""
 
     def __init__(self, *, is_open: Callable[[], bool] = lambda: True) -> None:
-        """Take connections while `is_open` says so."""
+        """Accept connections while `is_open` returns true."""
         super().__init__()
         self._is_open = is_open
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; raises BlockingIOError for one that is not taken, and closes it."""
+        """Accept a connection; close a rejected one and raise BlockingIOError."""
         connection, address = super().accept()
         if not self._is_open() or not _is_of_own_user(connection):
             connection.close()
@@ -151,47 +163,29 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise UserInputError(f"the viewer's host {host!r} is not known: {error}") from error
+        raise UserInputError(f"the viewer's host {host!r} is unknown: {error}") from error
     family, _, _, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
-    refused: OSError | None = None
+    failure: OSError | None = None
     for candidate in range(port, min(port + _PORTS_TRIED, 2**16)) if port else [0]:
         bound = socket.socket(family, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((address[0], candidate))
-            bound.listen(_BACKLOG)  # only now is it sure to be free: SO_REUSEADDR lets two bind
+            bound.listen(_BACKLOG)  # fails for a taken port; SO_REUSEADDR lets two bind
             return bound
         except OSError as error:
-            refused = error
+            failure = error
             bound.close()
-    raise UserInputError(f"the viewer cannot listen at {host} from port {port} on: {refused}")
-
-
-def _own_names() -> Iterable[str]:
-    name = socket.gethostname().lower()
-    short = name.partition(".")[0]
-    return name, short, f"{short}.local"
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _bracketed(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
+    raise UserInputError(f"the viewer cannot listen at {host} from port {port} on: {failure}")
 
 
 def _is_of_own_user(connection: socket.socket) -> bool:
-    """Whether the kernel's table gives the other end of an IPv4 connection to this user."""
+    """Return whether the peer of an IPv4 connection is of this user, by the kernel's table."""
     try:
         ends = [_as_in_table(*end) for end in (connection.getpeername(), connection.getsockname())]
         with open("/proc/net/tcp", encoding="ascii") as table:
             rows = [line.split() for line in table]
-    except OSError:  # it has gone already
+    except OSError:  # the peer has disconnected
         return False
     return any(row[1:3] == ends and row[7] == str(os.geteuid()) for row in rows)
 

@@ -1,4 +1,4 @@
-"""Frames of a panel in a context of Dear ImGui without a window, and hands that act in them."""
+"""Frames of a panel in a context of Dear ImGui without a window, and input to them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.viewer.panels.panel import Panel
 
-# What a widget returns in the frame in which somebody uses it, given what is entered there.
+# What a widget returns in the frame in which it is used, given the entered value.
 USED: dict[str, Callable[[Any], Any]] = {
     "Button": lambda _: True,
     "Checkbox": lambda entered: (True, entered),
@@ -24,12 +24,12 @@ OPENED = ("BeginTabItem", "TreeNode")
 
 
 class Frames:
-    """Builds frames of a panel, knows what is in them, and uses it.
+    """Builds frames of a panel, records their content, and uses their widgets.
 
     Attributes:
-        seen: Labels of the widgets of the last frame, and whether they can be used.
-        texts: What was written in it.
-        curves: What was plotted in it, by name: times and values.
+        seen: Labels of the widgets of the last frame, and whether they are enabled.
+        texts: Its texts.
+        curves: Its curves by name: times and values.
     """
 
     def __init__(self, panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ class Frames:
 
     @property
     def text(self) -> str:
-        """All that was written in the last frame."""
+        """All texts of the last frame."""
         return "\n".join(self.texts)
 
     def build(self, count: int = 1) -> None:
@@ -92,7 +92,7 @@ class Frames:
             imgui.EndFrame()
 
     def use(self, *labels: str, entered: Any = None) -> None:
-        """Build a frame in which widgets are used, and one after it; fields are left at once."""
+        """Build a frame in which widgets are used, and one more; used fields lose the focus."""
         self._acts = dict.fromkeys(labels, entered)
         self.build()
         used = dict(self.seen)

@@ -1,4 +1,4 @@
-"""A shared state without a simulator: tests say what is in it."""
+"""A shared state without a simulator, which tests set."""
 
 import mujoco
 
@@ -9,13 +9,13 @@ from mujoco_ros.sim.shared_memory.reader import Update
 
 
 class StillState:
-    """Has what the viewer reads of a `SharedState`.
+    """Has the attributes of `SharedState` that the viewer reads.
 
     Attributes:
-        update_is: What `update` returns.
-        edits: How often the model was edited.
-        ended: Whether the simulator is gone.
-        beats: How often the viewer said that it is alive.
+        update_is: Return value of `update`.
+        edits: Number of edits of the model.
+        ended: Whether the simulator has ended.
+        beats: Number of heartbeats of the viewer.
     """
 
     def __init__(self, scene: str) -> None:

@@ -1,4 +1,4 @@
-"""What is drawn over a scene: as long as it should be, where it should be."""
+"""Positions and lengths of the overlays."""
 
 from dataclasses import replace
 
@@ -11,8 +11,6 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.viewer.overlays import forces, shapes
 from mujoco_ros.viewer.overlays.balance import (
-    STABLE,
-    UNSTABLE,
     balance,
     centre_of_mass,
     convex_hull,
@@ -20,7 +18,8 @@ from mujoco_ros.viewer.overlays.balance import (
     supports,
 )
 from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.overlay_scene import Scale, Scene
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.style import CONTACT, STABLE, UNSTABLE
 
 # A table of 4 kg on legs at the corners of a square of 0.8 m, with an arm of 1 kg in its middle.
 TABLE = """
@@ -49,7 +48,7 @@ SCALE = Scale(force=0.01, torque=0.1, radius=0.01)
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+def standing(tmp_path_factory: pytest.TempPathFactory) -> OverlayScene:
     """The table after it has come to rest."""
     path = tmp_path_factory.mktemp("scene") / "table.xml"
     path.write_text(TABLE)
@@ -59,7 +58,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     for _ in range(2000):
         mujoco.mj_step(model, data)
     mujoco.mj_forward(model, data)
-    return Scene(
+    return OverlayScene(
         model=model,
         data=data,
         layout=layout,
@@ -70,7 +69,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Scene:
 
 
 def vector(geom: mujoco.MjvGeom) -> np.ndarray:
-    """Return what an arrow says: where to, and how far [m]."""
+    """Return the vector of an arrow [m]."""
     return geom.mat.reshape(3, 3)[:, 2] * geom.size[2]
 
 
@@ -100,7 +99,7 @@ def test_a_sensed_wrench_has_the_sign_of_its_topic(standing):
     np.testing.assert_allclose(vector(force), [0.0, 0.0, SCALE.force * 9.81], atol=1e-4)
 
 
-def test_what_acts_from_outside_is_drawn_where_it_acts(standing):
+def test_external_wrenches_are_drawn_at_the_centre_of_mass(standing):
     applied = standing.applied.copy()
     applied[2] = [10.0, 0.0, 0.0, 0.0, 2.0, 0.0]
     force, torque = arrows(forces.applied(replace(standing, applied=applied), SCALE))
@@ -110,16 +109,16 @@ def test_what_acts_from_outside_is_drawn_where_it_acts(standing):
     assert forces.applied(standing, SCALE) == []
 
 
-def test_numbers_that_are_none_are_not_drawn():
-    for none in (np.zeros(3), np.array([np.nan, 0.0, 0.0]), np.array([np.inf, 0.0, 0.0])):
-        assert shapes.arrow(np.zeros(3), none, 0.01, forces.CONTACT) == []
+def test_a_vector_that_is_zero_or_not_finite_is_not_drawn():
+    for vector in (np.zeros(3), np.array([np.nan, 0.0, 0.0]), np.array([np.inf, 0.0, 0.0])):
+        assert shapes.arrow(np.zeros(3), vector, 0.01, CONTACT) == []
 
 
-def test_the_ghost_is_only_where_a_reference_differs(standing):
+def test_the_ghost_shows_only_joints_that_differ_from_their_reference(standing):
     ghost = Ghost()
     assert ghost(standing, SCALE) == []
-    told = replace(standing, references=standing.references + np.pi / 2)
-    (rod,) = ghost(told, SCALE)
+    moved = replace(standing, references=standing.references + np.pi / 2)
+    (rod,) = ghost(moved, SCALE)
     assert rod.rgba[3] < 0.5
     x, y, _ = rod.pos - standing.data.xpos[2]
     assert x == pytest.approx(0.0, abs=1e-3)
@@ -127,7 +126,7 @@ def test_the_ghost_is_only_where_a_reference_differs(standing):
     assert ghost(replace(standing, references=np.array([np.nan])), SCALE) == []
 
 
-def test_the_simulated_state_is_not_touched_by_the_ghost(standing):
+def test_the_ghost_does_not_change_the_simulated_state(standing):
     before = standing.data.qpos.copy()
     Ghost()(replace(standing, references=standing.references + 1.0), SCALE)
     np.testing.assert_array_equal(standing.data.qpos, before)
@@ -145,7 +144,7 @@ def test_the_centre_of_mass_is_over_the_support_polygon(standing):
     assert len(geoms) == 2 + 1 + 4  # balls, plumb line, outline
 
 
-def test_what_stands_on_nothing_has_no_balance(standing):
+def test_a_robot_without_contacts_is_unstable(standing):
     data = mujoco.MjData(standing.model)
     data.qpos[2] = 2.0
     mujoco.mj_forward(standing.model, data)
@@ -154,7 +153,7 @@ def test_what_stands_on_nothing_has_no_balance(standing):
     assert all(tuple(geom.rgba) == pytest.approx(UNSTABLE) for geom in geoms)
 
 
-def test_a_hull_goes_around_all_points_and_leaves_out_what_is_inside_or_on_its_edges():
+def test_a_hull_has_only_the_outermost_points_as_corners():
     points = np.array([[0, 0], [2, 0], [2, 2], [0, 2], [1, 1], [1, 0], [2, 0], [0.5, 1.5]])
     hull = convex_hull(points)
     assert hull.tolist() == [[0, 0], [2, 0], [2, 2], [0, 2]]

@@ -1,15 +1,16 @@
-"""A still simulation, and a link that records."""
+"""A still simulation, and clients that record."""
 
 from collections.abc import Callable
 
 import mujoco
 import numpy as np
 import pytest
-from fake_link import FakeLink
+from fake_clients import FakeClients
 from frames import Frames
 from still_state import StillState
 
 from mujoco_ros.control.references import References
+from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.panel import Panel
 
 PanelType = type[Panel]
@@ -31,7 +32,7 @@ def arm() -> StillState:
 
 @pytest.fixture
 def state(arm) -> StillState:
-    """The arm, which stands where it is to stand."""
+    """The arm at its joint references."""
     mujoco.mj_resetData(arm.model, arm.data)
     joints = [robot.joints for robot in arm.layout.robots]
     arm.references = References.holding(np.concatenate([arm.data.qpos[j.qpos] for j in joints]))
@@ -40,16 +41,17 @@ def state(arm) -> StillState:
 
 
 @pytest.fixture
-def link() -> FakeLink:
-    return FakeLink()
+def clients() -> FakeClients:
+    return FakeClients()
 
 
 @pytest.fixture
-def show(context, state, link, monkeypatch) -> Callable[[PanelType], Frames]:
+def show(context, state, clients, monkeypatch) -> Callable[[PanelType], Frames]:
     """Return frames of a panel of that kind, two of which were built."""
 
     def shown(kind: PanelType) -> Frames:
-        panel = kind(state, link)
+        built = {type(panel): panel for panel in panels(state, clients)}
+        panel = built[kind] if kind in built else kind(state)
         panel.viewer = Uploads()
         frames = Frames(panel, monkeypatch)
         frames.build(2)

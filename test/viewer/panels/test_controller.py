@@ -1,82 +1,82 @@
-"""The panel "Controller", and its picture of a state machine."""
+"""The panel "Controller" and its graph of a state machine."""
 
 from dataclasses import replace
 from itertools import pairwise
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer import docks
-from mujoco_ros.viewer.link import ControllerInfo, Edge, Happened
+from mujoco_ros.viewer.clients import ControllerInfo, TransitionInfo
+from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.panels import state_graph
 from mujoco_ros.viewer.panels.controller import ControllerPanel
-from mujoco_ros.viewer.panels.state_graph import aside
+from mujoco_ros.viewer.panels.state_graph import states_aside
 
 WALKING = ControllerInfo(
     name="/walking_controller",
     state="idle",
     states=("idle", "standing", "walking"),
-    edges=(
-        Edge("stand", "idle", "standing"),
-        Edge("walk", "standing", "walking"),
-        Edge("stop", "walking", "standing"),
+    transitions=(
+        TransitionInfo("stand", "idle", "standing"),
+        TransitionInfo("walk", "standing", "walking"),
+        TransitionInfo("stop", "walking", "standing"),
     ),
     available=("stand",),
-    events=(Happened(3.25, "relax", "standing", "idle"),),
+    events=((3.25, TransitionInfo("relax", "standing", "idle")),),
 )
 
 
-def test_it_is_said_if_there_is_no_controller(show):
+def test_a_text_explains_that_there_is_no_controller(show):
     assert "No node offers a state machine" in show(ControllerPanel).text
 
 
-def test_it_comes_to_the_front_with_the_first_controller(show, link, monkeypatch):
-    led = []
-    monkeypatch.setattr(docks, "lead", lambda place, title: led.append((place, title)))
+def test_it_comes_to_the_front_with_the_first_controller(show, clients, monkeypatch):
+    preferred = []
+    monkeypatch.setattr(DOCKS, "prefer_tab", lambda area, title: preferred.append((area, title)))
     show(ControllerPanel)
-    assert not led
-    link.controllers[WALKING.name] = WALKING
+    assert not preferred
+    clients.controllers.known[WALKING.name] = WALKING
     show(ControllerPanel)
-    assert (docks.DockPlace.RIGHT_BELOW, "Controller") in led
+    assert (DockArea.RIGHT_BELOW, "Controller") in preferred
 
 
-def test_only_transitions_that_are_available_can_be_taken(show, link):
-    link.controllers[WALKING.name] = WALKING
+def test_only_transitions_that_are_available_can_be_taken(show, clients):
+    clients.controllers.known[WALKING.name] = WALKING
     frames = show(ControllerPanel)
     assert "/walking_controller is idle" in frames.texts
     assert not frames.seen["walk"]
     assert not frames.seen["stop"]
     frames.use("stand")
-    assert link.called("change_state") == [("/walking_controller", "stand")]
+    assert clients.called("change_state") == [("/walking_controller", "stand")]
 
 
-def test_a_refusal_is_shown(show, link):
-    link.controllers[WALKING.name] = WALKING
+def test_a_refusal_is_shown(show, clients):
+    clients.controllers.known[WALKING.name] = WALKING
     frames = show(ControllerPanel)
     frames.use("stand")
-    link.requests[-1].settle(False, "refused in state 'idle'")
+    clients.requests[-1].complete(False, "refused in state 'idle'")
     frames.build()
     assert "refused in state 'idle'" in frames.text
 
 
-def test_the_last_events_are_shown(show, link):
-    link.controllers[WALKING.name] = WALKING
+def test_the_last_events_are_shown(show, clients):
+    clients.controllers.known[WALKING.name] = WALKING
     assert {"3.25 s", "relax", "standing", "idle"} <= set(show(ControllerPanel).texts)
 
 
-def test_one_of_several_controllers_is_chosen(show, link):
+def test_one_of_several_controllers_is_chosen(show, clients):
     other = ControllerInfo(name="/another", state="off", available=("switch on",))
-    link.controllers.update({WALKING.name: WALKING, other.name: other})
+    clients.controllers.known.update({WALKING.name: WALKING, other.name: other})
     frames = show(ControllerPanel)
     assert "/another is off" in frames.texts
     frames.use("##controller", entered=1)
     assert "/walking_controller is idle" in frames.texts
-    del link.controllers[WALKING.name]
+    del clients.controllers.known[WALKING.name]
     frames.build()
     assert "/another is off" in frames.texts
 
 
-def test_a_controller_of_which_nothing_is_known_yet_is_shown_as_such(show, link):
-    link.controllers["/new"] = ControllerInfo(name="/new")
+def test_a_controller_without_responses_is_shown_in_an_unknown_state(show, clients):
+    clients.controllers.known["/new"] = ControllerInfo(name="/new")
     assert "/new is in an unknown state" in show(ControllerPanel).texts
 
 
@@ -85,46 +85,46 @@ FAILING = ControllerInfo(
     name="/long",
     state="S0",
     states=(*LONG, "RECOVER"),
-    edges=(
-        *(Edge("done", start, goal) for start, goal in pairwise(LONG)),
-        *(Edge("slip", start, "RECOVER") for start in LONG),
-        Edge("retry", "RECOVER", "S0"),
-        Edge("lost", "S3", "nowhere"),
+    transitions=(
+        *(TransitionInfo("done", start, goal) for start, goal in pairwise(LONG)),
+        *(TransitionInfo("slip", start, "RECOVER") for start in LONG),
+        TransitionInfo("retry", "RECOVER", "S0"),
+        TransitionInfo("lost", "S3", "nowhere"),
     ),
     available=("done",),
 )
 
 
 def test_states_to_which_most_others_lead_or_none_are_drawn_aside():
-    assert aside(FAILING.states, [(edge.start, edge.goal) for edge in FAILING.edges]) == {"RECOVER"}
-    assert aside(("A", "B", "error"), [("A", "B")]) == {"error"}
-    assert aside(("A", "B"), []) == set()
+    assert states_aside(
+        FAILING.states, [(each.start, each.goal) for each in FAILING.transitions]
+    ) == {"RECOVER"}
+    assert states_aside(("A", "B", "error"), [("A", "B")]) == {"error"}
+    assert states_aside(("A", "B"), []) == set()
 
 
-def test_a_picture_that_is_too_long_scrolls_to_the_present_state_and_can_be_scrolled_on(
-    show, link, monkeypatch
-):
+def test_a_high_graph_scrolls_to_the_active_state_once(show, clients, monkeypatch):
     scrolled = []
     monkeypatch.setattr(imgui, "SetScrollY", scrolled.append)
-    link.controllers["/long"] = FAILING
+    clients.controllers.known["/long"] = FAILING
     frames = show(ControllerPanel)
     assert scrolled == [0.0]
     frames.build(3)
     assert scrolled == [0.0]
-    link.controllers["/long"] = replace(FAILING, state="S11")
+    clients.controllers.known["/long"] = replace(FAILING, state="S11")
     frames.build(3)
     assert len(scrolled) == 2
     assert scrolled[1] > 200.0
 
 
-def test_what_can_be_taken_is_drawn_lit(show, link, monkeypatch):
+def test_available_transitions_are_highlighted(show, clients, monkeypatch):
     drawn = []
     monkeypatch.setattr(
         state_graph,
         "_draw_arrow",
         lambda route, _, colour, thick: drawn.append((route.link, thick)),
     )
-    link.controllers["/long"] = FAILING
+    clients.controllers.known["/long"] = FAILING
     show(ControllerPanel)
-    lit = {(link.start, link.goal) for link, thick in drawn if thick > 1.0}
-    assert lit == {("S0", "S1")}
+    highlighted = {(arrow.start, arrow.goal) for arrow, thick in drawn if thick > 1.0}
+    assert highlighted == {("S0", "S1")}

@@ -2,16 +2,16 @@
 
 import pytest
 
-from mujoco_ros.viewer.link import LogLine
+from mujoco_ros.viewer.clients import LogLine
 from mujoco_ros.viewer.panels.log import LogPanel
 
 
 @pytest.fixture
-def frames(show, link):
-    said = [(10, "mujoco", "a detail"), (20, "mujoco", "ready"), (30, "walking", "Slipping")]
-    link.lines += [
+def frames(show, clients):
+    messages = [(10, "mujoco", "a detail"), (20, "mujoco", "ready"), (30, "walking", "Slipping")]
+    clients.lines += [
         LogLine(number=number, time=0.5 * number, level=level, node=node, text=text)
-        for number, (level, node, text) in enumerate(said, 1)
+        for number, (level, node, text) in enumerate(messages, 1)
     ]
     return show(LogPanel)
 
@@ -29,22 +29,22 @@ def test_lines_are_shown_from_a_level_on(frames):
     assert texts(frames) == ["a detail", "ready", "Slipping"]
 
 
-@pytest.mark.parametrize(("word", "found"), [("slip", ["Slipping"]), ("MUJOCO", ["ready"])])
-def test_lines_are_found_by_a_word_of_node_or_text_in_any_case(frames, word, found):
-    frames.use("##word", entered=word)
+@pytest.mark.parametrize(("text", "found"), [("slip", ["Slipping"]), ("MUJOCO", ["ready"])])
+def test_lines_are_filtered_by_node_or_text_in_any_case(frames, text, found):
+    frames.use("##word", entered=text)
     assert texts(frames) == found
 
 
-def test_after_clearing_only_new_lines_are_shown(frames, link):
+def test_after_clearing_only_new_lines_are_shown(frames, clients):
     frames.use("Clear")
     assert texts(frames) == []
-    link.lines.append(LogLine(number=4, time=2.0, level=40, node="mujoco", text="fallen"))
+    clients.lines.append(LogLine(number=4, time=2.0, level=40, node="mujoco", text="fallen"))
     frames.build()
     assert texts(frames) == ["fallen"]
 
 
-def test_a_long_log_is_built_only_where_it_is_seen(frames, link):
-    link.lines += [
+def test_only_the_visible_lines_of_a_long_log_are_built(frames, clients):
+    clients.lines += [
         LogLine(number=10 + n, time=float(n), level=20, node="n", text=f"line {n}")
         for n in range(900)
     ]

@@ -8,21 +8,21 @@ import pytest
 from frames import Frames
 
 from mujoco_ros.control.references import References
-from mujoco_ros.viewer.link import ParameterInfo
-from mujoco_ros.viewer.panels.overlays import Overlays
+from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
 
 @pytest.fixture
-def frames(context, state, link, monkeypatch):
+def frames(context, state, clients, monkeypatch):
     mujoco.mj_forward(state.model, state.data)
-    panel = Overlays(state, link)
+    panel = OverlaysPanel(state, clients.parameters)
     panel.viewer = SimpleNamespace(model=state.model, data=state.data, extra_geoms=[])
     frames = Frames(panel, monkeypatch)
     frames.build(2)
     return frames
 
 
-def test_only_wrenches_from_outside_are_drawn_unless_something_else_is_ticked(frames, state):
+def test_only_external_wrenches_are_drawn_by_default(frames, state):
     assert [name for name, is_shown in frames.panel.shown.items() if is_shown] == [
         "External wrenches"
     ]
@@ -43,22 +43,22 @@ def test_the_ghost_is_drawn_of_shapes_that_the_page_can_draw(frames, state):
     assert kinds <= {2, 3, 4, 5, 6}  # spheres, capsules, ellipsoids, cylinders, boxes
 
 
-def test_sensed_wrenches_have_the_sign_that_the_simulator_publishes(frames, link, state):
+def test_sensed_wrenches_have_the_sign_that_the_simulator_publishes(frames, clients, state):
     frames.use("Force-torque sensors", entered=True)
     (force, *_) = frames.panel.viewer.extra_geoms
     before = force.mat.reshape(3, 3)[:, 2].copy()
-    link.parameters["wrench_sign"] = ParameterInfo(value="parent_on_child")
+    clients.parameters.known["wrench_sign"] = ParameterInfo(value="parent_on_child")
     frames.build()
     (force, *_) = frames.panel.viewer.extra_geoms
     np.testing.assert_allclose(force.mat.reshape(3, 3)[:, 2], -before, atol=1e-6)
 
 
-def test_an_overlay_that_fails_is_switched_off_and_the_others_go_on(frames, state, caplog):
+def test_an_overlay_that_fails_is_switched_off_and_the_others_continue(frames, state, caplog):
     state.data.xfrc_applied[2, 0] = 50.0
     state.references = References(np.zeros((3, 1)))  # of another model
     frames.use("References", entered=True)
     assert not frames.panel.shown["References"]
-    assert "the overlay 'References' cannot be drawn" in caplog.text
+    assert "the overlay 'References' failed" in caplog.text
     assert len(frames.panel.viewer.extra_geoms) == 1
     state.data.xfrc_applied[:] = 0.0
 

@@ -1,16 +1,16 @@
-"""What panels have in common."""
+"""The base class of panels."""
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.docks import DockPlace
+from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import Column, child, disabled, scope, table, tabs
+from mujoco_ros.viewer.panels.widgets import child, disabled, scope, table, tabs
 
 
 class Faulty(Panel):
     title = "Faulty"
-    place = DockPlace.LEFT
+    area = DockArea.LEFT
 
     def build(self) -> None:
         with (
@@ -18,25 +18,25 @@ class Faulty(Panel):
             scope("scope"),
             child("child"),
             disabled(True),
-            table("table", [Column("first", 1.0)]),
+            table("table", [("first", 1.0)]),
         ):
             imgui.TableNextRow()
             raise RuntimeError("this went wrong")
 
 
-def test_what_goes_wrong_in_a_window_is_shown_in_it_and_the_next_frame_is_built(show, caplog):
+def test_an_exception_in_a_window_is_shown_in_it_and_the_next_frame_is_built(show, caplog):
     frames = show(Faulty)
     frames.build(3)
     assert frames.texts == ["RuntimeError: this went wrong"]
     assert len(caplog.records) == 1
 
 
-class Unfit(Panel):
-    title = "Unfit"
-    place = DockPlace.LEFT
+class FaultyUpdate(Panel):
+    title = "Faulty update"
+    area = DockArea.LEFT
 
     def update(self) -> None:
-        raise RuntimeError("no news")
+        raise RuntimeError("no update")
 
     def windows(self):
         raise RuntimeError("no window")
@@ -45,12 +45,12 @@ class Unfit(Panel):
         raise AssertionError
 
 
-def test_what_goes_wrong_elsewhere_in_a_panel_is_logged_once(show, caplog):
-    show(Unfit).build(3)
+def test_an_exception_elsewhere_in_a_panel_is_logged_once(show, caplog):
+    show(FaultyUpdate).build(3)
     faults = [str(record.exc_info[1]) for record in caplog.records]
-    assert faults == ["no news", "no window"]
+    assert faults == ["no update", "no window"]
 
 
-def test_every_panel_has_a_title_of_its_own(state, link):
-    titles = [title for panel in panels(state, link) for title, _build in panel.windows()]
-    assert len(titles) == len(set(titles)) == 6
+def test_every_panel_has_a_title_of_its_own(state, clients):
+    titles = [title for panel in panels(state, clients) for title, _build in panel.windows()]
+    assert len(titles) == len(set(titles)) == 8

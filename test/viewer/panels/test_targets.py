@@ -1,4 +1,4 @@
-"""The panel "Targets", and the handles of targets in the scene."""
+"""The panel "Targets" and the handles of targets in the scene."""
 
 from types import SimpleNamespace
 
@@ -9,14 +9,14 @@ from frames import Frames
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer import drag_handles as grips
+from mujoco_ros.viewer import drag_handles
 from mujoco_ros.viewer.gizmo import GizmoFrame, handles
-from mujoco_ros.viewer.panels.targets import Targets
+from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.projection import ScreenProjection
 
 
-class BothHandlers(Targets):
-    """Builds windows and handles at once, as a viewer has it done."""
+class BothHandlers(TargetsPanel):
+    """Builds windows and handles in one frame, as a viewer does."""
 
     def on_build_gui(self, event: messages.BuildGuiEvent) -> None:
         self.on_build_handles(event)
@@ -24,10 +24,10 @@ class BothHandlers(Targets):
 
 
 @pytest.fixture
-def frames(context, state, link, monkeypatch):
+def frames(context, state, clients, monkeypatch):
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (0.1, 0.2, 0.3)
-    panel = BothHandlers(state, link)
+    panel = BothHandlers(state, clients.commands)
     panel.viewer = SimpleNamespace(
         model=state.model, data=state.data, camera=camera, perturb=SimpleNamespace(select=0)
     )
@@ -36,19 +36,19 @@ def frames(context, state, link, monkeypatch):
     return frames
 
 
-def test_a_target_begins_where_the_camera_looks_or_at_the_selected_body(frames, link, state):
+def test_a_target_starts_at_the_look_at_point_or_at_the_selected_body(frames, clients, state):
     assert "target/<name>/pose" in frames.text
     frames.use("Add target")
     frames.panel.viewer.perturb.select = 2
     frames.use("Add target")
-    (first, where, _), (second, at_body, quat) = link.called("publish_target")
+    (first, where, _), (second, at_body, quat) = clients.called("publish_target")
     assert (first, second) == ("target", "target2")
     np.testing.assert_array_equal(where, [0.1, 0.2, 0.3])
     np.testing.assert_array_equal(at_body, state.data.xpos[2])
     np.testing.assert_array_equal(quat, state.data.xquat[2])
 
 
-def test_a_name_is_given_once_and_none_is_no_name(frames, link):
+def test_a_name_is_used_once_and_is_not_empty(frames, clients):
     frames.panel._name = "grasp"
     frames.use("Add target")
     frames.panel._name = "grasp"
@@ -59,7 +59,7 @@ def test_a_name_is_given_once_and_none_is_no_name(frames, link):
     assert not frames.seen["Add target"]
 
 
-def test_two_targets_of_different_names_never_share_a_topic(frames, link):
+def test_two_targets_of_different_names_never_share_a_topic(frames, clients):
     frames.panel._name = "grasp 1"
     frames.use("Add target")
     frames.panel._name = "grasp_1"
@@ -68,40 +68,43 @@ def test_two_targets_of_different_names_never_share_a_topic(frames, link):
     assert "'grasp 1' has the topic of 'grasp_1', target/grasp_1/pose." in frames.texts
 
 
-def test_a_target_is_removed_and_told_no_more(frames, link):
+def test_a_removed_target_is_not_published(frames, clients):
     frames.use("Add target")
     frames.use("Remove")
-    assert link.called("remove_target") == [("target",)]
+    assert clients.called("remove_target") == [("target",)]
     assert frames.panel.targets == {}
 
 
-def test_a_target_is_told_once_as_long_as_nobody_moves_it(frames, link):
+def test_a_target_that_does_not_move_is_published_once(frames, clients):
     frames.use("Add target")
     frames.build(5)
-    assert len(link.called("publish_target")) == 1
+    assert len(clients.called("publish_target")) == 1
 
 
-def test_a_dragged_handle_moves_the_target_from_where_it_began(frames, link, monkeypatch):
+def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monkeypatch):
     frames.use("Add target")
     before = frames.panel.targets["target"]
     viewer = frames.panel.viewer
-    lens = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
-    (held,) = (each for each in handles(before, lens) if each.name == "move z")
-    goal = lens.project(held.point + 0.15 * held.way) - lens.project(held.point)
+    projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
+    (held,) = (each for each in handles(before, projection) if each.name == "move z")
+    goal = projection.project(held.point + 0.15 * held.direction)
+    goal -= projection.project(held.point)
     mouse = imgui.Vec2(*goal)
-    monkeypatch.setattr(grips, "_build_grip", lambda _name, handle, _lens: handle.name == "move z")
+    monkeypatch.setattr(
+        drag_handles, "_build_handle", lambda _name, handle, _projection: handle.name == "move z"
+    )
     monkeypatch.setattr(imgui, "GetMouseDragDelta", lambda *_: mouse)
     frames.build(5)  # however many frames that takes
     after = frames.panel.targets["target"]
     np.testing.assert_allclose(after.position - before.position, [0.0, 0.0, 0.15], atol=1e-5)
-    assert len(link.called("publish_target")) == 2
+    assert len(clients.called("publish_target")) == 2
 
-    monkeypatch.setattr(grips, "_build_grip", lambda *_: False)
+    monkeypatch.setattr(drag_handles, "_build_handle", lambda *_: False)
     frames.build()
     assert frames.panel.targets["target"] is after
 
 
-def test_handles_are_where_nobody_sees_them_without_harm(frames):
+def test_handles_behind_the_camera_do_no_harm(frames):
     frames.use("Add target")
     frames.panel.put(
         "target", GizmoFrame(position=np.array([0.0, 0.0, 1e4]), quat_wxyz=np.array([1.0, 0, 0, 0]))

@@ -1,4 +1,4 @@
-"""Services that answer when a test says so."""
+"""Services whose responses tests give."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 
-class Asked:
-    """Has the methods of `Asker`, and keeps what is asked.
+class FakeServiceCaller:
+    """Has the methods of `ServiceCaller` and records the requests.
 
     Attributes:
-        open: Requests without an answer by the name of the service, oldest first.
+        open: Requests without a response, by the name of the service, oldest first.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Asked:
         return [name for name, *_ in self.open]
 
     def answer(self, name: str, response: Any) -> None:
-        """Answer the oldest request to a service."""
+        """Respond to the oldest request to a service."""
         self._take(name)[2](response)
 
     def give_up(self, name: str) -> None:
-        """Let the oldest request to a service go unanswered."""
+        """Time the oldest request to a service out."""
         self._take(name)[3]("it does not answer")
 
     def _take(self, name: str) -> tuple[str, Any, Callable[[Any], object], Callable[[str], object]]:
@@ -44,15 +44,15 @@ class Asked:
 
 
 class NoTopics:
-    """Has the methods of `Endpoints`; nothing comes."""
+    """Has the methods of `Endpoints` and receives nothing."""
 
     def subscription(self, *_: Any) -> None:
         pass
 
 
 @pytest.fixture
-def asker() -> Asked:
-    return Asked()
+def caller() -> FakeServiceCaller:
+    return FakeServiceCaller()
 
 
 @pytest.fixture

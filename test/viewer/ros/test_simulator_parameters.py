@@ -1,4 +1,4 @@
-"""What the viewer knows of parameters, of a simulator that is too busy to answer."""
+"""Parameters of a simulator that does not respond in time."""
 
 import pytest
 from rcl_interfaces.msg import ListParametersResult, ParameterDescriptor, ParameterValue
@@ -13,20 +13,20 @@ GOT = GetParameters.Response(values=[ParameterValue(type=2, integer_value=7)])
 
 
 @pytest.mark.parametrize("unanswered", [LIST, DESCRIBE, GET])
-def test_what_is_not_answered_is_asked_for_again(asker, endpoints, unanswered):
-    parameters = SimulatorParameters(asker, endpoints, "/mujoco")
+def test_a_request_without_a_response_is_repeated(caller, endpoints, unanswered):
+    parameters = SimulatorParameters(caller, None, endpoints, "/mujoco")
     parameters.fetch()
-    gave_up = False
+    timed_out = False
     for now in range(10):
         for name, response in ((LIST, LISTED), (DESCRIBE, DESCRIBED), (GET, GOT)):
-            if name not in asker.names():
+            if name not in caller.names():
                 continue
-            if name == unanswered and not gave_up:
-                gave_up = True
-                asker.give_up(name)
+            if name == unanswered and not timed_out:
+                timed_out = True
+                caller.give_up(name)
             else:
-                asker.answer(name, response)
+                caller.answer(name, response)
         parameters.tick(float(now))
-    assert gave_up
+    assert timed_out
     assert parameters.known["seed"].value == 7
-    assert asker.open == []
+    assert caller.open == []

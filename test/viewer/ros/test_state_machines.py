@@ -1,4 +1,4 @@
-"""State machines of nodes that are too busy to answer."""
+"""State machines of nodes that do not respond in time."""
 
 from lifecycle_msgs.msg import State, TransitionDescription
 from lifecycle_msgs.srv import GetAvailableStates, GetAvailableTransitions
@@ -13,18 +13,18 @@ class Node:
         return [("/walker/change_state", ["lifecycle_msgs/srv/ChangeState"])]
 
 
-def test_the_graph_of_a_machine_is_asked_for_until_it_is_known(asker, endpoints):
-    machines = StateMachines(Node(), asker, endpoints)
+def test_the_graph_of_a_machine_is_requested_until_it_arrives(caller, endpoints):
+    machines = StateMachines(Node(), caller, None, endpoints)
     machines.tick(0.0)
-    asker.give_up(GRAPH)
-    asker.answer(STATES, GetAvailableStates.Response(available_states=[State(label="idle")]))
-    asker.open.clear()
+    caller.give_up(GRAPH)
+    caller.answer(STATES, GetAvailableStates.Response(available_states=[State(label="idle")]))
+    caller.open.clear()
     machines.tick(2.0)
-    assert STATES not in asker.names()
+    assert STATES not in caller.names()
     stand = TransitionDescription()
     stand.transition.label, stand.start_state.label = "stand", "idle"
-    asker.answer(GRAPH, GetAvailableTransitions.Response(available_transitions=[stand]))
+    caller.answer(GRAPH, GetAvailableTransitions.Response(available_transitions=[stand]))
     assert machines.known["/walker"].states == ("idle",)
-    assert [edge.label for edge in machines.known["/walker"].edges] == ["stand"]
+    assert [each.label for each in machines.known["/walker"].transitions] == ["stand"]
     machines.tick(4.0)
-    assert GRAPH not in asker.names()
+    assert GRAPH not in caller.names()

@@ -1,4 +1,4 @@
-"""The page, as whoever asks for it over the network gets it."""
+"""The page over the network."""
 
 import http.client
 import threading
@@ -19,7 +19,7 @@ from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 PATIENCE_S = 30.0
 CONTROLS = """
-    window.told = [];
+    window.sent = [];
     window.WebSocket = class {
       static OPEN = 1;
       readyState = 1;
@@ -30,11 +30,11 @@ CONTROLS = """
         });
       }
       send(text) {
-        told.push(text);
+        sent.push(text);
       }
     };
 """
-"""Has a page believe that it controls the viewer, and keep what it tells that."""
+"""Gives a page control of the viewer and records its messages."""
 
 
 class Counter(plugin.ViewerPlugin):
@@ -51,11 +51,11 @@ class Counter(plugin.ViewerPlugin):
 
 
 class Served:
-    """A page that is served by a thread."""
+    """A page served by a thread."""
 
     def __init__(self) -> None:
         self.state = StillState("arm")
-        self.door = WebServerGuard("127.0.0.1", 0)
+        self.guard = WebServerGuard("127.0.0.1", 0)
         self.counter = Counter()
         self.turns = 0
         self._opened = threading.Event()
@@ -64,7 +64,7 @@ class Served:
         assert self._opened.wait(PATIENCE_S)
 
     def _run(self) -> None:
-        page = open_page(self.door, Feed(self.state, on_frame=self._turn), [self.counter])
+        page = open_page(self.guard, Feed(self.state, on_frame=self._turn), [self.counter])
         self._opened.set()
         viewer_protocol.run_viewer_loop(page)
 
@@ -77,9 +77,9 @@ class Served:
         assert not self._thread.is_alive()
 
     def get(self, path: str, host: str | None = None, **headers: str) -> tuple[int, Any, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.guard.port, timeout=PATIENCE_S)
         connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
-        connection.putheader("Host", host or f"localhost:{self.door.port}")
+        connection.putheader("Host", host or f"localhost:{self.guard.port}")
         for name, value in headers.items():
             connection.putheader(name, value)
         connection.endheaders()
@@ -89,7 +89,7 @@ class Served:
         return answer.status, answer.headers, body
 
     def visit(self, path: str, origin: str | None = None) -> Any:
-        return connect(f"ws://127.0.0.1:{self.door.port}{path}", origin=origin, proxy=None)
+        return connect(f"ws://127.0.0.1:{self.guard.port}{path}", origin=origin, proxy=None)
 
 
 @pytest.fixture(scope="module")
@@ -99,30 +99,32 @@ def served() -> Iterator[Served]:
     served.close()
 
 
-def test_the_page_is_served_so_that_no_other_site_can_read_or_embed_it(served):
+def test_the_page_has_headers_that_keep_other_sites_from_reading_and_embedding_it(served):
     status, headers, body = served.get("/")
     assert status == 200
     assert b"<canvas" in body
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
     assert "Access-Control-Allow-Origin" not in headers
-    assert body.index(b"LastingSocket") < body.index(b"web_client.js"), "Studio's script is first"
+    assert body.index(b"ReconnectingSocket") < body.index(b"web_client.js"), (
+        "Studio's script is first"
+    )
     status, headers, body = served.get("/model")
     assert (status, len(body) > 10_000) == (200, True)
     assert "Access-Control-Allow-Origin" not in headers
 
 
-def test_the_theme_is_what_the_browser_prefers_until_another_is_chosen(served, browser):
+def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(served, browser):
     context = browser.new_context(color_scheme="light")
     context.add_init_script(CONTROLS)
     page = context.new_page()
-    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part takes its time
+    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
 
     def theme() -> tuple[str, str]:
-        page.goto(f"http://127.0.0.1:{served.door.port}/")
+        page.goto(f"http://127.0.0.1:{served.guard.port}/")
         page.evaluate("() => { new WebSocket('/state'); }")
-        page.wait_for_function("told.length > 0")
-        return page.evaluate("told[0]"), page.evaluate("localStorage.getItem('mjwv_theme')")
+        page.wait_for_function("sent.length > 0")
+        return page.evaluate("sent[0]"), page.evaluate("localStorage.getItem('mjwv_theme')")
 
     assert theme() == ("theme=light", "light")
     page.evaluate("localStorage.setItem('mjwv_theme', 'classic')")
@@ -133,9 +135,9 @@ def test_the_theme_is_what_the_browser_prefers_until_another_is_chosen(served, b
 
 
 @pytest.mark.parametrize("path", ["/", "/model", "/model?total_bytes", "/web_client.js", "/state"])
-def test_a_name_that_was_made_to_lead_here_is_refused(served, path):
+def test_a_request_to_another_host_name_is_rejected(served, path):
     status, _, body = served.get(path, "evil.example:8080")
-    assert (status, body) == (403, b"this server is not called evil.example:8080\n")
+    assert (status, body) == (403, b"evil.example:8080 is not a name of this server\n")
 
 
 def test_another_site_reads_no_model(served):
@@ -150,16 +152,16 @@ def test_another_site_opens_no_connection(served, path):
         served.visit(path, "null")
 
 
-def test_the_page_itself_is_let_in(served):
-    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
+def test_the_page_itself_is_accepted(served):
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
         assert "role=" in connection.recv(PATIENCE_S)
-        assert served.door.visitors == 1
+        assert served.guard.connections == 1
 
 
-def test_who_only_watches_sees_what_moves_though_nobody_has_the_panels(served):
+def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
     served.state.update_is = Update.STATE
     frames = served.counter.frames
-    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}") as connection:
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
         connection.send("state_ack")
         states = 0
         while states < 3:
@@ -169,18 +171,18 @@ def test_who_only_watches_sees_what_moves_though_nobody_has_the_panels(served):
     assert served.counter.frames == frames
 
 
-def test_files_are_taken_from_nobody(served):
+def test_dropped_files_are_rejected(served):
     with pytest.raises(InvalidStatus, match="403"):
-        served.visit("/drop?sid=1", f"http://127.0.0.1:{served.door.port}")
+        served.visit("/drop?sid=1", f"http://127.0.0.1:{served.guard.port}")
     assert served.get("/drop")[0] == 403
 
 
-def test_files_beside_the_page_are_not_given_away(served):
+def test_files_outside_the_page_are_not_served(served):
     for path in ("/../web_server.py", "/%2e%2e/web_server.py", "//etc/passwd"):
         assert served.get(path)[0] in (403, 404)
 
 
-def test_another_model_is_served_as_soon_as_the_simulator_has_it(served):
+def test_a_new_model_is_served(served):
     before = served.get("/model")[2]
     served.state.load("quadruped")
     deadline = time.monotonic() + PATIENCE_S
@@ -191,10 +193,10 @@ def test_another_model_is_served_as_soon_as_the_simulator_has_it(served):
         time.sleep(0.05)
 
 
-def test_nothing_is_built_nor_computed_while_nobody_looks(served):
+def test_nothing_is_built_or_computed_without_a_browser(served):
     counter, state = served.counter, served.state
     deadline = time.monotonic() + PATIENCE_S
-    while served.door.visitors:
+    while served.guard.connections:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     state.update_is = Update.STATE
@@ -203,14 +205,14 @@ def test_nothing_is_built_nor_computed_while_nobody_looks(served):
     time.sleep(0.5)
     assert (counter.frames, counter.states) == before
     assert 1 <= served.turns - turns <= 15
-    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.door.port}"):
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}"):
         while counter.states == before[1]:
-            assert time.monotonic() < deadline, "who comes sees an old state"
+            assert time.monotonic() < deadline, "a new browser receives an old state"
             time.sleep(0.05)
     state.update_is = Update.NOTHING
 
 
-def test_studio_says_nothing_on_the_standard_output(capfd):
+def test_studio_writes_nothing_to_standard_output(capfd):
     served = Served()
     served.state.load("quadruped")
     time.sleep(0.3)

@@ -1,4 +1,4 @@
-"""Who may come in to the page."""
+"""The address of the web server and the requests that it accepts."""
 
 import os
 import socket
@@ -12,10 +12,10 @@ from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[WebServerGuard]:
-    door = WebServerGuard("127.0.0.1", 0)
-    yield door
-    door.close()
+def guard() -> Iterator[WebServerGuard]:
+    guard = WebServerGuard("127.0.0.1", 0)
+    yield guard
+    guard.close()
 
 
 def headers(host: str | None, origin: str | None = None) -> Headers:
@@ -35,8 +35,8 @@ def headers(host: str | None, origin: str | None = None) -> Headers:
         ("localhost", "https://localhost"),  # as behind a proxy
     ],
 )
-def test_who_calls_the_server_by_a_name_of_its_own_is_answered(door, host, origin):
-    assert door.refusal("/", headers(host, origin)) == ""
+def test_a_request_to_a_name_of_the_server_is_accepted(guard, host, origin):
+    assert guard.rejection("/", headers(host, origin)) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_who_calls_the_server_by_a_name_of_its_own_is_answered(door, host, origi
     [
         (None, None),
         ("", None),
-        ("evil.example:8080", None),  # a name that was made to resolve to this machine
+        ("evil.example:8080", None),  # DNS rebinding
         ("evil.example:8080", "http://evil.example:8080"),
         ("localhost.evil.example", None),
         ("[::1", None),
@@ -54,60 +54,60 @@ def test_who_calls_the_server_by_a_name_of_its_own_is_answered(door, host, origi
         ("localhost:8080", "null"),  # a page in a sandbox, or in a file
     ],
 )
-def test_pages_of_others_are_refused_whatever_they_call_the_server(door, host, origin):
-    assert door.refusal("/model?total_bytes", headers(host, origin)) != ""
+def test_a_request_of_another_site_is_rejected(guard, host, origin):
+    assert guard.rejection("/model?total_bytes", headers(host, origin)) != ""
 
 
-def test_a_request_with_two_hosts_is_refused(door):
+def test_a_request_with_two_hosts_is_rejected(guard):
     both = Headers([("Host", "localhost"), ("Host", "evil.example")])
-    assert "evil.example" in door.refusal("/", both)
+    assert "evil.example" in guard.rejection("/", both)
 
 
-def test_files_are_refused_from_everybody(door):
-    assert "over ROS" in door.refusal("/drop?sid=1", headers("localhost"))
+def test_dropped_files_are_rejected(guard):
+    assert "over ROS" in guard.rejection("/drop?sid=1", headers("localhost"))
 
 
-def test_a_server_that_is_given_a_name_answers_to_it():
+def test_the_configured_host_name_is_a_name_of_the_server():
     named = WebServerGuard("localhost", 0)
-    assert named.refusal("/", headers("localhost:1")) == ""
+    assert named.rejection("/", headers("localhost:1")) == ""
     assert named.url == f"http://localhost:{named.port}/"
     named.close()
 
 
-def test_names_that_others_can_claim_in_the_network_lead_to_no_server_on_loopback(door):
+def test_host_names_of_the_network_are_rejected_on_loopback(guard):
     name = socket.gethostname().lower()
     open_to_all = WebServerGuard("0.0.0.0", 0)
     for own in (name, f"{name.partition('.')[0]}.local"):
-        assert "not called" in door.refusal("/", headers(own))
-        assert open_to_all.refusal("/", headers(own)) == ""
+        assert "not a name" in guard.rejection("/", headers(own))
+        assert open_to_all.rejection("/", headers(own)) == ""
     open_to_all.close()
 
 
-def test_it_listens_where_it_is_told_and_nowhere_else(door):
-    assert door.socket.getsockname()[0] == "127.0.0.1"
-    with socket.create_connection(("127.0.0.1", door.port), timeout=5.0):
+def test_the_server_listens_on_the_configured_interface_only(guard):
+    assert guard.socket.getsockname()[0] == "127.0.0.1"
+    with socket.create_connection(("127.0.0.1", guard.port), timeout=5.0):
         pass
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.2", door.port), timeout=5.0)
+        socket.create_connection(("127.0.0.2", guard.port), timeout=5.0)
 
 
-def test_the_next_port_is_taken_where_one_is_in_use():
+def test_the_next_port_is_used_if_one_is_taken():
     first = WebServerGuard("127.0.0.1", 0)
     second = WebServerGuard("127.0.0.1", first.port)
     assert first.port < second.port < first.port + 20
-    assert first.whereabouts == first.url
-    assert second.whereabouts == f"{second.url} (port {first.port} is taken)"
+    assert first.address_text == first.url
+    assert second.address_text == f"{second.url} (port {first.port} is taken)"
     first.close()
     second.close()
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.7", "a" * 300])
-def test_an_interface_that_this_machine_has_not_is_refused_by_name(host):
+def test_an_unknown_interface_is_named_in_the_error(host):
     with pytest.raises(UserInputError, match=host[:100]):
         WebServerGuard(host, 0)
 
 
-def test_the_inner_socket_takes_only_ones_own_connections(monkeypatch):
+def test_the_private_socket_accepts_only_connections_of_the_own_user(monkeypatch):
     listening = PrivateSocket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()

@@ -1,1 +1,1 @@
-"""The panel "Plots"."""
+"""The panel "Plots": signals over time."""

@@ -8,163 +8,145 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.docks import DockPlace
-from mujoco_ros.viewer.link import SimulatorLink, wrench_sign
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.plots.history import History
 from mujoco_ros.viewer.panels.plots.signals import Signal, signals
-from mujoco_ros.viewer.panels.widgets import (
-    FILL,
-    Column,
-    button,
-    cell,
-    child,
-    choose,
-    plot,
-    popup,
-    table,
-    text,
-    tree,
-)
 
-SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
-_CHOICES_WIDTH = 340.0
-_CHOICES_HEIGHT = 360.0
-_SPAN_WIDTH = 70.0
-_RIM = 8.0
-_LEAST_HEIGHT = 100.0
-_LEGEND_WIDTH = 220.0
-"""A plot that is narrower has no room for a legend."""
-_DRAWN = 600
-"""So many points of a curve are drawn at most: more are not seen, and each takes its time."""
+_SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
+_MAX_POINTS = 600
+"""Points per curve: more are not visible and slow the page down."""
 
-Key = tuple[str, str, str]
+SignalKey = tuple[str, str, str]
 
 
 class PlotsPanel(Panel):
-    """A plot per unit of what is ticked, as it comes, or as it was when it was frozen.
+    """A plot per unit of the selected signals.
 
     Attributes:
-        frozen: Whether the plots stand still.
-        span_s: How much time they show [s].
+        frozen: Whether the plots are frozen.
+        span_s: Displayed time span [s].
     """
 
     title = "Plots"
-    place = DockPlace.BELOW
+    area = DockArea.BELOW
 
-    def __init__(self, state: SharedState, link: SimulatorLink) -> None:
-        """Plot what is in `state`."""
-        super().__init__(state, link)
+    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+        super().__init__(state)
         self.frozen = False
         self.span_s = 10.0
+        self._parameters = parameters
         self._model: object = None
-        self._signals: dict[Key, Signal] = {}
-        self._histories: dict[Key, History] = {}
+        self._signals: dict[SignalKey, Signal] = {}
+        self._histories: dict[SignalKey, History] = {}
 
     @property
     def plotted(self) -> list[Signal]:
-        """What is ticked, in the order of the choices."""
+        """The selected signals, in the order of the list."""
         return [signal for key, signal in self._signals.items() if key in self._histories]
 
-    def tick(self, key: Key, is_ticked: bool) -> None:
-        """Plot something from now on, or no longer."""
-        if is_ticked and key not in self._histories:
+    def select(self, key: SignalKey, is_selected: bool) -> None:
+        """Select or deselect a signal."""
+        if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
-        elif not is_ticked:
+        elif not is_selected:
             self._histories.pop(key, None)
 
-    def history(self, key: Key) -> History:
-        """Return what has been measured of something that is ticked."""
+    def history(self, key: SignalKey) -> History:
+        """Return the samples of a selected signal."""
         return self._histories[key]
 
     def update(self) -> None:
-        """Take a sample of what is ticked."""
+        """Sample the selected signals."""
         if self.state.model is not self._model:
-            self._follow()
+            self._update_signals()
         if not self.frozen:
             for signal in self.plotted:
                 self._histories[signal.key].add(self.state.time, signal.read())
 
     def build(self) -> None:
-        """Build what can be set, and below it a plot per unit, side by side."""
+        """Build the settings and below a plot per unit, side by side."""
         self._build_settings()
         by_unit: dict[str, list[Signal]] = {}
         for signal in self.plotted:
             by_unit.setdefault(signal.unit, []).append(signal)
         if not by_unit:
-            text("Choose what is to be plotted.")
+            widgets.text("Choose what is to be plotted.")
             return
-        columns = [Column("", 1.0)] * len(by_unit)
-        with table("plots", columns, headed=False) as is_open:
+        columns = [("", 1.0)] * len(by_unit)
+        with widgets.table("plots", columns, headed=False) as is_open:
             for unit, group in by_unit.items() if is_open else ():
                 imgui.TableNextColumn()
                 self._build_plot(unit, group)
 
-    def _follow(self) -> None:
-        """Plot what the present model has of what was plotted."""
+    def _update_signals(self) -> None:
+        """Read the signals of another model and keep the selected ones that it has too."""
         self._model = self.state.model
-        self._signals = {
-            signal.key: signal for signal in signals(self.state, partial(wrench_sign, self.link))
-        }
+        sign = partial(wrench_sign, self._parameters)
+        self._signals = {signal.key: signal for signal in signals(self.state, sign)}
         self._histories = {
             key: self._new_history(key) for key in self._histories if key in self._signals
         }
 
-    def _new_history(self, key: Key) -> History:
-        return History(len(self._signals[key].curves), max(SPANS_S))
+    def _new_history(self, key: SignalKey) -> History:
+        return History(len(self._signals[key].curves), max(_SPANS_S))
 
     def _build_settings(self) -> None:
-        if button("Choose"):
+        if widgets.button("Choose"):
             imgui.OpenPopup("choices")
-        with popup("choices") as is_open:
+        with widgets.popup("choices") as is_open:
             if is_open:
-                self._build_choices()
+                self._build_signal_list()
         imgui.SameLine()
-        if button("Continue" if self.frozen else "Freeze"):
+        if widgets.button("Continue" if self.frozen else "Freeze"):
             self.frozen = not self.frozen
         imgui.SameLine()
-        imgui.SetNextItemWidth(_SPAN_WIDTH)
-        spans = {f"{span:g} s": span for span in SPANS_S}
-        chosen = choose("##span", f"{self.span_s:g} s", list(spans))
-        self.span_s = spans[chosen] if chosen else self.span_s
+        imgui.SetNextItemWidth(style.SPAN_WIDTH)
+        spans = {f"{span:g} s": span for span in _SPANS_S}
+        selected = widgets.combo("##span", f"{self.span_s:g} s", list(spans))
+        self.span_s = spans[selected] if selected else self.span_s
         imgui.SameLine()
-        if button("Clear", enabled=bool(self._histories)):
+        if widgets.button("Clear", enabled=bool(self._histories)):
             self._histories.clear()
 
-    def _build_choices(self) -> None:
-        with child("choices", _CHOICES_WIDTH, _CHOICES_HEIGHT) as is_seen:
+    def _build_signal_list(self) -> None:
+        with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
             groups = groupby(self._signals.values(), lambda signal: signal.heading)
-            for heading, group in groups if is_seen else ():
-                with tree(heading) as is_open:
+            for heading, group in groups if is_visible else ():
+                with widgets.tree(heading) as is_open:
                     if is_open:
                         self._build_group(heading, list(group))
 
     def _build_group(self, heading: str, group: list[Signal]) -> None:
         labels = list(dict.fromkeys(signal.label for signal in group))
-        columns = (Column("", 1.0), *(Column(label) for label in labels))
-        with table(heading, columns) as is_open:
+        columns = (("", 1.0), *((label, 0.0) for label in labels))
+        with widgets.table(heading, columns) as is_open:
             if not is_open:
                 return
             for row, of_row in groupby(group, lambda signal: signal.row):
                 by_label = {signal.label: signal for signal in of_row}
                 imgui.TableNextRow()
-                cell(row)
+                widgets.cell(row)
                 for label in labels:
-                    cell()
+                    widgets.cell()
                     if label in by_label:
-                        self._build_box(by_label[label])
+                        self._build_checkbox(by_label[label])
 
-    def _build_box(self, signal: Signal) -> None:
-        is_ticked = signal.key in self._histories
-        changed, wanted = imgui.Checkbox(f"##{' '.join(signal.key)}", is_ticked)
+    def _build_checkbox(self, signal: Signal) -> None:
+        is_selected = signal.key in self._histories
+        changed, is_selected = imgui.Checkbox(f"##{' '.join(signal.key)}", is_selected)
         if changed:
-            self.tick(signal.key, wanted)
+            self.select(signal.key, is_selected)
 
     def _build_plot(self, unit: str, group: list[Signal]) -> None:
         end = max(self._end(signal) for signal in group)
         room = imgui.GetContentRegionAvail()
-        flags = 0 if room.x >= _LEGEND_WIDTH else int(implot.Flags.NoLegend)
-        with plot(f"##{unit}", FILL, max(room.y - _RIM, _LEAST_HEIGHT), flags) as is_open:
+        flags = 0 if room.x >= style.MIN_LEGEND_WIDTH else int(implot.Flags.NoLegend)
+        height = max(room.y - style.PLOT_MARGIN, style.MIN_PLOT_HEIGHT)
+        with widgets.plot(f"##{unit}", style.FILL, height, flags) as is_open:
             if not is_open:
                 return
             no_label, fit = int(implot.AxisFlags.NoLabel), int(implot.AxisFlags.AutoFit)
@@ -178,8 +160,8 @@ class PlotsPanel(Panel):
     def _build_curves(self, signal: Signal, begin: float) -> None:
         history = self._histories[signal.key]
         first = int(np.searchsorted(history.times, begin))
-        every = max(-(-(history.times.size - first) // _DRAWN), 1)
-        drawn = slice(first - first % every, None, every)
+        stride = max(-(-(history.times.size - first) // _MAX_POINTS), 1)
+        drawn = slice(first - first % stride, None, stride)
         times = history.times[drawn].tolist()
         for index, name in enumerate(signal.curves):
             implot.PlotLine(name, times, history.curve(index)[drawn].tolist())

@@ -1,4 +1,4 @@
-"""The table of a robot's joints: where they are, where they should be, and what they give."""
+"""The table of a robot's joints: positions, references and efforts."""
 
 from collections.abc import Sequence
 
@@ -6,70 +6,48 @@ import mujoco
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.link import SimulatorLink, is_replay
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import CommandClient, ParameterClient, is_replay
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.formats import format_decimals
 from mujoco_ros.viewer.panels.robots.joint_rows import JointRow
-from mujoco_ros.viewer.panels.widgets import (
-    FILL,
-    WARNING,
-    Column,
-    bar,
-    button,
-    cell,
-    disabled,
-    number,
-    table,
-    text,
-)
 
 _DEGREES = 180.0 / np.pi
-_TICK = 6.0
 
 
 class JointTable:
-    """Shows positions, references and efforts; a slider sends a reference.
+    """Shows positions, references and efforts; a slider commands a reference.
 
     Attributes:
         degrees: Whether angles are shown in degrees.
     """
 
-    def __init__(self, link: SimulatorLink) -> None:
-        """Send references through `link`."""
-        self._link = link
+    def __init__(self, parameters: ParameterClient, commands: CommandClient) -> None:
+        self._parameters, self._commands = parameters, commands
         self.degrees = False
 
     def build(
-        self,
-        namespace: str,
-        rows: Sequence[JointRow],
-        data: mujoco.MjData,
-        references: np.ndarray,
+        self, namespace: str, rows: Sequence[JointRow], data: mujoco.MjData, references: np.ndarray
     ) -> None:
-        """Build the table of one robot.
-
-        Args:
-            namespace: That of its topics.
-            rows: Its joints.
-            data: The present state.
-            references: Where its joints should be [rad or m].  # (n,)
-        """
-        replayed = is_replay(self._link)
-        tip = "Let the present positions\nbe the references"
-        if button("Hold here", enabled=not replayed, tip=tip):
-            self._link.command_joints(
-                namespace, {row.name: float(data.qpos[row.qpos]) for row in rows if row.is_driven}
+        """Build the table of one robot with its position references [rad or m].  # (n,)"""
+        replayed = is_replay(self._parameters)
+        tip = "Command the present positions"
+        if widgets.button("Hold here", enabled=not replayed, tip=tip):
+            self._commands.command_joints(
+                namespace, {row.name: float(data.qpos[row.qpos]) for row in rows if row.is_actuated}
             )
         imgui.SameLine()
         _, self.degrees = imgui.Checkbox("degrees", self.degrees)
         if replayed:
-            text("A replay takes no references.")
+            widgets.text("A replay takes no references.")
         unit = "deg" if self.degrees else "rad"
         columns = (
-            Column("Joint"),
-            Column(f"q [{unit}]"),
-            Column(f"Reference [{unit}]", 1.2),
-            Column("Torque [Nm]", 1.0),
+            ("Joint", 0.0),
+            (f"q [{unit}]", 0.0),
+            (f"Reference [{unit}]", 1.2),
+            ("Torque [Nm]", 1.0),
         )
-        with table("joints", columns, height=FILL) as is_open:
+        with widgets.table("joints", columns, height=style.FILL) as is_open:
             for row, reference in zip(rows, references, strict=True) if is_open else ():
                 imgui.TableNextRow()
                 self._build_row(namespace, row, data, float(reference))
@@ -78,15 +56,15 @@ class JointTable:
         self, namespace: str, row: JointRow, data: mujoco.MjData, reference: float
     ) -> None:
         position, effort = float(data.qpos[row.qpos]), float(data.qfrc_actuator[row.dof])
-        scale = _DEGREES if self.degrees and not row.slides else 1.0
-        unit = " m" if row.slides else ""
+        scale = _DEGREES if self.degrees and not row.is_prismatic else 1.0
+        unit = " m" if row.is_prismatic else ""
         digits = 1 if scale != 1.0 else 3
-        cell(row.name)
-        imgui.SetItemTooltip(_about(row))
-        number(f"{_decimals(position * scale, digits)}{unit}")
-        cell()
-        with disabled(not row.is_driven or is_replay(self._link)):
-            imgui.SetNextItemWidth(FILL)
+        widgets.cell(row.name)
+        imgui.SetItemTooltip(_tooltip(row))
+        widgets.number_cell(f"{format_decimals(position * scale, digits)}{unit}")
+        widgets.cell()
+        with widgets.disabled(not row.is_actuated or is_replay(self._parameters)):
+            imgui.SetNextItemWidth(style.FILL)
             changed, value = imgui.SliderFloat(
                 f"##{row.name} reference",
                 reference * scale,
@@ -95,29 +73,24 @@ class JointTable:
                 f"%.{digits}f{unit}",
                 int(imgui.SliderFlags.AlwaysClamp),
             )
-        _mark((position - row.low) / (row.high - row.low))
+        _draw_position_mark((position - row.low) / (row.high - row.low))
         if changed:
-            self._link.command_joints(namespace, {row.name: value / scale})
-        cell()
-        bar(effort, row.effort, f"{_decimals(effort, 2)}{' N' if row.slides else ''}")
+            self._commands.command_joints(namespace, {row.name: value / scale})
+        widgets.cell()
+        widgets.bar(
+            effort, row.effort, f"{format_decimals(effort, 2)}{' N' if row.is_prismatic else ''}"
+        )
 
 
-def _mark(share: float) -> None:
-    """Draw a tick at the lower rim of the item before, at a share of its width."""
+def _draw_position_mark(share: float) -> None:
+    """Draw a mark at the lower edge of the last item, at a share of its width."""
     low, high = imgui.GetItemRectMin(), imgui.GetItemRectMax()
     x = low.x + min(1.0, max(0.0, share)) * (high.x - low.x)
-    colour = imgui.GetColorU32(imgui.Vec4(*WARNING))
-    draw = imgui.GetWindowDrawList()
-    draw.AddLine(imgui.Vec2(x, high.y - _TICK), imgui.Vec2(x, high.y), colour, 3.0)
+    start, end = imgui.Vec2(x, high.y - style.POSITION_MARK_HEIGHT), imgui.Vec2(x, high.y)
+    imgui.GetWindowDrawList().AddLine(start, end, style.packed(style.WARNING), 3.0)
 
 
-def _about(row: JointRow) -> str:
-    """Return a joint's limits in words."""
+def _tooltip(row: JointRow) -> str:
     limits = f"{row.low:g} to {row.high:g} {row.unit}" if row.is_limited else "no limits"
-    most = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "any effort"
-    return f"{row.name}\n{limits}\n{most if row.is_driven else 'no actuator'}"
-
-
-def _decimals(value: float, digits: int) -> str:
-    """Return a number with so many digits behind the point, and no sign if they are all zeros."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+    effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "any effort"
+    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'no actuator'}"

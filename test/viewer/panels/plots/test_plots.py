@@ -1,9 +1,9 @@
-"""The panel "Plots": what can be plotted, and what is kept of it."""
+"""The panel "Plots": its signals and their samples."""
 
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.link import ParameterInfo
+from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.panels.plots.history import History
 from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
 from mujoco_ros.viewer.panels.plots.signals import signals
@@ -12,7 +12,7 @@ Q = ("arm joints", "shoulder_pan_joint", "q")
 TORQUE = ("arm joints", "shoulder_pan_joint", "torque")
 
 
-def test_all_that_is_measured_can_be_plotted(state):
+def test_all_measured_signals_can_be_plotted(state):
     robot = state.layout.robots[0]
     found = {signal.key: signal for signal in signals(state, lambda: 1.0)}
     state.data.qpos[robot.joints.qpos[0]], state.references.q[0] = 0.3, 0.4
@@ -30,17 +30,17 @@ def test_all_that_is_measured_can_be_plotted(state):
 
 
 @pytest.mark.parametrize(("setting", "sign"), [("child_on_parent", -1.0), ("parent_on_child", 1.0)])
-def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, link, setting, sign):
-    link.parameters["wrench_sign"] = ParameterInfo(value=setting)
+def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, clients, setting, sign):
+    clients.parameters.known["wrench_sign"] = ParameterInfo(value=setting)
     sensor = state.layout.robots[0].force_torques[0]
     state.data.sensordata[sensor.force] = 7.0
     frames = show(PlotsPanel)
-    frames.panel.tick(key := ("arm wrenches", sensor.name, "force"), True)
+    frames.panel.select(key := ("arm wrenches", sensor.name, "force"), True)
     frames.build()
     assert frames.panel.history(key).curve(0).tolist() == [sign * 7.0]
 
 
-def test_what_is_ticked_is_plotted_and_stands_still_while_frozen(show, state):
+def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
     frames = show(PlotsPanel)
     assert "Choose what is to be plotted." in frames.texts
     frames.use("Choose")
@@ -62,9 +62,9 @@ def test_what_is_ticked_is_plotted_and_stands_still_while_frozen(show, state):
     assert not frames.curves
 
 
-def test_only_the_last_seconds_are_drawn_with_no_more_points_than_are_seen(show, state):
+def test_only_the_last_seconds_are_drawn_with_a_limited_number_of_points(show, state):
     frames = show(PlotsPanel)
-    frames.panel.tick(Q, True)
+    frames.panel.select(Q, True)
     history = frames.panel.history(Q)
     for time in np.arange(0.0, 30.0, 0.01):
         history.add(time, np.zeros(1))
@@ -77,16 +77,16 @@ def test_only_the_last_seconds_are_drawn_with_no_more_points_than_are_seen(show,
     assert times[0] == pytest.approx(25.0, abs=0.02)
 
 
-def test_another_model_keeps_what_it_has_too(show, state, arm, monkeypatch):
+def test_a_signal_stays_selected_if_another_model_has_it_too(show, state, arm, monkeypatch):
     frames = show(PlotsPanel)
-    frames.panel.tick(Q, True)
+    frames.panel.select(Q, True)
     monkeypatch.setattr(state, "model", arm.model.__copy__())
     frames.build(2)
     assert [signal.key for signal in frames.panel.plotted] == [Q]
 
 
-def test_a_history_lets_go_what_is_older_than_its_span():
-    history = History(2, span_s=5.0, room=20)
+def test_a_history_drops_samples_older_than_its_span():
+    history = History(2, span_s=5.0, capacity=20)
     for time in range(53):
         history.add(float(time), np.array([time, -time]))
     assert history.times.size <= 20
@@ -95,8 +95,8 @@ def test_a_history_lets_go_what_is_older_than_its_span():
     np.testing.assert_array_equal(history.curve(1), -history.times)
 
 
-def test_a_history_that_has_no_room_for_its_span_keeps_every_second_sample_of_all_of_it():
-    history = History(1, span_s=1e6, room=20)
+def test_a_full_history_drops_every_second_sample():
+    history = History(1, span_s=1e6, capacity=20)
     for time in range(1000):
         history.add(float(time), np.array([time]))
         assert history.times[-1] == time
@@ -106,7 +106,7 @@ def test_a_history_that_has_no_room_for_its_span_keeps_every_second_sample_of_al
     np.testing.assert_array_equal(history.curve(0), history.times)
 
 
-def test_a_history_begins_anew_when_the_time_goes_back_and_takes_each_time_once():
+def test_a_history_starts_again_when_the_time_goes_back_and_stores_each_time_once():
     history = History(1, span_s=60.0)
     for time in (1.0, 2.0, 2.0, 0.5):
         history.add(time, np.array([time]))

@@ -1,12 +1,12 @@
-"""What the mouse does to a body reaches the simulator."""
+"""Bodies dragged with the mouse."""
 
 import mujoco
 import numpy as np
 import pytest
-from fake_link import FakeLink
+from fake_clients import FakeClients
 from still_state import StillState
 
-from mujoco_ros.viewer.perturbation import Perturbation
+from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
 
 SCENE = """
 <mujoco>
@@ -38,19 +38,19 @@ def state(tmp_path_factory) -> StillState:
 
 
 @pytest.fixture
-def link() -> FakeLink:
-    return FakeLink()
+def clients() -> FakeClients:
+    return FakeClients()
 
 
 @pytest.fixture
-def perturbation(link, state) -> Perturbation:
-    perturbation = Perturbation(link)
+def perturbation(clients, state) -> MousePerturbation:
+    perturbation = MousePerturbation(clients.commands)
     perturbation.attach(state.model, state.layout)
     return perturbation
 
 
 def held(state: StillState, body: int | str, how: int) -> mujoco.MjvPerturb:
-    """Return a body taken at a point of its surface and pulled 0.2 m away, or turned."""
+    """Return a body that is pulled 0.2 m away at a point of its surface, or turned."""
     perturb = mujoco.MjvPerturb()
     perturb.select = state.model.body(body).id
     perturb.active = how
@@ -66,21 +66,19 @@ def held(state: StillState, body: int | str, how: int) -> mujoco.MjvPerturb:
     return perturb
 
 
-def test_the_point_below_the_mouse_is_pulled_to_where_the_mouse_is(perturbation, link, state):
+def test_the_selected_point_is_pulled_to_the_mouse(perturbation, clients, state):
     perturb = held(state, "cup", TRANSLATE)
     perturbation.apply(state.model, state.data, perturb)
-    ((frame, pull),) = link.called("pull")
+    ((frame, pull),) = clients.called("pull")
     assert (frame, pull.turns) == ("cup", False)
     np.testing.assert_allclose(pull.point, perturb.localpos)
     np.testing.assert_allclose(pull.position, perturb.refselpos)
 
 
-def test_a_body_is_turned_so_that_its_axes_of_inertia_are_as_the_mouse_has_them(
-    perturbation, link, state
-):
+def test_a_body_is_turned_by_the_orientation_of_its_inertial_frame(perturbation, clients, state):
     model = state.model
     perturbation.apply(model, state.data, held(state, "cup", ROTATE))
-    ((frame, pull),) = link.called("pull")
+    ((frame, pull),) = clients.called("pull")
     assert (frame, pull.turns) == ("cup", True)
     axes = np.zeros(4)
     mujoco.mju_mulQuat(axes, pull.quat_wxyz, model.body("cup").iquat)
@@ -88,31 +86,31 @@ def test_a_body_is_turned_so_that_its_axes_of_inertia_are_as_the_mouse_has_them(
     np.testing.assert_allclose(axes, TURNED, atol=1e-12)
 
 
-def test_what_cannot_move_is_not_pulled(perturbation, link, state):
+def test_a_fixed_body_is_not_pulled(perturbation, clients, state):
     perturbation.apply(state.model, state.data, held(state, "post", TRANSLATE))
-    assert link.calls == []
+    assert clients.calls == []
 
 
-def test_a_pull_ends_once_with_the_mouse_button(perturbation, link, state):
+def test_a_pull_ends_once_with_the_mouse_button(perturbation, clients, state):
     perturb = held(state, "cup", TRANSLATE)
     perturbation.apply(state.model, state.data, perturb)
     perturb.active = 0
     perturbation.apply(state.model, state.data, perturb)
     perturbation.apply(state.model, state.data, perturb)
-    assert link.called("let_go") == [()]
+    assert clients.called("release") == [()]
 
 
-def test_a_pull_ends_when_the_model_changes(perturbation, link, state):
+def test_a_pull_ends_when_the_model_changes(perturbation, clients, state):
     perturbation.apply(state.model, state.data, held(state, "cup", TRANSLATE))
     perturbation.attach(state.model, state.layout)
-    assert link.called("let_go") == [()]
+    assert clients.called("release") == [()]
 
 
-def test_a_mocap_body_goes_where_it_is_dragged_and_nothing_is_pulled(perturbation, link, state):
+def test_a_mocap_body_is_moved_and_not_pulled(perturbation, clients, state):
     before = state.data.mocap_pos[0].copy()
     perturbation.apply(state.model, state.data, held(state, "hand", TRANSLATE))
-    ((namespace, name, position, quat),) = link.called("move_mocap")
+    ((namespace, name, position, quat),) = clients.called("move_mocap")
     assert (namespace, name) == ("", "hand")
     np.testing.assert_allclose(position - before, AWAY, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(quat), 1.0)
-    assert link.called("pull") == []
+    assert clients.called("pull") == []

@@ -1,8 +1,8 @@
-"""Imported first by every Python process with this folder in PYTHONPATH: tells where widgets are.
+"""Records the widgets of the viewer's page for tests; Python imports this file at its start.
 
-A page is one picture: what is on it can be found only by who builds it. The viewer's process writes
-the rectangles of its widgets, by window and label, to the file that MUJOCO_ROS_WIDGETS names, and
-how many frames it has built. It brings a window to the front whose title is in the file beside it
+Only the process that builds a widget has its rectangle. The viewer's process writes the rectangles
+of its widgets, by window and label, and the number of its frames to the file that
+MUJOCO_ROS_WIDGETS names. It brings the window to the front whose title is in the file beside it
 that ends in ``.front``.
 """
 
@@ -32,12 +32,12 @@ WIDGETS = (
     "SmallButton",
     "TreeNode",
 )
-EVERY_FRAME = "Simulation"  # a window that is begun in each
+EVERY_FRAME = "Simulation"  # a window of every frame
 PERIOD_S = 0.05
 SLOW_S = 20.0
 
 
-class Spy:
+class Recorder:
     def __init__(self, imgui: Any, path: Path) -> None:
         self._imgui, self._path = imgui, path
         self._windows: list[str] = []
@@ -46,12 +46,12 @@ class Spy:
         self._found: dict[str, list[float]] = {}
         for name in WIDGETS:
             if hasattr(imgui, name):
-                setattr(imgui, name, self._watched(getattr(imgui, name)))
-        self._clicked: dict[int, float] = {}
+                setattr(imgui, name, self._recorded(getattr(imgui, name)))
+        self._clicks: dict[int, float] = {}
         imgui.IsMouseDoubleClicked = self._double_clicked
         begin, end = imgui.Begin, imgui.End
 
-        def spied_begin(title: str, *args: Any) -> Any:
+        def recorded_begin(title: str, *args: Any) -> Any:
             if title == self._front:
                 imgui.SetNextWindowFocus()
                 self._front = ""
@@ -59,24 +59,24 @@ class Spy:
             self._windows.append(title)
             return begin(title, *args)
 
-        def spied_end() -> None:
+        def recorded_end() -> None:
             self._windows.pop()
             end()
 
-        imgui.Begin, imgui.End = spied_begin, spied_end
+        imgui.Begin, imgui.End = recorded_begin, recorded_end
 
     def _double_clicked(self, button: Any) -> bool:
-        """Whether this is a second click, for browsers that draw a few pictures a second."""
+        """Return whether this is a second click, for browsers with a few frames per second."""
         if not self._imgui.IsMouseClicked(button):
             return False
         now = time.monotonic()
-        last = self._clicked.pop(int(button), -SLOW_S)
+        last = self._clicks.pop(int(button), -SLOW_S)
         if now - last < SLOW_S:
             return True
-        self._clicked[int(button)] = now
+        self._clicks[int(button)] = now
         return False
 
-    def _watched(self, widget: Any) -> Any:
+    def _recorded(self, widget: Any) -> Any:
         def build(label: str, *args: Any, **named: Any) -> Any:
             result = widget(label, *args, **named)
             low, high = self._imgui.GetItemRectMin(), self._imgui.GetItemRectMax()
@@ -87,13 +87,13 @@ class Spy:
 
         return build
 
-    def tell(self) -> None:
+    def run(self) -> None:
         while True:
             time.sleep(PERIOD_S)
-            wish = self._path.with_suffix(".front")
-            if wish.exists():
-                self._front = wish.read_text()
-                wish.unlink()
+            request = self._path.with_suffix(".front")
+            if request.exists():
+                self._front = request.read_text()
+                request.unlink()
             found, self._found = self._found, {}
             if found:
                 draft = self._path.with_suffix(".draft")
@@ -101,13 +101,13 @@ class Spy:
                 draft.replace(self._path)
 
 
-def watch(path: Path) -> None:
+def record(path: Path) -> None:
     while MODULE not in sys.modules:
         time.sleep(PERIOD_S)
-    time.sleep(PERIOD_S)  # till it is complete
-    Spy(sys.modules[MODULE], path).tell()
+    time.sleep(PERIOD_S)  # until the import is complete
+    Recorder(sys.modules[MODULE], path).run()
 
 
 if "MUJOCO_ROS_WIDGETS" in os.environ and "mujoco_ros.cli.child_process" in sys.orig_argv:
     path = Path(os.environ["MUJOCO_ROS_WIDGETS"])
-    threading.Thread(target=watch, args=(path,), daemon=True).start()
+    threading.Thread(target=record, args=(path,), daemon=True).start()

@@ -1,0 +1,251 @@
+"""Interfaces of the clients by which panels reach the simulator and other nodes, free of ROS."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from mujoco_ros.sim.perturbation.pulls import Pull
+
+PLAYING, PAUSED = "playing", "paused"
+
+CameraKey = tuple[str, str]
+"""Namespace of the robot and name of the camera."""
+
+
+@dataclass(slots=True)
+class Request:
+    """A request to a node and its result; panels read it in every frame.
+
+    Attributes:
+        name: The request as it is displayed.
+        ok: None until the response arrives, then whether the request succeeded.
+        message: Text of the response.
+    """
+
+    name: str
+    ok: bool | None = None
+    message: str = ""
+
+    def complete(self, ok: bool, message: str = "") -> None:
+        """Set the result."""
+        self.message = message
+        self.ok = ok  # last: another thread reads it first
+
+    def fail(self, message: str) -> None:
+        """Set the result of a failed request."""
+        self.complete(False, message)
+
+    @property
+    def summary(self) -> str:
+        """The request and its result in one line."""
+        outcome = {None: "…", True: "done", False: "failed"}[self.ok]
+        return f"{self.name}: {self.message or outcome}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParameterInfo:
+    """A parameter of the simulator.
+
+    Attributes:
+        value: bool, int, float, str, or a tuple of them.
+        low: Smallest value; None if unbounded.
+        high: Largest value; None if unbounded.
+        description: Description from the descriptor.
+    """
+
+    value: Any
+    low: float | None = None
+    high: float | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionInfo:
+    """A transition of a state machine."""
+
+    label: str
+    start: str
+    goal: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControllerInfo:
+    """A node with a state machine behind the lifecycle_msgs services.
+
+    Attributes:
+        name: Full name of the node.
+        state: Active state; empty while unknown.
+        states: All states.
+        transitions: All transitions.
+        available: Labels of the transitions from the active state.
+        events: Recent transitions, oldest first, with times on the clock of the node [s].
+    """
+
+    name: str
+    state: str = ""
+    states: tuple[str, ...] = ()
+    transitions: tuple[TransitionInfo, ...] = ()
+    available: tuple[str, ...] = ()
+    events: tuple[tuple[float, TransitionInfo], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Thumbnail:
+    """The newest image of a camera, downsampled.
+
+    Attributes:
+        pixels: RGB.  # (height, width, 3) uint8
+        time: Time stamp [s].
+        number: Sequence number over all cameras.
+    """
+
+    pixels: np.ndarray
+    time: float
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogLine:
+    """A message of /rosout.
+
+    Attributes:
+        number: Sequence number.
+        time: Time stamp on the clock of the node [s].
+        level: 10 debug, 20 info, 30 warn, 40 error, 50 fatal.
+        node: Name of the node.
+        text: The message.
+    """
+
+    number: int
+    time: float
+    level: int
+    node: str
+    text: str
+
+
+class SimulationClient(Protocol):
+    """Services that play, pause, step and reset the simulation.
+
+    Attributes:
+        status: ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond.
+    """
+
+    status: str
+
+    def play(self) -> Request:
+        """Start or continue the simulation."""
+
+    def pause(self) -> Request:
+        """Pause the simulation."""
+
+    def step(self, steps: int = 1) -> Request:
+        """Advance a paused simulation by `steps` steps."""
+
+    def reset(self, *scopes: str) -> Request:
+        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
+
+    def save_keyframe(self, name: str) -> Request:
+        """Save the present state as a keyframe."""
+
+    def load_keyframe(self, name: str) -> Request:
+        """Load a keyframe of the model or a saved one."""
+
+    def set_speed(self, factor: float) -> Request:
+        """Set the real-time factor; 0 is as fast as possible."""
+
+
+class ParameterClient(Protocol):
+    """Parameters of the simulator.
+
+    Attributes:
+        simulator: Full name of the simulator's node.
+        known: Parameters by name; empty while the simulator does not respond.
+    """
+
+    simulator: str
+    known: Mapping[str, ParameterInfo]
+
+    def set(self, values: Mapping[str, Any]) -> Request:
+        """Set parameters atomically."""
+
+
+class CommandClient(Protocol):
+    """Topics that command robots and move bodies."""
+
+    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        """Publish position references of joints of a robot [rad or m]."""
+
+    def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a TF frame until `release`; a pull at another frame ends."""
+
+    def release(self) -> None:
+        """End the pull."""
+
+    def move_mocap(
+        self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
+    ) -> None:
+        """Set the pose of a mocap body in the world; names as in `MocapBody`."""
+
+    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        """Publish the pose of a target frame in the world, latched."""
+
+    def remove_target(self, name: str) -> None:
+        """Close the topic of a target frame."""
+
+
+class ControllerClient(Protocol):
+    """State machines of controllers.
+
+    Attributes:
+        known: Controllers by the full name of their node.
+    """
+
+    known: Mapping[str, ControllerInfo]
+
+    def change_state(self, controller: str, transition: str) -> Request:
+        """Request a transition of a controller."""
+
+
+class ImageClient(Protocol):
+    """Camera images."""
+
+    @property
+    def newest(self) -> Mapping[CameraKey, Thumbnail]:
+        """The newest image of each subscribed camera."""
+
+    def subscribe(self, camera: CameraKey) -> None:
+        """Subscribe to the images of a camera."""
+
+    def unsubscribe(self, camera: CameraKey) -> None:
+        """End the subscription."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clients:
+    """All clients of a simulator. Calls come from one thread and never block.
+
+    Attributes:
+        log: Returns the log lines after a sequence number, oldest first.
+        latest_request: Returns the latest request of any client.
+    """
+
+    simulation: SimulationClient
+    parameters: ParameterClient
+    commands: CommandClient
+    controllers: ControllerClient
+    images: ImageClient
+    log: Callable[[int], Sequence[LogLine]]
+    latest_request: Callable[[], Request | None]
+
+
+def is_replay(parameters: ParameterClient) -> bool:
+    """Return whether the node replays a log, so that no command has an effect."""
+    return "at_end" in parameters.known
+
+
+def wrench_sign(parameters: ParameterClient) -> float:
+    """Return 1 if wrenches are published as in MuJoCo, parent on child; else -1."""
+    sign = parameters.known.get("wrench_sign")
+    return 1.0 if sign is not None and sign.value == "parent_on_child" else -1.0

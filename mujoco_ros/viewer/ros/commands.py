@@ -1,0 +1,130 @@
+"""Commands to the simulator: joint references, pulls, mocap bodies and target frames."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import mujoco
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+from mujoco_ros.bridge.perturbation.pull_server import MOVE, PULL, TURN
+from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE, WORLD
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.sim.perturbation.pulls import Pull
+
+REPEAT_S = 0.05
+"""Period of the feedback of a pull: the simulator ends a pull without feedback."""
+
+
+class CommandPublisher:
+    """Publishes commands from the executor's thread; any thread may call the public methods."""
+
+    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        """Open each topic with its first command.
+
+        Args:
+            endpoints: Opens topics.
+            now: Returns the simulated time of target poses [s].
+        """
+        self._endpoints, self._now = endpoints, now
+        self._post = partial(later, endpoints.node)
+        self._publishers: dict[str, Publisher] = {}
+        self._pulled: tuple[str, Pull] | None = None
+        self._repeat_at = 0.0
+
+    @property
+    def is_pulling(self) -> bool:
+        """Whether a pull is active."""
+        return self._pulled is not None
+
+    def tick(self, now: float) -> None:
+        """Repeat the feedback of the pull when due; `now` is monotonic [s]."""
+        if self._pulled is not None and now >= self._repeat_at:
+            self._repeat_at = now + REPEAT_S
+            self._publish_pull(*self._pulled, InteractiveMarkerFeedback.POSE_UPDATE)
+
+    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        """Publish position references of joints of a robot [rad or m]."""
+        message = JointState(
+            name=list(positions), position=[float(value) for value in positions.values()]
+        )
+        topic = within(namespace, CommandSource.JOINT_COMMANDS)
+        self._post(self._publish, message, topic, RELIABLE)
+
+    def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a TF frame until `release`; a pull at another frame ends."""
+        self._post(self._pull, frame, pull)
+
+    def release(self) -> None:
+        """End the pull."""
+        self._post(self._release)
+
+    def move_mocap(
+        self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
+    ) -> None:
+        """Publish the pose of a mocap body."""
+        topic = within(namespace, "mocap", topic_token(name), "pose")
+        self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE)
+
+    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        """Publish the pose of a target frame, stamped with the simulated time."""
+        message = _pose_stamped(position, quat_wxyz)
+        message.header.stamp = stamp(self._now())
+        self._post(self._publish, message, _target_topic(name), LATCHED)
+
+    def remove_target(self, name: str) -> None:
+        """Close the topic of a target frame."""
+        self._post(self._close, _target_topic(name))
+
+    def _pull(self, frame: str, pull: Pull) -> None:
+        if self._pulled is None or self._pulled[0] != frame:
+            self._release()
+            self._publish_pull(frame, pull, InteractiveMarkerFeedback.MOUSE_DOWN)
+        self._pulled = (frame, pull)
+
+    def _release(self) -> None:
+        if self._pulled is not None:
+            self._publish_pull(*self._pulled, InteractiveMarkerFeedback.MOUSE_UP)
+            self._pulled = None
+
+    def _publish_pull(self, frame: str, pull: Pull, event: int) -> None:
+        lever = np.zeros(3)
+        mujoco.mju_rotVecQuat(lever, pull.point, pull.quat_wxyz)
+        message = InteractiveMarkerFeedback(
+            marker_name=frame, event_type=event, mouse_point_valid=True
+        )
+        message.header.frame_id = WORLD
+        message.control_name = TURN if pull.turns else MOVE
+        message.pose = pose_message(pull.position - lever, pull.quat_wxyz)
+        message.mouse_point = pose_message(pull.position, pull.quat_wxyz).position
+        self._publish(message, PULL, RELIABLE)
+
+    def _publish(self, message: Any, topic: str, qos: QoSProfile) -> None:
+        if topic not in self._publishers:
+            self._publishers[topic] = self._endpoints.publisher(type(message), topic, qos)
+        self._publishers[topic].publish(message)
+
+    def _close(self, topic: str) -> None:
+        if (publisher := self._publishers.pop(topic, None)) is not None:
+            self._endpoints.close(publisher)
+
+
+def _target_topic(name: str) -> str:
+    return within("target", topic_token(name), "pose")
+
+
+def _pose_stamped(position: np.ndarray, quat_wxyz: np.ndarray) -> PoseStamped:
+    message = PoseStamped(pose=pose_message(position, quat_wxyz))
+    message.header.frame_id = WORLD
+    return message

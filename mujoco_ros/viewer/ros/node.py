@@ -1,0 +1,114 @@
+"""The viewer's ROS node, spun in a thread of its own."""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
+from mujoco_ros.viewer.ros.run_state import RunStateClient
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.viewer.ros.state_machines import StateMachines
+from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
+
+_LOG = logging.getLogger(__name__)
+_TICK_S = 0.1
+_SHUTDOWN_S = 2.0
+
+
+class ViewerNode:
+    """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later.
+
+    Attributes:
+        node: The node.
+        clients: The clients that panels use.
+    """
+
+    def __init__(
+        self,
+        simulator: str = "/mujoco",
+        arguments: Sequence[str] = (),
+        *,
+        now: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """Create the node.
+
+        Args:
+            simulator: Full name of the simulator's node.
+            arguments: Command-line arguments for ROS.
+            now: Returns the simulated time of target poses [s].
+
+        Raises:
+            UserInputError: ROS rejects the arguments.
+        """
+        self._context = Context()
+        try:
+            rclpy.init(args=list(arguments), context=self._context)
+            namespace = simulator.rpartition("/")[0]
+            self.node = Node("mujoco_viewer", context=self._context, namespace=namespace)
+        except Exception as error:  # rclpy has no narrower type for wrong --ros-args
+            raise UserInputError(
+                f"ROS 2 does not start: {type(error).__name__}: {error}"
+            ) from error
+        endpoints, caller = Endpoints(self.node), ServiceCaller(self.node)
+        requests = Requests(self.node)
+        parameters = SimulatorParameters(caller, requests, endpoints, simulator)
+        run_state = RunStateClient(caller, requests, parameters)
+        machines = StateMachines(self.node, caller, requests, endpoints)
+        images = ThumbnailSubscriber(endpoints)
+        self._commands = CommandPublisher(endpoints, now)
+        ticks = (parameters.tick, run_state.tick, self._commands.tick, machines.tick, images.tick)
+        self._ticks = [guarded(tick) for tick in (caller.tick, *ticks)]
+        self.clients = Clients(
+            simulation=run_state,
+            parameters=parameters,
+            commands=self._commands,
+            controllers=machines,
+            images=images,
+            log=RosoutSubscriber(endpoints).after,
+            latest_request=lambda: requests.latest,
+        )
+        self._executor = Executor(context=self._context)
+        self._executor.add_node(self.node)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._spin, name="viewer node", daemon=True)
+
+    def start(self) -> None:
+        """Start the executor's thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the pull and shut the node down."""
+        if self._thread.is_alive():
+            self._commands.release()
+            later(self.node, self._ended.set)
+            self._thread.join(_SHUTDOWN_S)
+        self._executor.shutdown()
+        self.node.destroy_node()
+        with contextlib.suppress(Exception):  # shut down already
+            rclpy.shutdown(context=self._context)
+
+    def _spin(self) -> None:
+        while not self._ended.is_set() and self._context.ok():
+            try:
+                is_pulling = self._commands.is_pulling
+                self._executor.spin_once(timeout_sec=REPEAT_S if is_pulling else _TICK_S)
+            except Exception:  # would end the thread, while the panels show the last state
+                _LOG.exception("the viewer's executor failed and continues")
+                self._ended.wait(_TICK_S)
+            now = time.monotonic()
+            for tick in self._ticks:
+                tick(now)

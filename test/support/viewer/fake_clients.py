@@ -1,0 +1,138 @@
+"""Clients for tests of panels: tests set what is known, calls are recorded."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.viewer.clients import (
+    PLAYING,
+    CameraKey,
+    ControllerInfo,
+    LogLine,
+    ParameterInfo,
+    Request,
+    Thumbnail,
+)
+
+Record = Callable[..., Request]
+
+
+@dataclass
+class FakeSimulation:
+    record: Record
+    status: str = PLAYING
+
+    def play(self) -> Request:
+        return self.record("play")
+
+    def pause(self) -> Request:
+        return self.record("pause")
+
+    def step(self, steps: int = 1) -> Request:
+        return self.record("step", steps)
+
+    def reset(self, *scopes: str) -> Request:
+        return self.record("reset", *scopes)
+
+    def save_keyframe(self, name: str) -> Request:
+        return self.record("save_keyframe", name)
+
+    def load_keyframe(self, name: str) -> Request:
+        return self.record("load_keyframe", name)
+
+    def set_speed(self, factor: float) -> Request:
+        return self.record("set_speed", factor)
+
+
+@dataclass
+class FakeParameters:
+    record: Record
+    simulator: str = "/mujoco"
+    known: dict[str, ParameterInfo] = field(default_factory=dict)
+
+    def set(self, values: Mapping[str, Any]) -> Request:
+        return self.record("set_parameters", dict(values))
+
+
+@dataclass
+class FakeCommands:
+    record: Record
+
+    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        self.record("command_joints", namespace, dict(positions))
+
+    def pull(self, frame: str, pull: Pull) -> None:
+        self.record("pull", frame, pull)
+
+    def release(self) -> None:
+        self.record("release")
+
+    def move_mocap(
+        self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
+    ) -> None:
+        self.record("move_mocap", namespace, name, position.copy(), quat_wxyz.copy())
+
+    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        self.record("publish_target", name, position.copy(), quat_wxyz.copy())
+
+    def remove_target(self, name: str) -> None:
+        self.record("remove_target", name)
+
+
+@dataclass
+class FakeControllers:
+    record: Record
+    known: dict[str, ControllerInfo] = field(default_factory=dict)
+
+    def change_state(self, controller: str, transition: str) -> Request:
+        return self.record("change_state", controller, transition)
+
+
+@dataclass
+class FakeImages:
+    newest: dict[CameraKey, Thumbnail] = field(default_factory=dict)
+    subscribed: set[CameraKey] = field(default_factory=set)
+
+    def subscribe(self, camera: CameraKey) -> None:
+        self.subscribed.add(camera)
+
+    def unsubscribe(self, camera: CameraKey) -> None:
+        self.subscribed.discard(camera)
+
+
+class FakeClients:
+    """Has the attributes of `Clients`; tests complete the `requests`.
+
+    Attributes:
+        requests: All requests, oldest first.
+        lines: The log.
+        calls: Name and arguments of each call, oldest first.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.lines: list[LogLine] = []
+        self.calls: list[tuple[Any, ...]] = []
+        self.simulation = FakeSimulation(self._request)
+        self.parameters = FakeParameters(self._request)
+        self.commands = FakeCommands(lambda *call: self.calls.append(call))
+        self.controllers = FakeControllers(self._request)
+        self.images = FakeImages()
+
+    def called(self, name: str) -> list[tuple[Any, ...]]:
+        """Return the arguments of every call of a method."""
+        return [call[1:] for call in self.calls if call[0] == name]
+
+    def log(self, after: int) -> Sequence[LogLine]:
+        return [line for line in self.lines if line.number > after]
+
+    def latest_request(self) -> Request | None:
+        return self.requests[-1] if self.requests else None
+
+    def _request(self, name: str, *arguments: Any) -> Request:
+        self.calls.append((name, *arguments))
+        self.requests.append(Request(name))
+        return self.requests[-1]
