@@ -20,7 +20,7 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.perturbation.appearance_parameters import LOOKS
+from mujoco_ros.bridge.perturbation.appearance_parameters import APPEARANCE
 from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.bridge.perturbation.pull_server import PULL
@@ -161,8 +161,8 @@ def parameters_page() -> str:
         + _parameter_table(PARAMETERS)
         + WORLD_HEAD
         + _parameter_table(
-            (*PHYSICS_PARAMETERS, EQUALITY, *LOOKS),
-            {spec.name: "the scene's" for spec in (*PHYSICS_PARAMETERS, EQUALITY, *LOOKS)},
+            (*PHYSICS_PARAMETERS, EQUALITY, *APPEARANCE),
+            {spec.name: "the scene's" for spec in (*PHYSICS_PARAMETERS, EQUALITY, *APPEARANCE)},
         )
         + ROBOTS_HEAD
         + _parameter_table((*GAINS, GAINS_FILE), {spec.name: "the scene's" for spec in GAINS})
