@@ -120,7 +120,7 @@ class EntityRegistry(Component):
 
     def _note(self) -> tuple[EntitySnapshot, np.ndarray]:
         # Looked up in the physics thread: the state of one model is nothing to another.
-        return self.cast, self.cast.observer.note(self._simulation.data)
+        return self.cast, self.cast.observer.read(self._simulation.data)
 
     def _cast(self, plant: Plant) -> EntitySnapshot:
         return EntitySnapshot(
@@ -141,5 +141,5 @@ class EntityRegistry(Component):
 
 def _look(noted: tuple[EntitySnapshot, np.ndarray]) -> EntitySnapshot:
     cast, state = noted
-    cast.observer.look(state)
+    cast.observer.set(state)
     return cast

@@ -88,5 +88,5 @@ def _bounds(path: Path) -> Bounds:
     data, observer = mujoco.MjData(model), Observer(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     return bounds_message(observer.box(range(model.ngeom)))
