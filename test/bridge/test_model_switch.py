@@ -292,7 +292,7 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(bench: Changing) -> None
         bench.change(removing("second"))
         answer = sent.result()
         assert answer.status == 6
-        assert answer.result.error_string == "robot 'second' is no longer there"
+        assert answer.result.error_string == "robot 'second' no longer exists"
         assert not any(isinstance(event, GoalEnded) for event in bench.simulation.events)
     finally:
         second.close()

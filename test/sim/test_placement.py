@@ -39,7 +39,7 @@ def model() -> mujoco.MjModel:
 def test_what_is_set_is_what_is_seen(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(pose=POSE, twist=TWIST))
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     seen = observer.motion(1)
     assert [*seen.position, *seen.quat_wxyz] == pytest.approx(POSE)
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
@@ -49,7 +49,7 @@ def test_a_pose_alone_leaves_the_velocity_in_the_world(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(twist=TWIST))
     place(data, BRICK, Placement(pose=POSE))
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     seen = observer.motion(1)
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
 

@@ -90,7 +90,7 @@ class RobotCommands(Component):
         for part in self._served.keys() - present.keys():
             gone = self._served.pop(part)
             for server in gone.servers:
-                server.close(f"robot '{part.name}' is no longer there")
+                server.close(f"robot '{part.name}' no longer exists")
             self._leaving.append(gone)
             self._endpoints.later(_RESULT_DELIVERY_S, partial(self._withdraw, gone))
         for part, (robot, control) in present.items():
@@ -122,7 +122,7 @@ class RobotCommands(Component):
         return self._simulation.time
 
     def _past(self, start: float) -> str:
-        return self._simulation.eras.problem(start, self._simulation.time, starts=True)
+        return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
 
     def _wake(self) -> None:
         """Have the executor call `_dispatch`; the physics thread calls this."""

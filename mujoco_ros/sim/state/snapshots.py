@@ -115,10 +115,10 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
             control.recall(snapshot.motions[part])
     if rewind:
         alike = snapshot.timestep == simulation.model.opt.timestep
-        simulation.settle_in(snapshot.time, origin=snapshot.origin if alike else None)
+        simulation.set_current_sample(snapshot.time, origin=snapshot.origin if alike else None)
     else:
-        simulation.let_go()
-        simulation.settle_in(before)
+        simulation.release_commands()
+        simulation.set_current_sample(before)
     simulation.emit(simulation.reset_event(before))
 
 

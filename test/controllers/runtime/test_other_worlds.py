@@ -56,7 +56,7 @@ def hosted(simulation: Simulation) -> tuple[ControllerHost, FsmController, list[
 
 
 def change(simulation: Simulation, *, add=(), remove=(), fresh: bool = False) -> None:
-    plant = simulation.plan(rebuild(simulation.assembly, add=add, remove=remove))
+    plant = simulation.build_plant(rebuild(simulation.assembly, add=add, remove=remove))
     simulation.switch_model(plant, fresh=fresh)
 
 

@@ -164,7 +164,7 @@ class Bench:
         simulation.commands.drain()
         simulation.paused = False
         simulation.reset()
-        simulation.eras = ClockEpochs()
+        simulation.epochs = ClockEpochs()
         self.pass_on()
         nothing = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.control.configure(StreamSettings(), nothing, GripperSettings())

@@ -41,7 +41,7 @@ class Scene:
     def tell_after(self, gone: str, answer: Given) -> Any:
         """Note what was asked, delete an entity, and tell."""
         self.threads.physics()
-        plant = self.simulation.plan(removing(gone)(self.simulation.assembly))
+        plant = self.simulation.build_plant(removing(gone)(self.simulation.assembly))
         self.registry.build(plant)
         self.simulation.switch_model(plant)
         self.registry.commit()
