@@ -4,6 +4,7 @@
 """
 
 import argparse
+import importlib
 import os
 import sys
 import time
@@ -17,9 +18,9 @@ from benchmark.plan import Plan
 from benchmark.report import Row, figure
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import intrinsics_of
-from mujoco_ros.rendering.egl import DEVICE_VARIABLE, software_device
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.frame import Frame
+from mujoco_ros.rendering.gl import DEVICE_VARIABLE
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.renderer import Renderer, View
@@ -83,6 +84,21 @@ class Studio:
             processor.append(time.process_time() - worked)
         return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))
 
+    def close(self) -> None:
+        """Close OpenGL, and MuJoCo's EGL device: it selects one per process."""
+        self._renderer.close()
+        vars(importlib.import_module("mujoco.egl"))["EGL_DISPLAY"] = None
+
+
+def software_device() -> int | None:
+    """Return the number of the EGL device that is the processor; None if there is none."""
+    egl = importlib.import_module("mujoco.egl").EGL
+    query = importlib.import_module("OpenGL.EGL.EXT.device_query").eglQueryDeviceStringEXT
+    for number, device in enumerate(egl.eglQueryDevicesEXT()):
+        if b"EGL_MESA_device_software" in query(device, egl.EGL_EXTENSIONS):
+            return number
+    return None
+
 
 def rendering(plan: Plan) -> list[Row]:
     """(o) Pictures of the humanoid's head camera, drawn in this process."""
@@ -106,6 +122,7 @@ def studios(scene: str) -> Iterator[Studio]:
     yield studio
     if studio.is_software or (number := software_device()) is None:
         return
+    studio.close()
     chosen = os.environ.get(DEVICE_VARIABLE)
     os.environ[DEVICE_VARIABLE] = str(number)
     try:

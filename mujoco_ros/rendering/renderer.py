@@ -5,6 +5,7 @@ single precision and the number of what each pixel shows, takes the frustum of a
 neither a window nor Vulkan. Where Filament finds none of these, it ends the process.
 """
 
+import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Self
@@ -17,7 +18,7 @@ from mujoco_ros.rendering.culling import Frustum, in_sight, only
 from mujoco_ros.rendering.depth import Planes
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.frame import Frame
-from mujoco_ros.rendering.gl import AUTO, device, largest_side, open_context
+from mujoco_ros.rendering.gl import AUTO, open_context
 from mujoco_ros.rendering.ground_plane import GroundPlane
 from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.resources import make_room, upload
@@ -88,10 +89,10 @@ class Renderer:
         """
         self._resources: mujoco.MjrContext | None = None
         self._context = open_context(backend)
-        self.backend = self._context.name
-        self.device = device(self._context)
+        self.backend = self._context.backend
+        self.device = self._context.device
         self.is_software = self._context.is_software
-        self._largest = largest_side(self._context)
+        self._largest = self._context.largest_side
         self._looks = looks or (PLAIN if self.is_software else RICH)
         self._camera = mujoco.MjvCamera()
         self._camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)
@@ -186,7 +187,7 @@ class Renderer:
 
     def __del__(self) -> None:
         """Free everything; the engine would free it in whatever context is current by then."""
-        if hasattr(self, "_context"):
+        if hasattr(self, "_context") and not sys.is_finalizing():  # MuJoCo has closed EGL by then
             self.close()
 
     def _update(self, data: mujoco.MjData, view: View) -> None:
