@@ -18,7 +18,7 @@ def main(args: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(own)
     make_room(os.environ)
     return run(
-        lambda: CameraNode(SharedState(options.state), options.rendering),
+        lambda: CameraNode(SharedState(options.state), options.rendering, options.seed),
         ros,
         turn=CameraNode.turn,
     )
@@ -35,7 +35,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
     parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
-    parser.add_argument("--rendering", choices=CHOICES, default="auto", help="what draws")
+    parser.add_argument("--rendering", choices=CHOICES, default="auto", help="OpenGL backend")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the noise")
     return parser
 
 

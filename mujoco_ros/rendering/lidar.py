@@ -29,7 +29,7 @@ class Scanner:
         Args:
             model: The model; changed looks and places of it are seen.
             lidar: The lidar.
-            seed: Of the noise; the same seed and step give the same noise.
+            seed: Of the noise; the same seed and time give the same noise.
         """
         config = lidar.config
         self._model, self._lidar, self._seed = model, lidar, seed
@@ -45,14 +45,14 @@ class Scanner:
         self._points = np.zeros((lidar.rows, lidar.columns), POINT)
         self._points["ring"] = np.arange(lidar.rows)[:, np.newaxis]
 
-    def cast(self, data: mujoco.MjData, step: int = 0) -> np.ndarray:
+    def cast(self, data: mujoco.MjData, time: float = 0.0) -> np.ndarray:
         """Measure the distances along all rays.
 
         Geoms of the lidar's own body are not seen, nor are those that are wholly transparent.
 
         Args:
             data: A state whose kinematics are computed: mj_kinematics, and mj_flex for flexes.
-            step: Which of the sequence of noise to take.
+            time: Simulated time [s], from which the noise follows.
 
         Returns:
             Ranges [m], of REP 117: inf where nothing was hit up to the largest range, -inf where
@@ -76,7 +76,7 @@ class Scanner:
         )
         distances, missed = self._distances, self._distances < 0
         if config.noise:
-            generator = np.random.default_rng((self._seed, self._lidar.site, step))
+            generator = np.random.default_rng((self._seed, site, round(time * 1e9)))
             distances += config.noise * generator.standard_normal(len(distances))
         distances[distances < config.range.min] = -np.inf
         distances[missed | (distances > config.range.max)] = np.inf

@@ -35,7 +35,7 @@ def inside(geoms: str) -> str:
 
 
 def scan(
-    xml: str, seed: int = 0, step: int = 0, **config: object
+    xml: str, seed: int = 0, time: float = 0.0, **config: object
 ) -> tuple[Lidar, Scanner, np.ndarray]:
     """Cast once in a world; `config` is the lidar's."""
     model = mujoco.MjModel.from_xml_string(xml)
@@ -44,7 +44,7 @@ def scan(
     made = LidarConfig(name="eye", site="eye", **config)
     lidar = resolve_lidar(model, made, where="lidar")
     scanner = Scanner(model, lidar, seed)
-    return lidar, scanner, scanner.cast(data, step)
+    return lidar, scanner, scanner.cast(data, time)
 
 
 def to_ball(azimuth: float) -> float:
@@ -128,16 +128,16 @@ def test_too_near_is_minus_infinity_and_too_far_infinity():
     assert ranges[0, 270] == np.inf
 
 
-def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_step():
+def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_time():
     room = inside('<geom type="sphere" size="9"/>')
     fan = HorizontalConfig(samples=4000)
-    _, _, one = scan(room, seed=3, step=7, horizontal=fan, noise=0.02)
+    _, _, one = scan(room, seed=3, time=7.0, horizontal=fan, noise=0.02)
     assert abs(one.mean() - 9) < 4 * 0.02 / math.sqrt(4000)
     assert one.std() == pytest.approx(0.02, rel=0.05)
-    _, _, again = scan(room, seed=3, step=7, horizontal=fan, noise=0.02)
+    _, _, again = scan(room, seed=3, time=7.0, horizontal=fan, noise=0.02)
     np.testing.assert_array_equal(again, one)
-    for seed, step in ((3, 8), (4, 7)):
-        _, _, other = scan(room, seed=seed, step=step, horizontal=fan, noise=0.02)
+    for seed, time in ((3, 7.001), (4, 7.0)):
+        _, _, other = scan(room, seed=seed, time=time, horizontal=fan, noise=0.02)
         assert abs(np.corrcoef(other.ravel(), one.ravel())[0, 1]) < 0.1
 
 

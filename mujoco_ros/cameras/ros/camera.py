@@ -14,6 +14,7 @@ from std_msgs.msg import String
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
 from mujoco_ros.cameras.ros.array_template import ArrayTemplate
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
 from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
@@ -23,21 +24,18 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import millimetres
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.image_noise import ImageNoise
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
-from mujoco_ros.rendering.renderer import View
 from mujoco_ros.rendering.segmentation import Segmentation
 
 SEGMENTS = "16UC1"
 FORMATS = ("jpeg", "png")
-_SEED = 0
 Pictures = Mapping[str, np.ndarray]
 
 
 class CameraSource(FrameSource):
     """Draws what a camera sees, and publishes of it what is listened to."""
 
-    computes = ("colour", "depth", "segmentation")
+    computes = (COLOUR, DEPTH, SEGMENTATION)
 
     def __init__(
         self,
@@ -46,6 +44,7 @@ class CameraSource(FrameSource):
         legend: String,
         outlets: CameraPublishers,
         drawing: SharedRenderer,
+        seed: int,
     ) -> None:
         """Open the topics of a camera.
 
@@ -55,13 +54,13 @@ class CameraSource(FrameSource):
             legend: What these numbers stand for, published once.
             outlets: Opens the topics.
             drawing: Draws, if there is OpenGL.
+            seed: Seed of the noise.
         """
         super().__init__(camera_topics(camera), camera.rate)
         self.camera = camera
         self._drawing, self._segmentation = drawing, segmentation
         self._refusal = ""
-        self._view = View.of(camera)
-        self._grain = ImageNoise(camera.noise, _SEED, self.name)
+        self._seed = seed
         self._outlets = {
             topic: outlets.outlet(product.kind, f"{self.name}/{topic}", SENSOR)
             for topic, product in PRODUCTS.items()
@@ -124,21 +123,16 @@ class CameraSource(FrameSource):
             return {}
         self._refusal = ""
         try:
-            shot = renderer.shot(moment.data, self._view)
+            pictures = camera_images(
+                renderer, moment.data, self.camera, kinds, seed=self._seed, time=moment.time
+            )
         except RenderingError as error:
             self._refusal = str(error)
             return {}
         self.counts.update(kinds)
-        pictures = {}
-        if "colour" in kinds:
-            pictures["colour"] = shot.colour
-            self._grain.colour(shot.colour, moment.step)
-        if "depth" in kinds:
-            pictures["depth"] = shot.depth
-            self._grain.depth(shot.depth, moment.step)
-        if "segmentation" in kinds:
-            self._segmentation.ids(shot.objects, self._ids)
-            pictures["segmentation"] = self._ids
+        if SEGMENTATION in pictures:
+            self._segmentation.ids(pictures[SEGMENTATION], self._ids)
+            pictures[SEGMENTATION] = self._ids
         return pictures
 
     def calibration(self, _pictures: Pictures, stamp: Time) -> CameraInfo:
@@ -148,11 +142,11 @@ class CameraSource(FrameSource):
 
     def colour(self, pictures: Pictures, stamp: Time) -> bytes:
         """Return the picture."""
-        return self._written(self._colour, pictures["colour"], stamp)
+        return self._written(self._colour, pictures[COLOUR], stamp)
 
     def compressed(self, pictures: Pictures, stamp: Time) -> CompressedImage:
         """Return the picture, compressed."""
-        bgr = cv2.cvtColor(pictures["colour"], cv2.COLOR_RGB2BGR)
+        bgr = cv2.cvtColor(pictures[COLOUR], cv2.COLOR_RGB2BGR)
         message = self._bridge.cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
         message.header.stamp, message.header.frame_id = stamp, self.camera.frame
         # As image_transport's own publisher says it; its subscriber asks for that.
@@ -161,7 +155,7 @@ class CameraSource(FrameSource):
 
     def depth(self, pictures: Pictures, stamp: Time) -> bytes:
         """Return distances along the optical axis."""
-        depth = pictures["depth"]
+        depth = pictures[DEPTH]
         if self.camera.depth_encoding == "16UC1":
             millimetres(depth, self._millimetres)
             depth = self._millimetres
@@ -169,11 +163,11 @@ class CameraSource(FrameSource):
 
     def segments(self, pictures: Pictures, stamp: Time) -> bytes:
         """Return the number of what each pixel shows."""
-        return self._written(self._segments, pictures["segmentation"], stamp)
+        return self._written(self._segments, pictures[SEGMENTATION], stamp)
 
     def points(self, pictures: Pictures, stamp: Time) -> bytes:
         """Return the coloured cloud."""
-        filled = self._cloud.fill(pictures["depth"], pictures["colour"])
+        filled = self._cloud.fill(pictures[DEPTH], pictures[COLOUR])
         return self._written(self._points, filled, stamp)
 
     @staticmethod
@@ -223,14 +217,14 @@ class Product(NamedTuple):
 
 
 _NOTHING: frozenset[str] = frozenset()
-_COLOUR, _DEPTH = frozenset({"colour"}), frozenset({"depth"})
+_COLOUR, _DEPTH = frozenset({COLOUR}), frozenset({DEPTH})
 PRODUCTS = {
     "camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
     "depth/camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
     "image_raw": Product(Image, _COLOUR, CameraSource.colour),
     "image_raw/compressed": Product(CompressedImage, _COLOUR, CameraSource.compressed),
     "depth/image_rect_raw": Product(Image, _DEPTH, CameraSource.depth),
-    "segmentation/image_raw": Product(Image, frozenset({"segmentation"}), CameraSource.segments),
+    "segmentation/image_raw": Product(Image, frozenset({SEGMENTATION}), CameraSource.segments),
     "depth/points": Product(PointCloud2, _COLOUR | _DEPTH, CameraSource.points),
 }
 """What a camera publishes at its rate, by topic; calibrations first, as others wait for them."""

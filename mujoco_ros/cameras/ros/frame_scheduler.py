@@ -9,6 +9,7 @@ from typing import Protocol
 import mujoco
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.cameras.camera_images import compute_poses
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.reader import Update
@@ -143,21 +144,13 @@ class FrameScheduler:
     def _begin(self) -> None:
         """Compute the poses that all frames of the present state need."""
         state = self._state
-        for compute in (
-            mujoco.mj_kinematics,
-            mujoco.mj_comPos,
-            mujoco.mj_camlight,
-            mujoco.mj_flex,
-            mujoco.mj_tendon,
-        ):
-            compute(state.model, state.data)
+        compute_poses(state.model, state.data)
         self._moment = StateSnapshot(
             model=state.model,
             data=state.data,
             layout=state.layout,
             time=state.time,
             stamp=stamp(state.time),
-            step=state.step,
         )
 
     def _take(self, source: FrameSource) -> None:

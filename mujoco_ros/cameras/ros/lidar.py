@@ -24,10 +24,12 @@ class LidarSource(FrameSource):
 
     computes = ("casts",)
 
-    def __init__(self, lidar: Lidar, model: mujoco.MjModel, outlets: CameraPublishers) -> None:
+    def __init__(
+        self, lidar: Lidar, model: mujoco.MjModel, outlets: CameraPublishers, seed: int
+    ) -> None:
         """Open the topic of a lidar in `model`: ``scan`` for one row of rays, else ``points``."""
         super().__init__(lidar_topics(lidar), lidar.config.rate)
-        self._lidar, self._model = lidar, model
+        self._lidar, self._model, self._seed = lidar, model, seed
         kind, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
         self._outlet = outlets.outlet(kind, f"{self.name}/{topic}", SENSOR)
         self._scanner: Scanner | None = None
@@ -46,11 +48,11 @@ class LidarSource(FrameSource):
     def take(self, moment: StateSnapshot) -> None:
         """Cast all rays, and publish what they hit."""
         if self._scanner is None:
-            self._scanner = Scanner(self._model, self._lidar)
+            self._scanner = Scanner(self._model, self._lidar, self._seed)
         if self._bulk is None:
             self._bulk = self._blank()
         numbers = self._bulk.numbers
-        ranges = self._scanner.cast(moment.data, moment.step)
+        ranges = self._scanner.cast(moment.data, moment.time)
         self.counts["casts"] += 1
         if "data" in numbers:
             numbers["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)

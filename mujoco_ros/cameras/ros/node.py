@@ -32,19 +32,20 @@ class CameraNode(Node, ParameterListener):
 
     failure: BaseException | None = None
 
-    def __init__(self, state: SharedState, rendering: str) -> None:
+    def __init__(self, state: SharedState, rendering: str, seed: int) -> None:
         """Open the topics of everything in the present model.
 
         Args:
             state: The state of the simulation.
             rendering: What draws: auto, egl or osmesa.
+            seed: Seed of the noise of cameras and lidars.
         """
         state.beat(_OPENING_S)
         super().__init__(NAME)
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
-        self._state = state
+        self._state, self._seed = state, seed
         self._endpoints = Endpoints(self, LOOK_S)
         self._outlets = CameraPublishers(self._endpoints)
         self._drawing = SharedRenderer(rendering)
@@ -80,7 +81,7 @@ class CameraNode(Node, ParameterListener):
         """
         state = self._state
         state.beat(_OPENING_S)
-        made = sources(state.model, state.layout, self._outlets, self._drawing)
+        made = sources(state.model, state.layout, self._outlets, self._drawing, self._seed)
         self._outlets.close_others()
         specs = {spec.name: spec for source in made for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])

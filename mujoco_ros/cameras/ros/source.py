@@ -30,7 +30,6 @@ class StateSnapshot:
         layout: What is in the model.
         time: Simulated time [s].
         stamp: The same, as in messages.
-        step: Number of the sample, which never goes back.
     """
 
     model: mujoco.MjModel
@@ -38,7 +37,6 @@ class StateSnapshot:
     layout: ModelLayout
     time: float
     stamp: Time
-    step: int
 
 
 class FrameSource(ABC):

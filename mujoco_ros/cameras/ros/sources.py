@@ -17,17 +17,21 @@ from mujoco_ros.rendering.segmentation import Segmentation
 
 
 def sources(
-    model: mujoco.MjModel, layout: ModelLayout, outlets: CameraPublishers, drawing: SharedRenderer
+    model: mujoco.MjModel,
+    layout: ModelLayout,
+    outlets: CameraPublishers,
+    drawing: SharedRenderer,
+    seed: int,
 ) -> list[FrameSource]:
     """Return the cameras and lidars of a model, and its contacts, each with its topics open."""
     segmentation = Segmentation(model)
     legend = String(data=_legend(segmentation, layout))
     return [
         *(
-            CameraSource(camera, segmentation, legend, outlets, drawing)
+            CameraSource(camera, segmentation, legend, outlets, drawing, seed)
             for camera in layout.every_camera
         ),
-        *(LidarSource(lidar, model, outlets) for lidar in layout.every_lidar),
+        *(LidarSource(lidar, model, outlets, seed) for lidar in layout.every_lidar),
         Contacts(model, layout, outlets),
     ]
 

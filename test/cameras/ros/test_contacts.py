@@ -52,9 +52,7 @@ def taken(standing) -> tuple[Outlets, Contacts, StateSnapshot]:
     mujoco.mj_copyState(model, standing.data, data, state)
     mujoco.mj_kinematics(model, data)
     outlets = Outlets()
-    moment = StateSnapshot(
-        model=model, data=data, layout=layout, time=1.0, stamp=Time(sec=1), step=500
-    )
+    moment = StateSnapshot(model=model, data=data, layout=layout, time=1.0, stamp=Time(sec=1))
     return outlets, Contacts(model, layout, outlets), moment
 
 

@@ -39,9 +39,9 @@ class Opened:
 def test_a_scan_tells_how_often_it_comes_also_when_that_has_changed() -> None:
     opened, data = Opened(), mujoco.MjData(MODEL)
     mujoco.mj_forward(MODEL, data)
-    source = LidarSource(LIDAR, MODEL, opened)
+    source = LidarSource(LIDAR, MODEL, opened, 0)
     layout = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
-    moment = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=1)
+    moment = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time())
     source.take(moment)
     source.change({"lidar.eye.rate": 20.0})
     source.take(moment)

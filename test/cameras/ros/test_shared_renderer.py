@@ -110,17 +110,13 @@ def test_without_opengl_one_message_says_so_and_cameras_still_tell_how_they_proj
     no_opengl: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     drawn, opened = SharedRenderer("auto"), Opened()
-    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn)
+    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),
     )
     for _ in range(2):
-        eye.take(
-            StateSnapshot(
-                model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(sec=3), step=1
-            )
-        )
+        eye.take(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(sec=3)))
     (message,) = [record.getMessage() for record in caplog.records]
     assert message == "cameras give no pictures: there is no OpenGL; install libegl1"
     assert eye.remark == drawn.report().text == drawn.failure
@@ -151,12 +147,12 @@ class TooLarge(Renderer):
 def test_a_picture_that_is_refused_leaves_out_this_camera_s_pictures_alone(monkeypatch) -> None:
     monkeypatch.setattr(drawing, "Renderer", TooLarge)
     drawn, opened = SharedRenderer("auto"), Opened()
-    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn)
+    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),
     )
-    eye.take(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=1))
+    eye.take(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time()))
     assert eye.remark == "a picture of 8 x 6 pixels is too large for a processor"
     assert opened.published["camera/eye/camera_info"]
     assert not opened.published["camera/eye/image_raw"]
@@ -164,7 +160,5 @@ def test_a_picture_that_is_refused_leaves_out_this_camera_s_pictures_alone(monke
     assert not drawn.failure, "other cameras go on"
     monkeypatch.setattr(TooLarge, "has_room", True)
     with pytest.raises(ValueError, match="another reason"):
-        eye.take(
-            StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=2)
-        )
+        eye.take(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time()))
     assert not eye.remark, "what was refused once is not told for ever"

@@ -55,6 +55,21 @@ def test_a_camera_that_is_not_there_is_an_error_that_lists_those_that_are(host):
         watch(hosted).image.result()
 
 
+def test_an_image_has_the_colours_of_the_model_as_it_was_edited(host):
+    look = "{class: Watch, waits: true}"
+    hosted, simulation = host(in_turn(look, "{class: Wait, duration: 0.05}", look))
+    greenest = []
+    for state, following, rgba in (("S0", "S1", (1, 0, 0, 1)), ("S2", "END", (0, 1, 0, 1))):
+        simulation.model.geom_rgba[simulation.model.geom("ball").id] = rgba
+        while hosted.runner.state != following:
+            hosted.step()
+        image = hosted.runner.controller.machine.members[state].image.result()
+        greenest.append((image.colour[..., 1].astype(int) - image.colour[..., 0]).max())
+    assert greenest[0] <= 0
+    assert greenest[1] > 50
+    hosted.close()
+
+
 def test_an_image_that_nobody_wants_any_more_is_not_missed(host):
     hosted, _ = host(WATCH % "false")
     for _ in range(150):
