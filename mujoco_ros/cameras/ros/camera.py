@@ -12,12 +12,12 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
-from mujoco_ros.cameras.ros.array_template import ArrayTemplate
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
 from mujoco_ros.cameras.ros.shared_renderer import LOOKS, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token
@@ -42,7 +42,7 @@ class CameraSource(FrameSource):
         camera: Camera,
         segmentation: Segmentation,
         legend: String,
-        outlets: CameraPublishers,
+        publishers: PublisherPool,
         drawing: SharedRenderer,
         seed: int,
     ) -> None:
@@ -52,20 +52,23 @@ class CameraSource(FrameSource):
             camera: The camera.
             segmentation: Gives all that is to be seen a number.
             legend: What these numbers stand for, published once.
-            outlets: Opens the topics.
+            publishers: Opens the topics.
             drawing: Draws, if there is OpenGL.
             seed: Seed of the noise.
         """
-        super().__init__(camera_topics(camera), camera.rate)
+        name = camera_topics(camera)
+        self._publishers = {
+            topic: publishers.open(product.kind, f"{name}/{topic}", SENSOR)
+            for topic, product in PRODUCTS.items()
+        }
+        super().__init__(name, camera.rate, self._publishers.values())
+        legend_publisher = publishers.open(String, f"{name}/segmentation/legend", LATCHED)
+        legend_publisher.send(legend)
+        self.latched = (legend_publisher,)
         self.camera = camera
         self._drawing, self._segmentation = drawing, segmentation
         self._refusal = ""
         self._seed = seed
-        self._outlets = {
-            topic: outlets.outlet(product.kind, f"{self.name}/{topic}", SENSOR)
-            for topic, product in PRODUCTS.items()
-        }
-        outlets.outlet(String, f"{self.name}/segmentation/legend", LATCHED).publish(legend)
         self._format = ParameterSpec(
             name=f"{self.parameter}.compressed_format",
             default=FORMATS[0],
@@ -75,11 +78,6 @@ class CameraSource(FrameSource):
         self.format = FORMATS[0]
         self._info = camera_info(camera)
         self._bridge = CvBridge()
-
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where its pictures go."""
-        return list(self._outlets.values())
 
     @property
     def remark(self) -> str:
@@ -95,9 +93,8 @@ class CameraSource(FrameSource):
         super().change(values)
         self.format = values.get(self._format.name, self.format)
         if LOOKS.name in values:
-            for outlet in self._outlets.values():
-                outlet.joined = True  # in a pause, it is seen
-                outlet.is_new = True  # all is uploaded anew
+            self.repeat()
+            self.untried.update(self.publishers)  # all is uploaded anew
 
     def take(self, moment: StateSnapshot) -> None:
         """Draw what is listened to, and publish it; all of it has the same stamp."""
@@ -106,10 +103,10 @@ class CameraSource(FrameSource):
         for topic in heard:
             product = PRODUCTS[topic]
             if pictures.keys() >= product.needs:
-                self._outlets[topic].publish(product.message(self, pictures, moment.stamp))
+                self._publishers[topic].send(product.message(self, pictures, moment.stamp))
 
     def _heard(self) -> list[str]:
-        return [topic for topic, outlet in self._outlets.items() if outlet.listeners]
+        return [topic for topic, it in self._publishers.items() if it.subscriptions]
 
     @staticmethod
     def _kinds(topics: Sequence[str]) -> set[str]:
@@ -171,23 +168,23 @@ class CameraSource(FrameSource):
         return self._written(self._points, filled, stamp)
 
     @staticmethod
-    def _written(bulk: ArrayTemplate, picture: np.ndarray, stamp: Time) -> bytes:
-        bulk.numbers["data"][:] = np.ascontiguousarray(picture).reshape(-1).view(np.uint8)
-        return bulk.stamped(stamp.sec, stamp.nanosec)
+    def _written(template: MessageTemplate, picture: np.ndarray, stamp: Time) -> bytes:
+        template.arrays["data"][:] = np.ascontiguousarray(picture).reshape(-1).view(np.uint8)
+        return template.stamped(stamp.sec, stamp.nanosec)
 
     # Made when they are first needed: few of a camera's topics ever are, and they are large.
 
     @cached_property
-    def _colour(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, "rgb8"), "data")
+    def _colour(self) -> MessageTemplate:
+        return MessageTemplate(image(self.camera, "rgb8"), arrays=["data"])
 
     @cached_property
-    def _depth(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, self.camera.depth_encoding), "data")
+    def _depth(self) -> MessageTemplate:
+        return MessageTemplate(image(self.camera, self.camera.depth_encoding), arrays=["data"])
 
     @cached_property
-    def _segments(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, SEGMENTS), "data")
+    def _segments(self) -> MessageTemplate:
+        return MessageTemplate(image(self.camera, SEGMENTS), arrays=["data"])
 
     @cached_property
     def _ids(self) -> np.ndarray:
@@ -202,10 +199,10 @@ class CameraSource(FrameSource):
         return PointCloud(self.camera.intrinsics, self.camera.width, self.camera.height)
 
     @cached_property
-    def _points(self) -> ArrayTemplate:
+    def _points(self) -> MessageTemplate:
         camera = self.camera
         message = cloud(camera.frame, camera.height, camera.width, POINT)
-        return ArrayTemplate(message, "data")
+        return MessageTemplate(message, arrays=["data"])
 
 
 class Product(NamedTuple):

@@ -7,9 +7,9 @@ import mujoco
 from visualization_msgs.msg import MarkerArray
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.cameras.ros.contact_markers import ContactMarkers
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.contact_forces import contact_forces
@@ -33,19 +33,14 @@ class Contacts(FrameSource):
     computes = ("markers",)
 
     def __init__(
-        self, model: mujoco.MjModel, layout: ModelLayout, outlets: CameraPublishers
+        self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
     ) -> None:
         """Prepare for the states of `model`."""
-        super().__init__(_TOPIC, _RATE_HZ)
-        self._outlet = outlets.outlet(MarkerArray, _TOPIC, RELIABLE)
+        self._publisher = publishers.open(MarkerArray, _TOPIC, RELIABLE)
+        super().__init__(_TOPIC, _RATE_HZ, [self._publisher])
         self._force_scale = float(_FORCE_SCALE.default)  # type: ignore[arg-type]
         self._markers = ContactMarkers(model, layout)
         self._data = mujoco.MjData(model)
-
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where the markers go."""
-        return (self._outlet,)
 
     def specs(self) -> Sequence[ParameterSpec]:
         """Return its parameters."""
@@ -57,7 +52,7 @@ class Contacts(FrameSource):
         scale = values.get(_FORCE_SCALE.name)
         if scale is not None and scale != self._force_scale:
             self._force_scale = scale
-            self._outlet.joined = True  # in a pause, the present state is shown again
+            self.repeat()
 
     def take(self, moment: StateSnapshot) -> None:
         """Solve for the forces, and publish them."""
@@ -66,5 +61,5 @@ class Contacts(FrameSource):
         # The forces need no sensors, which come last.
         mujoco.mj_forwardSkip(moment.model, data, int(mujoco.mjtStage.mjSTAGE_NONE), 1)
         found = contact_forces(moment.model, data)
-        self._outlet.publish(self._markers.message(found, moment.stamp, self._force_scale))
+        self._publisher.send(self._markers.message(found, moment.stamp, self._force_scale))
         self.counts["markers"] += 1

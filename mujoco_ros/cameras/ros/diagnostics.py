@@ -90,6 +90,6 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
         **{f"frames: {what}": str(source.counts[what]) for what in source.computes},
         "due to published, mean [ms]": f"{1e3 * mean_s:.1f}",
         "due to published, longest [ms]": f"{1e3 * longest_s:.1f}",
-        "lost messages": str(sum(outlet.lost for outlet in source.outlets)),
+        "lost messages": str(sum(publisher.lost for publisher in source.publishers)),
     }
     return DiagnosticReport(text, values, level=level)

@@ -163,9 +163,9 @@ class FrameScheduler:
             source.succeed()
         except Exception as error:  # it would end the process; the others go on
             source.fail(error)
-        for outlet in source.outlets:
-            outlet.joined = False
-            outlet.is_new &= not outlet.listeners
+        for publisher in source.publishers:
+            publisher.joined = False
+        source.untried = {it for it in source.untried if not it.subscriptions}
         now = self._clock()
         self._taken[source] = now
         source.timing.add(now - self._noticed)

@@ -1,18 +1,18 @@
 """A lidar's topic: a scan of a plane, or a cloud."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 from sensor_msgs.msg import LaserScan, PointCloud2
 
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.cameras.ros.array_template import ArrayTemplate
 from mujoco_ros.cameras.ros.camera_messages import cloud
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.lidars import Lidar
@@ -25,46 +25,43 @@ class LidarSource(FrameSource):
     computes = ("casts",)
 
     def __init__(
-        self, lidar: Lidar, model: mujoco.MjModel, outlets: CameraPublishers, seed: int
+        self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
     ) -> None:
         """Open the topic of a lidar in `model`: ``scan`` for one row of rays, else ``points``."""
-        super().__init__(lidar_topics(lidar), lidar.config.rate)
         self._lidar, self._model, self._seed = lidar, model, seed
         kind, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
-        self._outlet = outlets.outlet(kind, f"{self.name}/{topic}", SENSOR)
+        name = lidar_topics(lidar)
+        self._publisher = publishers.open(kind, f"{name}/{topic}", SENSOR)
+        super().__init__(name, lidar.config.rate, [self._publisher])
         self._scanner: Scanner | None = None
-        self._bulk: ArrayTemplate | None = None
-
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return the way out."""
-        return (self._outlet,)
+        self._template: MessageTemplate | None = None
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Take over those of its parameters that are among `values`."""
         super().change(values)
-        self._bulk = None  # a scan tells how often it comes
+        self._template = None  # a scan tells how often it comes
 
     def take(self, moment: StateSnapshot) -> None:
         """Cast all rays, and publish what they hit."""
         if self._scanner is None:
             self._scanner = Scanner(self._model, self._lidar, self._seed)
-        if self._bulk is None:
-            self._bulk = self._blank()
-        numbers = self._bulk.numbers
+        if self._template is None:
+            self._template = self._blank()
+        arrays = self._template.arrays
         ranges = self._scanner.cast(moment.data, moment.time)
         self.counts["casts"] += 1
-        if "data" in numbers:
-            numbers["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)
+        if "data" in arrays:
+            arrays["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)
         else:
-            numbers["ranges"][:] = ranges.reshape(-1)
-            numbers["intensities"][:] = self._scanner.intensities.reshape(-1)
-        self._outlet.publish(self._bulk.stamped(moment.stamp.sec, moment.stamp.nanosec))
+            arrays["ranges"][:] = ranges.reshape(-1)
+            arrays["intensities"][:] = self._scanner.intensities.reshape(-1)
+        self._publisher.send(self._template.stamped(moment.stamp.sec, moment.stamp.nanosec))
 
-    def _blank(self) -> ArrayTemplate:
+    def _blank(self) -> MessageTemplate:
         if self._lidar.is_scan:
-            return ArrayTemplate(scan(self._lidar, self.pace.rate), "ranges", "intensities")
-        return ArrayTemplate(points(self._lidar), "data")
+            message = scan(self._lidar, self.pace.rate)
+            return MessageTemplate(message, arrays=["ranges", "intensities"])
+        return MessageTemplate(points(self._lidar), arrays=["data"])
 
 
 def lidar_topics(lidar: Lidar) -> str:

@@ -9,10 +9,10 @@ from rclpy.node import Node
 from mujoco_ros.bridge.log_handler import RosLogHandler
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
 from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
-from mujoco_ros.cameras.ros.publishers import CameraPublishers
 from mujoco_ros.cameras.ros.shared_renderer import LOOKS, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
 from mujoco_ros.cameras.ros.sources import sources
@@ -47,7 +47,7 @@ class CameraNode(Node, ParameterListener):
         package_log.setLevel(logging.INFO)
         self._state, self._seed = state, seed
         self._endpoints = Endpoints(self, LOOK_S)
-        self._outlets = CameraPublishers(self._endpoints)
+        self._pool = PublisherPool(self._endpoints)
         self._drawing = SharedRenderer(rendering)
         self._specs: dict[str, ParameterSpec] = {}
         self._settings = Parameters(self)
@@ -81,8 +81,8 @@ class CameraNode(Node, ParameterListener):
         """
         state = self._state
         state.beat(_OPENING_S)
-        made = sources(state.model, state.layout, self._outlets, self._drawing, self._seed)
-        self._outlets.close_others()
+        made = sources(state.model, state.layout, self._pool, self._drawing, self._seed)
+        self._pool.close_others(p for it in made for p in (*it.publishers, *it.latched))
         specs = {spec.name: spec for source in made for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
         new = [spec for name, spec in specs.items() if name not in self._settings.names]

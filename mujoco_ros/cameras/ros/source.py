@@ -3,7 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import mujoco
 from builtin_interfaces.msg import Time
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.timing import Timing
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.frame_timeout import FrameTimeout
@@ -47,6 +47,9 @@ class FrameSource(ABC):
     Attributes:
         computes: What it computes, as it counts that.
         name: Its name, which is also where its topics are: ``arm/camera/wrist``.
+        publishers: The publishers of its frames.
+        latched: The publishers of what it publishes once.
+        untried: Publishers without a message of the present model so far.
         pace: When it is due.
         counts: How often what was computed.
         timing: How long its frames took.
@@ -55,20 +58,18 @@ class FrameSource(ABC):
     """
 
     computes: tuple[str, ...] = ()
+    latched: tuple[TopicPublisher, ...] = ()
 
-    def __init__(self, name: str, rate: float) -> None:
+    def __init__(self, name: str, rate: float, publishers: Iterable[TopicPublisher]) -> None:
         """Name the source; compute `rate` frames per simulated second."""
         self.name = name
+        self.publishers = tuple(publishers)
+        self.untried = set(self.publishers)
         self.pace = FrameRate(rate)
         self.counts: Counter[str] = Counter()
         self.timing = Timing()
         self.patience = FrameTimeout()
         self.failure = ""
-
-    @property
-    @abstractmethod
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where its frames go."""
 
     @abstractmethod
     def take(self, moment: StateSnapshot) -> None:
@@ -77,22 +78,27 @@ class FrameSource(ABC):
     @property
     def listeners(self) -> int:
         """Return how many subscriptions it serves."""
-        return sum(outlet.listeners for outlet in self.outlets)
+        return sum(publisher.subscriptions for publisher in self.publishers)
 
     @property
     def joined(self) -> bool:
         """Return whether somebody who has begun to listen has got no frame yet."""
-        return any(outlet.joined and outlet.listeners for outlet in self.outlets)
+        return any(it.joined and it.subscriptions for it in self.publishers)
 
     @property
     def is_new(self) -> bool:
         """Return whether the next frame has something that was never taken of the model so far."""
-        return any(outlet.is_new and outlet.listeners for outlet in self.outlets)
+        return any(publisher.subscriptions for publisher in self.untried)
 
     @property
     def parameter(self) -> str:
         """Return what the names of its parameters begin with."""
         return self.name.replace("/", ".")
+
+    def repeat(self) -> None:
+        """Take a frame of the present state while the simulation stands."""
+        for publisher in self.publishers:
+            publisher.joined = True
 
     def succeed(self) -> None:
         """Note that a frame was taken."""

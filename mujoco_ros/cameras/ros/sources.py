@@ -6,10 +6,10 @@ from dataclasses import asdict
 import mujoco
 from std_msgs.msg import String
 
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import CameraSource
 from mujoco_ros.cameras.ros.contacts import Contacts
 from mujoco_ros.cameras.ros.lidar import LidarSource
-from mujoco_ros.cameras.ros.publishers import CameraPublishers
 from mujoco_ros.cameras.ros.shared_renderer import SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -19,7 +19,7 @@ from mujoco_ros.rendering.segmentation import Segmentation
 def sources(
     model: mujoco.MjModel,
     layout: ModelLayout,
-    outlets: CameraPublishers,
+    publishers: PublisherPool,
     drawing: SharedRenderer,
     seed: int,
 ) -> list[FrameSource]:
@@ -28,11 +28,11 @@ def sources(
     legend = String(data=_legend(segmentation, layout))
     return [
         *(
-            CameraSource(camera, segmentation, legend, outlets, drawing, seed)
+            CameraSource(camera, segmentation, legend, publishers, drawing, seed)
             for camera in layout.every_camera
         ),
-        *(LidarSource(lidar, model, outlets, seed) for lidar in layout.every_lidar),
-        Contacts(model, layout, outlets),
+        *(LidarSource(lidar, model, publishers, seed) for lidar in layout.every_lidar),
+        Contacts(model, layout, publishers),
     ]
 
 

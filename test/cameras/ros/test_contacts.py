@@ -18,13 +18,13 @@ class Outlets:
     def __init__(self) -> None:
         self.messages: list[MarkerArray] = []
         self.opened: list[tuple[type, str]] = []
-        self.listeners = 1
+        self.subscriptions = 1
 
-    def outlet(self, kind: type, topic: str, _qos: Any) -> Any:
+    def open(self, kind: type, topic: str, _qos: Any) -> Any:
         self.opened.append((kind, topic))
         return self
 
-    def publish(self, message: MarkerArray) -> None:
+    def send(self, message: MarkerArray) -> None:
         self.messages.append(message)
 
     def force(self) -> np.ndarray:

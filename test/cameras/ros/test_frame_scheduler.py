@@ -1,6 +1,5 @@
 """Which frames are taken when, on a clock and a simulation that the test moves."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -9,8 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.frame_timeout import FIRST_S
@@ -59,16 +58,16 @@ class Counted(FrameSource):
     """Notes the times of its frames."""
 
     def __init__(self, name: str = "camera/one", rate: float = 10.0, listeners: int = 1) -> None:
-        super().__init__(name, rate)
-        self.outlet = ArrayPublisher(object, name)
-        self.outlet.heard(listeners)
+        self.publisher = TopicPublisher(name)
+        super().__init__(name, rate, [self.publisher])
+        self.subscribe(listeners)
         self.frames: list[float] = []
         self.takes_s = 0.0
         self.clock: Clock | None = None
 
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        return (self.outlet,)
+    def subscribe(self, count: int) -> None:
+        self.publisher.joined |= count > self.publisher.subscriptions
+        self.publisher.subscriptions = count
 
     def take(self, moment: StateSnapshot) -> None:
         self.frames.append(moment.time)
@@ -149,11 +148,11 @@ def test_while_it_stands_who_begins_to_listen_gets_the_present_frame_once():
     scene = Scene([source])
     scene.run(0.33)
     scene.state.paused = True
-    source.outlet.heard(1)
+    source.subscribe(1)
     scene.run(0.5)
     (first,) = source.frames
     assert first == scene.state.time
-    source.outlet.heard(2)
+    source.subscribe(2)
     scene.run(0.5)
     assert source.frames == [first, first]
 
@@ -165,7 +164,7 @@ def test_a_listener_that_joins_between_frames_waits_only_while_it_runs(paused: b
     scene.run(0.3)
     scene.state.paused = paused
     scene.state.factor = 0.0 if not paused else 1.0  # the test lets no time pass
-    source.outlet.heard(2)
+    source.subscribe(2)
     for _ in range(400):
         scene.clock.now += scene.watch.turn()
     assert len(source.frames) == 2
@@ -229,11 +228,11 @@ def test_a_first_frame_may_take_long_and_later_ones_may_not():
     scene.run(0.05)
     assert max(scene.state.patience) == FIRST_S
     scene.state.patience.clear()
-    source.outlet.heard(2)  # another one who wants the same
+    source.subscribe(2)  # another one who wants the same
     scene.run(0.5)
     assert len(source.frames) > 3
     assert max(scene.state.patience) == PATIENCE_S
-    source.outlet.is_new = True  # of another model, or with other looks
+    source.untried = {source.publisher}  # of another model, or with other looks
     scene.run(0.2)
     assert max(scene.state.patience) == FIRST_S
 

@@ -11,8 +11,8 @@ from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import LaserScan
 
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.lidar import LidarSource
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.lidars import HorizontalConfig, Lidar, LidarConfig
@@ -30,10 +30,10 @@ class Opened:
     def __init__(self) -> None:
         self.published: list[Any] = []
 
-    def outlet(self, kind: type, topic: str, _qos: object) -> ArrayPublisher:
-        outlet = ArrayPublisher(kind, topic)
-        outlet.publish = self.published.append  # type: ignore[method-assign]
-        return outlet
+    def open(self, _kind: type, topic: str, _qos: object) -> TopicPublisher:
+        publisher = TopicPublisher(topic)
+        publisher.publish = self.published.append
+        return publisher
 
 
 def test_a_scan_tells_how_often_it_comes_also_when_that_has_changed() -> None:

@@ -12,9 +12,9 @@ from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.diagnostics.report import ERROR
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros import shared_renderer as drawing
 from mujoco_ros.cameras.ros.camera import CameraSource
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.ros.shared_renderer import SharedRenderer
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -60,11 +60,11 @@ class Opened:
     def __init__(self) -> None:
         self.published: dict[str, list[Any]] = {}
 
-    def outlet(self, kind: type, topic: str, _qos: object) -> ArrayPublisher:
-        outlet, kept = ArrayPublisher(kind, topic), self.published.setdefault(topic, [])
-        outlet.publish = kept.append  # type: ignore[method-assign]
-        outlet.heard(1)
-        return outlet
+    def open(self, _kind: type, topic: str, _qos: object) -> TopicPublisher:
+        publisher = TopicPublisher(topic)
+        publisher.publish = self.published.setdefault(topic, []).append
+        publisher.subscriptions = 1
+        return publisher
 
 
 @pytest.fixture
