@@ -28,13 +28,13 @@ from mujoco_ros.sim.simulation import Simulation
 
 SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
 SHADOWS = {"shadows off": PLAIN, "shadows on": replace(PLAIN, shadows=True)}
-LOOKS = {**SHADOWS, "rich": RICH}
+QUALITIES = {**SHADOWS, "rich": RICH}
 PRODUCTS: dict[str, Callable[[Frame, PointCloud], object]] = {
-    "colour": lambda shot, _: shot.colour,
-    "depth": lambda shot, _: shot.depth,
-    "segments": lambda shot, _: shot.objects,
-    "colour, depth": lambda shot, _: (shot.colour, shot.depth),
-    "cloud": lambda shot, cloud: cloud.fill(shot.depth, shot.colour),
+    "colour": lambda frame, _: frame.colour,
+    "depth": lambda frame, _: frame.depth,
+    "segments": lambda frame, _: frame.objects,
+    "colour, depth": lambda frame, _: (frame.colour, frame.depth),
+    "cloud": lambda frame, cloud: cloud.fill(frame.depth, frame.colour),
 }
 _FEWEST = 3
 """Pictures of each kind, however long they take."""
@@ -66,20 +66,20 @@ class Studio:
         self.camera = self._model.cam(0).name
 
     def cost(
-        self, size: tuple[int, int], product: str, looks: RenderQuality, seconds: float
+        self, size: tuple[int, int], product: str, quality: RenderQuality, seconds: float
     ) -> Cost:
         """Return what a picture of the first camera costs, the median of some seconds."""
         optics = intrinsics_of(self._model, 0, *size)
         view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)
-        self._renderer.looks = looks
+        self._renderer.quality = quality
         draw, cloud = PRODUCTS[product], PointCloud(optics, *size)
         elapsed: list[float] = []
         processor: list[float] = []
-        draw(self._renderer.shot(self._data, view), cloud)
+        draw(self._renderer.frame(self._data, view), cloud)
         until = time.monotonic() + seconds
         while time.monotonic() < until or len(elapsed) < _FEWEST:
             begun, worked = time.perf_counter(), time.process_time()
-            draw(self._renderer.shot(self._data, view), cloud)
+            draw(self._renderer.frame(self._data, view), cloud)
             elapsed.append(time.perf_counter() - begun)
             processor.append(time.process_time() - worked)
         return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))
@@ -136,10 +136,10 @@ def studios(scene: str) -> Iterator[Studio]:
 
 def _costs(studio: Studio, seconds: float) -> Iterator[tuple[str, Cost]]:
     """Yield what each product costs in each size, without shadows and with them."""
-    for name, looks in SHADOWS.items():
+    for name, quality in SHADOWS.items():
         for width, height in SIZES:
             for product in PRODUCTS:
-                cost = studio.cost((width, height), product, looks, seconds)
+                cost = studio.cost((width, height), product, quality, seconds)
                 yield f"{product}, {width} x {height}, {name}", cost
 
 
@@ -150,12 +150,12 @@ def lines(studio: Studio, seconds: float) -> Iterator[str]:
     """Yield a table in Markdown, line by line, as it is measured."""
     yield f"First camera, {studio.camera}; {studio.device}."
     yield ""
-    yield "| pixels | pictures | looks | ms | of processors | per second |"
+    yield "| pixels | images | quality | ms | of processors | per second |"
     yield "| --- | --- | --- | --: | --: | --: |"
-    for name, looks in LOOKS.items():  # to change them costs more than a picture
+    for name, quality in QUALITIES.items():  # a change costs more than an image
         for width, height in SIZES:
             for product in PRODUCTS:
-                cost = studio.cost((width, height), product, looks, seconds)
+                cost = studio.cost((width, height), product, quality, seconds)
                 elapsed, processor = 1e3 * cost.elapsed, 1e3 * cost.processor
                 yield (
                     f"| {width} x {height} | {product} | {name} | {elapsed:.1f} | {processor:.1f} "
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark.rendering", description="Measure what pictures cost."
     )
-    parser.add_argument("scene", nargs="?", default="humanoid", help="whose first camera looks")
+    parser.add_argument("scene", nargs="?", default="humanoid", help="whose first camera is used")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line of the table")
     options = parser.parse_args(arguments)
     try:

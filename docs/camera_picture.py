@@ -30,9 +30,9 @@ def camera_picture() -> np.ndarray:
     model, data = simulation.model, simulation.data
     mujoco.mj_forward(model, data)
     camera = next(c for c in simulation.layout.every_camera if c.name == CAMERA)
-    with Renderer(model, looks=RICH) as renderer:
-        shot = renderer.shot(data, View.of(camera))
-        colour, depth, objects = shot.colour.copy(), shot.depth.copy(), shot.objects.copy()
+    with Renderer(model, quality=RICH) as renderer:
+        frame = renderer.frame(data, View.of(camera))
+        colour, depth, objects = frame.colour.copy(), frame.depth.copy(), frame.objects.copy()
     ids = np.zeros(depth.shape, np.uint16)
     Segmentation(model).ids(objects, ids)
     panels = (colour, _depth(depth), _segments(ids), _cloud(camera, depth, colour))

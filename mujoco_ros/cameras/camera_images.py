@@ -49,7 +49,7 @@ def camera_images(
     Raises:
         RenderingError: An image is too large for the device.
     """
-    frame = renderer.shot(data, View.of(camera))
+    frame = renderer.frame(data, View.of(camera))
     noise = ImageNoise(camera, seed, time)
     images: dict[str, np.ndarray] = {}
     if COLOUR in products:

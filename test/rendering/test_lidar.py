@@ -57,28 +57,28 @@ def to_box(azimuth: float) -> float:
     """Return the range to the near and far sides of a box 2 m behind."""
     x, y = math.cos(azimuth), math.sin(azimuth)
     if x >= 0 or abs(1.5 / x * y) > 0.7:
-        return math.inf  # the sides cannot be seen but over the front
+        return math.inf  # the front hides the sides
     return -1.5 / x
 
 
-def test_a_scan_of_ball_and_box_is_exact_and_its_own_body_and_other_groups_are_not_seen():
+def test_a_scan_of_ball_and_box_is_exact_and_its_own_body_and_other_groups_are_not_hit():
     lidar, scanner, ranges = scan(ROOM, range=RangeConfig(max=10))
     fan = lidar.config.horizontal
     angles = fan.min + fan.increment * np.arange(fan.samples)
     expected = [min(to_ball(angle), to_box(angle)) for angle in angles]
-    np.testing.assert_allclose(scanner.distances, expected, atol=EXACT)
+    np.testing.assert_allclose(scanner._distances, expected, atol=EXACT)
     assert ranges.shape == (1, 360)
     assert ranges.dtype == np.float32
     assert np.isfinite(ranges).sum() > 60
     _, scanner, _ = scan(ROOM, groups=(3,))
-    assert scanner.distances[270] == pytest.approx(0.6, abs=EXACT)
+    assert scanner._distances[270] == pytest.approx(0.6, abs=EXACT)
 
 
 def test_rays_are_those_of_the_sites_frame():
     _, scanner, _ = scan(
         TURNED, horizontal=HorizontalConfig(samples=1, min=math.pi / 2, max=math.pi / 2)
     )
-    assert scanner.distances[0] == pytest.approx(1.6, abs=EXACT)  # along -x of the world
+    assert scanner._distances[0] == pytest.approx(1.6, abs=EXACT)  # along -x of the world
 
 
 def test_rows_of_rays_reach_the_floor_where_geometry_says():
@@ -87,7 +87,7 @@ def test_rows_of_rays_reach_the_floor_where_geometry_says():
     elevations = fan.min + fan.increment * np.arange(16)
     away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: nothing but the floor
     np.testing.assert_allclose(
-        scanner.distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
+        scanner._distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
     )
 
 
@@ -141,7 +141,7 @@ def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_time():
         assert abs(np.corrcoef(other.ravel(), one.ravel())[0, 1]) < 0.1
 
 
-def test_noise_moves_nothing_into_view():
+def test_noise_turns_no_miss_into_a_hit():
     empty = inside('<geom size="1" pos="99 0 0"/>')
     _, _, ranges = scan(empty, noise=5.0)
     assert (ranges == np.inf).all()

@@ -1,4 +1,4 @@
-"""The numbers of what is seen, and what they mean."""
+"""Numbers in segmentation images, and their meaning."""
 
 import mujoco
 import numpy as np

@@ -22,7 +22,7 @@ from mujoco_ros.cameras.ros.shared_renderer import LOOKS, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.cameras import Camera
-from mujoco_ros.rendering.depth import millimetres
+from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.segmentation import Segmentation
@@ -154,7 +154,7 @@ class CameraSource(FrameSource):
         """Return distances along the optical axis."""
         depth = pictures[DEPTH]
         if self.camera.depth_encoding == "16UC1":
-            millimetres(depth, self._millimetres)
+            to_millimetres(depth, self._millimetres)
             depth = self._millimetres
         return self._written(self._depth, depth, stamp)
 

@@ -47,9 +47,9 @@ class SharedRenderer:
             if self._renderer is None:
                 self._renderer = Renderer(model, self._backend)
             elif fresh:
-                self._renderer.resize(model)
+                self._renderer.set_model(model)
             plain = self._renderer.is_software if self._looks == "auto" else self._looks == "plain"
-            self._renderer.looks = PLAIN if plain else RICH
+            self._renderer.quality = PLAIN if plain else RICH
         except RenderingError as error:
             if str(error) != self.failure:
                 _LOG.error("cameras give no pictures: %s", error)
