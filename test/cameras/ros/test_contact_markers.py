@@ -23,7 +23,7 @@ OBJECT = (
 
 
 class World:
-    """Two robots and two objects; in RViz, what the messages so far have left."""
+    """Two robots and two objects, and the markers that RViz shows."""
 
     def __init__(self, model: mujoco.MjModel, layout: ModelLayout) -> None:
         self.model = model
@@ -79,7 +79,7 @@ def test_a_force_is_drawn_as_it_acts_on_the_robot_in_the_robots_namespace(make):
     world = make()
     world.show(
         ("world", "ann/base", 1.0),
-        ("bob/arm", "box/o", 2.0),  # on the box, so the arm feels the opposite
+        ("bob/arm", "box/o", 2.0),  # on the box; the opposite acts on the arm
         ("ann/base", "bob/base", 3.0),  # of two robots, on the first
         ("cup/o", "box/o", 4.0),
         ("bob/base", "bob/arm", 5.0),
@@ -118,7 +118,7 @@ def test_an_arrow_keeps_its_id_while_its_contact_lasts(make):
     assert len(world.forces()) == 1
 
 
-def test_what_is_gone_is_removed_and_only_that(make):
+def test_markers_of_contacts_that_end_are_deleted_and_no_others(make):
     world = make()
     world.show(("world", "ann/base", 1.0), ("world", "bob/base", 2.0))
     message = world.show(("world", "bob/base", 2.0))
@@ -129,7 +129,7 @@ def test_what_is_gone_is_removed_and_only_that(make):
     assert not world.show().markers
 
 
-def test_a_contact_that_changes_hands_leaves_no_arrow_behind(make):
+def test_a_contact_of_another_owner_leaves_no_arrow_behind(make):
     world = make()
     world.show(("world", "ann/base", 1.0))
     world.show(("world", "cup/o", 1.0))
@@ -142,7 +142,7 @@ def test_a_force_too_small_to_see_has_a_point_and_no_arrow(make):
     assert set(world.drawn) == {("ann/points", 0)}
 
 
-def test_the_first_message_removes_what_an_earlier_process_left(make):
+def test_the_first_message_deletes_the_markers_of_an_earlier_process(make):
     world = make()
     actions = [marker.action for marker in world.show(("world", "ann/base", 1.0)).markers]
     assert actions == [Marker.DELETEALL, Marker.ADD, Marker.ADD]

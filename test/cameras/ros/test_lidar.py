@@ -1,4 +1,4 @@
-"""What a lidar's message says besides what its rays have hit."""
+"""The message of a lidar beside its ranges."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ LIDAR = Lidar(name="eye", namespace="", frame="eye", site=0, body=0, config=CONF
 
 
 class Opened:
-    """Outlets that keep what is published."""
+    """Publishers that keep what they publish."""
 
     def __init__(self) -> None:
         self.published: list[Any] = []
@@ -36,16 +36,16 @@ class Opened:
         return publisher
 
 
-def test_a_scan_tells_how_often_it_comes_also_when_that_has_changed() -> None:
+def test_a_scan_contains_its_rate_also_after_a_change() -> None:
     opened, data = Opened(), mujoco.MjData(MODEL)
     mujoco.mj_forward(MODEL, data)
     source = LidarSource(LIDAR, MODEL, opened, 0)
     layout = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
-    moment = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time())
-    source.take(moment)
-    source.change({"lidar.eye.rate": 20.0})
-    source.take(moment)
-    before, after = (deserialize_message(said, LaserScan) for said in opened.published)
+    snapshot = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time())
+    source.publish(snapshot)
+    source.set_parameters({"lidar.eye.rate": 20.0})
+    source.publish(snapshot)
+    before, after = (deserialize_message(data, LaserScan) for data in opened.published)
     assert (before.scan_time, after.scan_time) == pytest.approx((0.1, 0.05))
     assert after.ranges == before.ranges
     assert after.ranges[2] == pytest.approx(2.0)
