@@ -7,7 +7,7 @@ from typing import Any
 
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.controllers.runtime.robot_cameras import robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.model_values import gather
@@ -50,9 +50,7 @@ class ControllerCameras:
             seed: Seed of the cameras' noise.
             backend: OpenGL backend: auto, egl or osmesa.
         """
-        layout = plant.layout
-        self._cameras = {camera.name: camera for camera in layout.every_camera}
-        self._cameras |= {camera.name: camera for camera in layout.robots[index].cameras}
+        self._cameras = robot_cameras(plant.layout, index)
         self._plant = plant
         self._pending: list[_Pending] = []
         self._worker = WorkerProcess(_PROCESS, lambda: (plant.model, backend, seed))
@@ -68,10 +66,8 @@ class ControllerCameras:
             The image; LookupError if there is no such camera, RenderingError if it cannot be
             rendered.
         """
-        delivered: Future[Image] = Future()
         if camera not in self._cameras:
-            delivered.set_exception(LookupError(str(unknown("camera", camera, self._cameras))))
-            return delivered
+            return unknown_camera(camera, self._cameras)
         plant = self._plant
         request = RenderRequest(
             camera=self._cameras[camera],
@@ -82,6 +78,7 @@ class ControllerCameras:
             model_values=gather(plant.model),
         )
         rendered: Future[Image] = self._worker.ask(request)
+        delivered: Future[Image] = Future()
         self._pending.append(_Pending(due=time + DELAY_S, rendered=rendered, delivered=delivered))
         return delivered
 
