@@ -101,8 +101,8 @@ def test_a_marker_is_seen_where_calibration_and_frames_project_it(onlooker: Onlo
         rotation, position = onlooker.pose("front_optical_frame", stamp)
         k = np.array(seen.by_stamp("camera_info")[stamp].k).reshape(3, 3)
         u, v, w = k @ rotation.T @ (MARKER - position)
-        picture = pixels(seen.by_stamp("image_raw")[stamp])
-        rows, columns = np.nonzero((picture[:, :, 0] > 200) & (picture[:, :, 1] < 50))
+        image = pixels(seen.by_stamp("image_raw")[stamp])
+        rows, columns = np.nonzero((image[:, :, 0] > 200) & (image[:, :, 1] < 50))
         assert len(rows) > 5
         assert np.hypot(columns.mean() - u / w, rows.mean() - v / w) < 1.0
         places.append(u / w)

@@ -68,12 +68,12 @@ def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm)
         images.observe(seen(arm, time, wrist))
     future = images.request("wrist_camera")
     matrix = [9.0, 0.0, 1.0, 0.0, 9.0, 0.5, 0.0, 0.0, 1.0]
-    picture = Image(encoding="bgr8", height=1, width=2, step=6, data=[1, 2, 3, 4, 5, 6])
+    colour = Image(encoding="bgr8", height=1, width=2, step=6, data=[1, 2, 3, 4, 5, 6])
     depth = depth_image("16UC1", np.array([[1500, 0]], dtype=np.uint16))
     for time in (1.19, 1.31):
         assert not future.done(), "an image before the request does not count"
         wires.publish("camera_info", CameraInfo(k=matrix), time)
-        wires.publish("image_raw", picture, time)
+        wires.publish("image_raw", colour, time)
         wires.publish("depth/image_rect_raw", depth, time)
     image = future.result(timeout=0)
     assert image.time == pytest.approx(1.31)
