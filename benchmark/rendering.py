@@ -23,7 +23,7 @@ from mujoco_ros.rendering.frame import Frame
 from mujoco_ros.rendering.gl import DEVICE_VARIABLE
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.simulation import Simulation
 
 SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
@@ -63,23 +63,24 @@ class Studio:
         self._renderer = Renderer(self._model)
         self.device = f"{self._renderer.backend}, {self._renderer.device}"
         self.is_software = self._renderer.is_software
+        self._camera = next(it for it in simulation.layout.every_camera if it.camera == 0)
         self.camera = self._model.cam(0).name
 
     def cost(
         self, size: tuple[int, int], product: str, quality: RenderQuality, seconds: float
     ) -> Cost:
-        """Return what a picture of the first camera costs, the median of some seconds."""
+        """Return the median cost of an image of the first camera."""
         optics = intrinsics_of(self._model, 0, *size)
-        view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)
+        camera = replace(self._camera, width=size[0], height=size[1], intrinsics=optics)
         self._renderer.quality = quality
         draw, cloud = PRODUCTS[product], PointCloud(optics, *size)
         elapsed: list[float] = []
         processor: list[float] = []
-        draw(self._renderer.frame(self._data, view), cloud)
+        draw(self._renderer.frame(self._data, camera), cloud)
         until = time.monotonic() + seconds
         while time.monotonic() < until or len(elapsed) < _FEWEST:
             begun, worked = time.perf_counter(), time.process_time()
-            draw(self._renderer.frame(self._data, view), cloud)
+            draw(self._renderer.frame(self._data, camera), cloud)
             elapsed.append(time.perf_counter() - begun)
             processor.append(time.process_time() - worked)
         return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.image_noise import ImageNoise
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 
 COLOUR, DEPTH, SEGMENTATION = "colour", "depth", "segmentation"
 
@@ -49,7 +49,7 @@ def camera_images(
     Raises:
         RenderingError: An image is too large for the device.
     """
-    frame = renderer.frame(data, View.of(camera))
+    frame = renderer.frame(data, camera)
     noise = ImageNoise(camera, seed, time)
     images: dict[str, np.ndarray] = {}
     if COLOUR in products:

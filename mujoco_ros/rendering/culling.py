@@ -6,29 +6,38 @@ from contextlib import contextmanager
 import mujoco
 import numpy as np
 
-Frustum = tuple[float, float, float, float]
-"""Left, right, top and bottom edge of the view at a distance of 1 m [m]; right and top are
-positive."""
+from mujoco_ros.model.sensors.cameras import Camera
 
 
-def visible_geoms(
-    model: mujoco.MjModel, data: mujoco.MjData, camera: int, frustum: Frustum
-) -> np.ndarray:
+def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
+    """Return the edges of a camera's view at a distance of 1 m: left, right, top and bottom [m].
+
+    Right and top are positive. The edges are half a pixel beyond the centres of the outer pixels.
+    """
+    optics = camera.intrinsics
+    return (
+        (-0.5 - optics.cx) / optics.fx,
+        (camera.width - 0.5 - optics.cx) / optics.fx,
+        (optics.cy + 0.5) / optics.fy,
+        (optics.cy + 0.5 - camera.height) / optics.fy,
+    )
+
+
+def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
     """Return which geoms a camera may see: those whose bounding spheres touch its frustum.
 
     Args:
         model: The model.
         data: A state with its poses computed.
-        camera: Index of the camera.
-        frustum: The view of the camera.
+        camera: The camera.
 
     Returns:
         Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
     """
-    left, right, top, bottom = frustum
-    offsets = data.geom_xpos - data.cam_xpos[camera]
+    left, right, top, bottom = frustum_of(camera)
+    offsets = data.geom_xpos - data.cam_xpos[camera.camera]
     # The columns of a camera's orientation point to the right, up and backwards.
-    x, y, back = (offsets @ data.cam_xmat[camera].reshape(3, 3)).T
+    x, y, back = (offsets @ data.cam_xmat[camera.camera].reshape(3, 3)).T
     ahead, radius = -back, model.geom_rbound
     outside = (
         (ahead < -radius)

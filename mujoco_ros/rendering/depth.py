@@ -43,13 +43,15 @@ class ClipPlanes:
         out[buffer == 0.0] = np.inf
 
 
-def to_millimetres(depth: np.ndarray, out: np.ndarray) -> None:
+def to_millimetres(depth: np.ndarray) -> np.ndarray:
     """Convert metres to the encoding 16UC1.
 
     Args:
         depth: Distance along the optical axis [m].  # (h, w) float32
-        out: The distance [mm]; 0 where nothing was hit, or beyond 65.535 m.  # (h, w) uint16
+
+    Returns:
+        The distance [mm]; 0 where nothing was hit, or beyond 65.535 m.  # (h, w) uint16
     """
     rounded = np.rint(depth * np.float32(1000.0))
     rounded[rounded > _FARTHEST_MM] = 0.0
-    np.copyto(out, rounded, casting="unsafe")
+    return rounded.astype(np.uint16)

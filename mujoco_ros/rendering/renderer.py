@@ -7,13 +7,11 @@ window nor Vulkan, without which Filament ends the process.
 
 import sys
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Self
 
 import mujoco
 
-from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
-from mujoco_ros.rendering.culling import Frustum, only, visible_geoms
+from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering.culling import frustum_of, only, visible_geoms
 from mujoco_ros.rendering.depth import ClipPlanes
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.frame import Frame
@@ -27,37 +25,6 @@ _BODIES = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
 _SPARE_GEOMS = 100
 _CATENARY = 31
 """Segments in which the engine draws a slack tendon."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
-    """A camera of the model, the size of its images [pixels], and its projection."""
-
-    camera: int
-    width: int
-    height: int
-    intrinsics: Intrinsics
-
-    @classmethod
-    def of(cls, camera: Camera) -> Self:
-        """Return the view of a camera as it is configured."""
-        return cls(
-            camera=camera.camera,
-            width=camera.width,
-            height=camera.height,
-            intrinsics=camera.intrinsics,
-        )
-
-    @property
-    def frustum(self) -> Frustum:
-        """Edges of the view, half a pixel beyond the centres of the outer pixels."""
-        optics = self.intrinsics
-        return (
-            (-0.5 - optics.cx) / optics.fx,
-            (self.width - 0.5 - optics.cx) / optics.fx,
-            (optics.cy + 0.5) / optics.fy,
-            (optics.cy + 0.5 - self.height) / optics.fy,
-        )
 
 
 class Renderer:
@@ -124,12 +91,12 @@ class Renderer:
             self._quality = quality
             self.set_model(self._model)
 
-    def frame(self, data: mujoco.MjData, view: View) -> Frame:
+    def frame(self, data: mujoco.MjData, camera: Camera) -> Frame:
         """Return the images of a state, which are rendered when they are requested.
 
         Args:
             data: A state with its poses computed: of bodies, cameras, lights, tendons and flexes.
-            view: The view of the camera.
+            camera: The camera; its index, size and intrinsics count.
 
         Returns:
             The images, valid until the next call.
@@ -140,14 +107,13 @@ class Renderer:
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)
-        self._fit(view)
+        self._fit(camera)
         if self._quality.allows_culling:
-            visible = visible_geoms(self._model, data, view.camera, view.frustum)
-            with only(self._model, visible, self._quality.groups):
-                self._update(data, view)
+            with only(self._model, visible_geoms(self._model, data, camera), self._quality.groups):
+                self._update(data, camera)
         else:
-            self._update(data, view)
-        size = view.width, view.height
+            self._update(data, camera)
+        size = camera.width, camera.height
         if size not in self._frames:
             self._frames[size] = Frame(
                 size, self._context, self._scene, self._resources, self._planes
@@ -163,23 +129,15 @@ class Renderer:
             self._free()
         self._context.close()
 
-    def __enter__(self) -> Self:
-        """Return the renderer."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Free all resources."""
-        self.close()
-
     def __del__(self) -> None:
         """Free all resources in their own context; the engine would use the current one."""
         if hasattr(self, "_context") and not sys.is_finalizing():  # MuJoCo has closed EGL by then
             self.close()
 
-    def _update(self, data: mujoco.MjData, view: View) -> None:
+    def _update(self, data: mujoco.MjData, camera: Camera) -> None:
         """Update the scene and its camera."""
         scene, near = self._scene, self._planes.near
-        self._camera.fixedcamid = view.camera
+        self._camera.fixedcamid = camera.camera
         mujoco.mjv_updateScene(self._model, data, self._option, None, self._camera, _BODIES, scene)
         if self._ground:
             self._ground.scale_textures(scene)
@@ -187,20 +145,21 @@ class Renderer:
         scene.flags[flags.mjRND_SHADOW] = self._quality.shadows
         scene.flags[flags.mjRND_REFLECTION] = self._quality.reflections
         scene.flags[flags.mjRND_SKYBOX] = self._quality.skybox
-        left, right, top, bottom = (near * edge for edge in view.frustum)
-        for camera in scene.camera:
-            camera.frustum_near, camera.frustum_far = near, self._planes.far
-            camera.frustum_center, camera.frustum_width = (left + right) / 2, (right - left) / 2
-            camera.frustum_top, camera.frustum_bottom = top, bottom
+        left, right, top, bottom = (near * edge for edge in frustum_of(camera))
+        for gl_camera in scene.camera:
+            gl_camera.frustum_near, gl_camera.frustum_far = near, self._planes.far
+            gl_camera.frustum_center = (left + right) / 2
+            gl_camera.frustum_width = (right - left) / 2
+            gl_camera.frustum_top, gl_camera.frustum_bottom = top, bottom
 
-    def _fit(self, view: View) -> None:
-        """Make the buffer large enough for a view."""
-        size = f"an image of {view.width} x {view.height} pixels"
+    def _fit(self, camera: Camera) -> None:
+        """Make the buffer large enough for the images of a camera."""
+        size = f"an image of {camera.width} x {camera.height} pixels"
         limit = self._context.largest_side
-        if max(view.width, view.height) > limit:
+        if max(camera.width, camera.height) > limit:
             raise RenderingError(f"{size} is too large for {self.device}, whose limit is {limit}")
         try:
-            grow_buffer(self._resources, view.width, view.height)
+            grow_buffer(self._resources, camera.width, camera.height)
         except mujoco.FatalError as error:
             self.set_model(self._model)
             raise RenderingError(f"{size} is too large for {self.device}: {error}") from error

@@ -60,14 +60,17 @@ class Segmentation:
             self._table[row, : len(values)] = np.minimum(values, _LARGEST)
             self._rows[int(kind)] = row
 
-    def ids(self, objects: np.ndarray, out: np.ndarray) -> None:
-        """Write the numbers of an image.
+    def numbers(self, objects: np.ndarray) -> np.ndarray:
+        """Return the numbers of an image.
 
         Args:
             objects: Index in the model and mjtObj, -1 where nothing is.  # (h, w, 2) int32
-            out: Encoding 16UC1.  # (h, w) uint16
+
+        Returns:
+            Encoding 16UC1.  # (h, w) uint16
         """
-        out[...] = self._table[self._rows[objects[..., 1]], objects[..., 0]]
+        numbers: np.ndarray = self._table[self._rows[objects[..., 1]], objects[..., 0]]
+        return numbers
 
     def legend(self, layout: ModelLayout) -> dict[int, Label]:
         """Return the meaning of each number."""

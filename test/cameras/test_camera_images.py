@@ -1,6 +1,7 @@
 """Images of a camera with its noise."""
 
 from collections.abc import Collection
+from contextlib import closing
 
 import mujoco
 import numpy as np
@@ -47,7 +48,7 @@ def images(products: Collection[str] = ALL, time: float = 1.0) -> dict[str, np.n
         renderer = Renderer(MODEL)
     except RenderingError as error:
         pytest.skip(str(error))
-    with renderer:
+    with closing(renderer):
         found = camera_images(renderer, data, CAMERA, products, seed=3, time=time)
         return {product: image.copy() for product, image in found.items()}
 

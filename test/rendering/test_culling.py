@@ -4,9 +4,20 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.rendering.culling import only, visible_geoms
+from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
+from mujoco_ros.rendering.culling import frustum_of, only, visible_geoms
 
-FRUSTUM = (-1.0, 0.5, 0.8, -0.4)  # left, right, top, bottom
+# Its edges at 1 m: left -1, right 0.5, top 0.8, bottom -0.4.
+CAMERA = Camera(
+    name="eye",
+    namespace="",
+    frame="eye_optical_frame",
+    camera=0,
+    body=0,
+    width=150,
+    height=120,
+    intrinsics=Intrinsics(fx=100.0, fy=100.0, cx=99.5, cy=79.5),
+)
 BALL = """
 <mujoco><worldbody>
   <geom size="0.5" pos="{} {} {}" group="1"/>
@@ -20,6 +31,10 @@ def made(x: float, y: float, z: float) -> tuple[mujoco.MjModel, mujoco.MjData]:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return model, data
+
+
+def test_the_edges_of_a_view_are_half_a_pixel_beyond_the_outer_pixels():
+    assert frustum_of(CAMERA) == pytest.approx((-1.0, 0.5, 0.8, -0.4))
 
 
 @pytest.mark.parametrize(
@@ -38,13 +53,13 @@ def test_a_ball_is_visible_until_it_no_longer_touches_the_frustum(side, normal, 
     outwards = np.array(normal) / np.linalg.norm(normal)
     place = np.array([4 * side[0], 4 * side[1], -4]) + distance * outwards
     model, data = made(*place)
-    assert visible_geoms(model, data, 0, FRUSTUM).tolist() == [visible, True], "planes always are"
+    assert visible_geoms(model, data, CAMERA).tolist() == [visible, True], "planes always are"
 
 
 @pytest.mark.parametrize(("z", "visible"), [(0.499, True), (0.501, False), (-5.0, True)])
 def test_a_ball_behind_the_camera_is_not_visible(z, visible):
     model, data = made(0, 0, z)
-    assert visible_geoms(model, data, 0, FRUSTUM)[0] == visible
+    assert visible_geoms(model, data, CAMERA)[0] == visible
 
 
 def test_geoms_that_are_left_out_are_moved_to_a_group_that_is_not_rendered_and_back():

@@ -31,6 +31,6 @@ def test_a_depth_buffer_becomes_metres():
 
 def test_millimetres_are_rounded_and_0_where_nothing_was_hit():
     depth = np.array([[0.0, 0.0004, 0.0006, 1.2345], [65.5354, 65.536, 1e9, np.inf]], np.float32)
-    out = np.full((2, 4), 7, np.uint16)
-    to_millimetres(depth, out)
-    assert out.tolist() == [[0, 0, 1, 1234], [65535, 0, 0, 0]]
+    millimetres = to_millimetres(depth)
+    assert millimetres.dtype == np.uint16
+    assert millimetres.tolist() == [[0, 0, 1, 1234], [65535, 0, 0, 0]]

@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.sensors.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Intrinsics, resolve_camera
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 
 OPTICS = Intrinsics(fx=100.0, fy=120.0, cx=30.0, cy=20.5)
 
@@ -62,12 +62,13 @@ def test_the_cloud_of_a_rendered_box_lies_within_2_mm_of_its_surface_at_1_m():
     model = mujoco.MjModel.from_xml_string(BOX)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    optics = intrinsics_of(model, 0, 320, 240)
+    camera = resolve_camera(model, 0, name="eye", configs=[])
+    optics = camera.intrinsics
     try:
         renderer = Renderer(model)
     except RenderingError as error:
         pytest.skip(f"EGL: {error}")
-    frame = renderer.frame(data, View(camera=0, width=320, height=240, intrinsics=optics))
+    frame = renderer.frame(data, camera)
     cloud = PointCloud(optics, 320, 240).fill(frame.depth)
     renderer.close()
     hit = ~np.isnan(cloud["z"])

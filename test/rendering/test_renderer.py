@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.sensors.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Camera, Intrinsics, intrinsics_of
 from mujoco_ros.rendering import frame as frames
 from mujoco_ros.rendering import renderer as renderers
+from mujoco_ros.rendering.culling import frustum_of
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.quality import PLAIN, RICH
-from mujoco_ros.rendering.renderer import View
 
 CENTRED = Intrinsics(fx=280.0, fy=280.0, cx=159.5, cy=119.5)
 OFF_CENTRE = Intrinsics(fx=250.0, fy=310.0, cx=121.3, cy=151.8)
@@ -48,8 +48,17 @@ def made(inside: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def eye(optics: Intrinsics = CENTRED, width: int = 320, height: int = 240) -> View:
-    return View(camera=0, width=width, height=height, intrinsics=optics)
+def eye(optics: Intrinsics = CENTRED, width: int = 320, height: int = 240) -> Camera:
+    return Camera(
+        name="eye",
+        namespace="",
+        frame="eye_optical_frame",
+        camera=0,
+        body=0,
+        width=width,
+        height=height,
+        intrinsics=optics,
+    )
 
 
 def optical(data: mujoco.MjData) -> np.ndarray:
@@ -100,9 +109,7 @@ def test_the_depth_of_a_plane_is_exact(open_renderer, quality, distance, tilt):
 def test_colours_and_objects_are_those_of_the_geoms(open_renderer):
     model, data = made(BOXES)
     renderer = open_renderer(model)
-    above = View(
-        camera=0, width=160, height=120, intrinsics=Intrinsics(fx=120, fy=120, cx=79.5, cy=59.5)
-    )
+    above = eye(Intrinsics(fx=120, fy=120, cx=79.5, cy=59.5), 160, 120)
     frame = renderer.frame(data, above)
     assert frame.depth.min() > 8, "in an order in which colour comes between"
     for column, (name, colour) in zip(
@@ -250,7 +257,7 @@ def test_nothing_visible_is_left_out(open_renderer):
     assert len(np.unique(culled[..., 0])) > 10
 
 
-def test_a_view_s_frustum_is_the_engine_s_for_the_model_s_own_camera():
+def test_the_frustum_is_the_engine_s_for_the_model_s_own_camera():
     inside = (
         '<camera name="own" resolution="64 48" sensorsize="0.0064 0.0048" focal="0.005 0.005"'
         ' principal="0.0004 -0.0007"/>'
@@ -260,7 +267,7 @@ def test_a_view_s_frustum_is_the_engine_s_for_the_model_s_own_camera():
     camera.type, camera.fixedcamid = int(mujoco.mjtCamera.mjCAMERA_FIXED), 0
     mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, camera, 7, scene)
     gl = scene.camera[0]
-    left, right, top, bottom = eye(intrinsics_of(model, 0, 64, 48), 64, 48).frustum
+    left, right, top, bottom = frustum_of(eye(intrinsics_of(model, 0, 64, 48), 64, 48))
     assert (top, bottom) == pytest.approx(
         (gl.frustum_top / gl.frustum_near, gl.frustum_bottom / gl.frustum_near), rel=1e-5
     )

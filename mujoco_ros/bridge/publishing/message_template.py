@@ -1,5 +1,6 @@
 """Messages of fixed layout: serialized once, then only their changing parts are written."""
 
+import re
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -125,14 +126,4 @@ def _places(
         sentinels.append(random.bytes(len(values) * values.itemsize))
         _write_array(values, sentinels[-1])
     data = bytes(serialize_message(message))
-    return [_all(data, sentinel) for sentinel in sentinels]
-
-
-def _all(data: bytes, pattern: bytes) -> set[int]:
-    """Return the offsets of all occurrences of `pattern`."""
-    found = set()
-    offset = data.find(pattern)
-    while offset >= 0:
-        found.add(offset)
-        offset = data.find(pattern, offset + 1)
-    return found
+    return [{it.start() for it in re.finditer(re.escape(s), data)} for s in sentinels]

@@ -75,6 +75,7 @@ class CameraSource(FrameSource):
         )
         self.format = _FORMATS[0]
         self._info = camera_info(camera)
+        self._templates: dict[str, MessageTemplate] = {}  # by encoding
         self._bridge = CvBridge()
 
     @property
@@ -122,8 +123,7 @@ class CameraSource(FrameSource):
             return {}
         self.counts.update(products)
         if SEGMENTATION in images:
-            self._segmentation.ids(images[SEGMENTATION], self._ids)
-            images[SEGMENTATION] = self._ids
+            images[SEGMENTATION] = self._segmentation.numbers(images[SEGMENTATION])
         return images
 
     def calibration(self, _images: Images, stamp: Time) -> CameraInfo:
@@ -133,7 +133,7 @@ class CameraSource(FrameSource):
 
     def colour(self, images: Images, stamp: Time) -> bytes:
         """Return the colour image."""
-        return _filled(self._colour, images[COLOUR], stamp)
+        return self._image("rgb8", images[COLOUR], stamp)
 
     def compressed(self, images: Images, stamp: Time) -> CompressedImage:
         """Return the compressed colour image."""
@@ -146,41 +146,25 @@ class CameraSource(FrameSource):
 
     def depth(self, images: Images, stamp: Time) -> bytes:
         """Return the distances along the optical axis."""
-        depth = images[DEPTH]
-        if self.camera.depth_encoding == "16UC1":
-            to_millimetres(depth, self._millimetres)
-            depth = self._millimetres
-        return _filled(self._depth, depth, stamp)
+        depth, encoding = images[DEPTH], self.camera.depth_encoding
+        return self._image(encoding, to_millimetres(depth) if encoding == "16UC1" else depth, stamp)
 
     def segments(self, images: Images, stamp: Time) -> bytes:
         """Return the segmentation image."""
-        return _filled(self._segments, images[SEGMENTATION], stamp)
+        return self._image("16UC1", images[SEGMENTATION], stamp)
 
     def points(self, images: Images, stamp: Time) -> bytes:
         """Return the coloured point cloud."""
         return _filled(self._points, self._cloud.fill(images[DEPTH], images[COLOUR]), stamp)
 
-    # Created when first needed: few of a camera's topics have subscriptions, and they are large.
+    def _image(self, encoding: str, pixels: np.ndarray, stamp: Time) -> bytes:
+        if encoding not in self._templates:
+            self._templates[encoding] = MessageTemplate(
+                image(self.camera, encoding), arrays=["data"]
+            )
+        return _filled(self._templates[encoding], pixels, stamp)
 
-    @cached_property
-    def _colour(self) -> MessageTemplate:
-        return MessageTemplate(image(self.camera, "rgb8"), arrays=["data"])
-
-    @cached_property
-    def _depth(self) -> MessageTemplate:
-        return MessageTemplate(image(self.camera, self.camera.depth_encoding), arrays=["data"])
-
-    @cached_property
-    def _segments(self) -> MessageTemplate:
-        return MessageTemplate(image(self.camera, "16UC1"), arrays=["data"])
-
-    @cached_property
-    def _ids(self) -> np.ndarray:
-        return np.empty((self.camera.height, self.camera.width), np.uint16)
-
-    @cached_property
-    def _millimetres(self) -> np.ndarray:
-        return np.empty((self.camera.height, self.camera.width), np.uint16)
+    # Created when first needed, as the templates: few topics have subscriptions.
 
     @cached_property
     def _cloud(self) -> PointCloud:
@@ -225,6 +209,6 @@ def _needs(topics: Sequence[str]) -> set[str]:
     return set().union(*(PRODUCTS[topic].needs for topic in topics))
 
 
-def _filled(template: MessageTemplate, image: np.ndarray, stamp: Time) -> bytes:
-    template.arrays["data"][:] = np.ascontiguousarray(image).reshape(-1).view(np.uint8)
+def _filled(template: MessageTemplate, content: np.ndarray, stamp: Time) -> bytes:
+    template.arrays["data"][:] = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
     return template.stamped(stamp.sec, stamp.nanosec)

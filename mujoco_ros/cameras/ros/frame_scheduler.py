@@ -4,51 +4,17 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
-
-import mujoco
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.cameras.camera_images import compute_poses
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.shared_memory.reader import Update
+from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 POLL_S = 0.1
 """Longest wall time between two checks for another model, and for changes in a pause."""
 _MIN_WAIT_S = 0.001
 _STANDSTILL_S = 0.2
 """Wall time without a step after which the simulation stands still; it may wait for commands."""
-
-
-class StateReader(Protocol):
-    """The state of a running simulation: `SharedState`, or a test's."""
-
-    model: mujoco.MjModel
-    data: mujoco.MjData
-    layout: ModelLayout
-    step: int
-
-    @property
-    def time(self) -> float:
-        """Simulated time of the state [s]."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether the simulation is paused."""
-
-    @property
-    def factor(self) -> float:
-        """Simulated seconds per wall second; 0 is as fast as possible."""
-
-    def beat(self, patience_s: float = ...) -> None:
-        """Set the deadline of the next heartbeat."""
-
-    def peek(self) -> tuple[float, int]:
-        """Return time and number of the latest state."""
-
-    def update(self) -> Update:
-        """Read the latest state."""
 
 
 class FrameScheduler:
@@ -64,7 +30,7 @@ class FrameScheduler:
 
     def __init__(
         self,
-        state: StateReader,
+        state: SharedState,
         create_sources: Callable[[], Sequence[FrameSource]],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:

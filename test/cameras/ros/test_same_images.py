@@ -1,6 +1,7 @@
 """A topic and a hosted controller get the same bytes of a camera with noise."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +175,7 @@ def rendered(scene: Path, time: float) -> list[np.ndarray]:
     data = mujoco.MjData(model)
     data.qpos[:] = simulation.sample.qpos
     compute_poses(model, data)
-    with Renderer(model) as renderer:
+    with closing(Renderer(model)) as renderer:
         images = camera_images(renderer, data, camera, (COLOUR, DEPTH), seed=SEED, time=time)
         return [images[COLOUR].copy(), images[DEPTH].copy()]
 
