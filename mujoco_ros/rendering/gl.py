@@ -68,9 +68,13 @@ class GlContext:
         # MuJoCo's renderer selects its OpenGL library by this variable.
         os.environ["MUJOCO_GL"] = backend
         self.backend = BACKENDS[backend]
-        self.device = _device(platform)
-        self.is_software = any(name in self.device for name in _SOFTWARE)
-        self.largest_side = _largest_side(platform)
+        name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
+        self.device = name.decode(errors="replace") if name else "unknown"
+        self.is_software = any(it in self.device for it in _SOFTWARE)
+        side = ctypes.c_int()
+        get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
+        get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
+        self.largest_side = side.value
 
     def make_current(self) -> None:
         """Make the context current in the calling thread.
@@ -148,18 +152,6 @@ def _reason(error: Exception) -> str:
     if number is None or DEVICE_VARIABLE in str(error):
         return str(error)
     return f"{error} ({DEVICE_VARIABLE} is '{number}')"
-
-
-def _device(platform: Any) -> str:
-    name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
-    return name.decode(errors="replace") if isinstance(name, bytes) else "unknown"
-
-
-def _largest_side(platform: Any) -> int:
-    get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
-    side = ctypes.c_int()
-    get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
-    return side.value
 
 
 def _function(platform: Any, name: str, *signature: Any) -> Any:

@@ -1,21 +1,27 @@
 """The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from mujoco_ros.bridge.log_handler import RosLogHandler
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.cameras.ros.camera import CameraSource
+from mujoco_ros.cameras.ros.contacts import ContactSource
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
+from mujoco_ros.cameras.ros.lidar import LidarSource
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
-from mujoco_ros.cameras.ros.sources import frame_sources
+from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 
 NAME = "mujoco_cameras"
@@ -88,10 +94,21 @@ class CameraNode(Node, ParameterListener):
 
         A parameter that the previous model had too keeps its value.
         """
-        state = self._state
+        state, pool, seed = self._state, self._pool, self._seed
+        model, layout = state.model, state.layout
         state.beat(_OPENING_S)
-        sources = frame_sources(state.model, state.layout, self._pool, self._renderer, self._seed)
-        self._pool.close_others(p for it in sources for p in (*it.publishers, *it.latched))
+        segmentation = Segmentation(model)
+        labels = {number: asdict(it) for number, it in segmentation.legend(layout).items()}
+        legend = String(data=json.dumps(labels))
+        sources: list[FrameSource] = [
+            *(
+                CameraSource(camera, segmentation, legend, pool, self._renderer, seed)
+                for camera in layout.every_camera
+            ),
+            *(LidarSource(lidar, model, pool, seed) for lidar in layout.every_lidar),
+            ContactSource(model, layout, pool),
+        ]
+        pool.close_others(p for it in sources for p in (*it.publishers, *it.latched))
         specs = {spec.name: spec for source in sources for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
         new = [spec for name, spec in specs.items() if name not in self._settings.names]
