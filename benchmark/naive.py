@@ -17,7 +17,8 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher, split
+from mujoco_ros.bridge.publishing.template_publisher import split
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
@@ -36,14 +37,14 @@ class NaivePublishers:
     """
 
     def __init__(
-        self, node: Node, simulation: Simulation, outlets: list[TemplatePublisher]
+        self, node: Node, simulation: Simulation, publishers: list[TopicPublisher]
     ) -> None:
-        """Prepare to publish what goes out by `outlets`, /clock first, with the same publishers."""
+        """Prepare to publish the topics of `publishers`, /clock first, with the same publishers."""
         self._simulation = simulation
-        self._outlets = outlets
+        self._publishers = publishers
         publish = {publisher.topic_name: publisher.publish for publisher in node.publishers}
         self._publish: list[_Publish] = [
-            publish["/" + outlet.topic.name.lstrip("/")] for outlet in outlets
+            publish["/" + publisher.topic.lstrip("/")] for publisher in publishers
         ]
         (robot,) = simulation.layout.robots
         self._builds: list[_Build] = [_clock, partial(self._joint_states, robot)]
@@ -63,33 +64,35 @@ class NaivePublishers:
     def publish(self) -> None:
         """Build and publish every message of the present sample that someone receives."""
         stamp = self._stamp()
-        for build, outlet, publish in zip(self._builds, self._outlets, self._publish, strict=True):
-            if outlet.listeners:
+        for build, publisher, publish in zip(
+            self._builds, self._publishers, self._publish, strict=True
+        ):
+            if publisher.subscriptions:
                 publish(build(stamp))
 
     @property
     def heard(self) -> bool:
         """Whether somebody listens to each topic."""
-        return all(outlet.listeners for outlet in self._outlets)
+        return all(publisher.subscriptions for publisher in self._publishers)
 
     def check(self, publish: Callable[[], None]) -> None:
-        """Require that the messages equal those which `publish` sends by the outlets, all heard.
+        """Require that the messages equal those that `publish` sends, all of them subscribed.
 
         Raises:
             RuntimeError: They differ, so that their costs could not be compared.
         """
-        kept = [outlet.publish for outlet in self._outlets]
-        sent: list[list[bytes]] = [[] for _ in self._outlets]
-        for outlet, messages in zip(self._outlets, sent, strict=True):
-            outlet.publish = messages.append
+        kept = [publisher.publish for publisher in self._publishers]
+        sent: list[list[bytes]] = [[] for _ in self._publishers]
+        for publisher, messages in zip(self._publishers, sent, strict=True):
+            publisher.publish = messages.append
         publish()
-        for outlet, function in zip(self._outlets, kept, strict=True):
-            outlet.publish = function
+        for publisher, function in zip(self._publishers, kept, strict=True):
+            publisher.publish = function
         stamp = self._stamp()
-        for build, outlet, (data,) in zip(self._builds, self._outlets, sent, strict=True):
+        for build, publisher, (data,) in zip(self._builds, self._publishers, sent, strict=True):
             message = build(stamp)
             if deserialize_message(data, type(message)) != message:
-                raise RuntimeError(f"{outlet.topic.name}: the naive message differs")
+                raise RuntimeError(f"{publisher.topic}: the naive message differs")
 
     def _stamp(self) -> Time:
         sec, nanosec = split(self._simulation.time)

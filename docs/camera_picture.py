@@ -1,6 +1,7 @@
 """The picture of docs/cameras.md: one camera's colour, depth, segments and cloud."""
 
 import colorsys
+from contextlib import closing
 
 import cv2
 import mujoco
@@ -10,7 +11,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.quality import RICH
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.simulation import Simulation
 
@@ -30,11 +31,10 @@ def camera_picture() -> np.ndarray:
     model, data = simulation.model, simulation.data
     mujoco.mj_forward(model, data)
     camera = next(c for c in simulation.layout.every_camera if c.name == CAMERA)
-    with Renderer(model, looks=RICH) as renderer:
-        shot = renderer.shot(data, View.of(camera))
-        colour, depth, objects = shot.colour.copy(), shot.depth.copy(), shot.objects.copy()
-    ids = np.zeros(depth.shape, np.uint16)
-    Segmentation(model).ids(objects, ids)
+    with closing(Renderer(model, quality=RICH)) as renderer:
+        frame = renderer.frame(data, camera)
+        colour, depth, objects = frame.colour.copy(), frame.depth.copy(), frame.objects.copy()
+    ids = Segmentation(model).numbers(objects)
     panels = (colour, _depth(depth), _segments(ids), _cloud(camera, depth, colour))
     gap = np.full((camera.height, GAP_PX, 3), WHITE, np.uint8)
     row = [part for panel in panels for part in (panel, gap)][:-1]

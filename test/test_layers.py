@@ -14,7 +14,7 @@ _CONTROLLERS = {
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
     *("control", "model"),
 }
-_RUNTIME = {"controllers.runtime", "process", *_CONTROLLERS, *_SIMULATION}
+_RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
 _BRIDGE = {"bridge", "process", *_RUNTIME}
 _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
 MAY_IMPORT = {

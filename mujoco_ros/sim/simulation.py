@@ -82,7 +82,9 @@ class Simulation:
         """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
         """Called by the physics thread when the state or the time was set."""
-        self._sensor_noise, self._seed = sensor_noise, seed
+        self._sensor_noise = sensor_noise
+        self.seed = seed
+        """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
         self.origin = 0.0
         """Time from which steps are counted, so that their lengths are not added up [s].
@@ -283,7 +285,7 @@ class Simulation:
 
     def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
         return Plant(
-            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self._seed, before=before
+            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self.seed, before=before
         )
 
     def _take(self, plant: Plant) -> None:

@@ -36,7 +36,7 @@ NODE_PARAMETERS = (
     ParameterSpec(
         name="seed",
         default=0,
-        description="Seed of the sensor noise",
+        description="Seed of the noise of sensors, cameras and lidars",
         low=0,
         high=2**31 - 1,
         read_only=True,

@@ -73,7 +73,9 @@ class HostedController(Component):
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._beside = simulation, beside
         self._cost = Histogram()
-        self.host = ControllerHost(simulation, controller, values["controller_robot"])
+        self.host = ControllerHost(
+            simulation, controller, values["controller_robot"], values["rendering"]
+        )
         name = controller_name(values["controller"])
         if name == beside.get_name():
             raise UserInputError(f"a controller cannot be named as the simulator's node, '{name}'")

@@ -38,13 +38,20 @@ class ControllerHost:
         on_gains: Called when the gains may be others, by the controller's doing.
     """
 
-    def __init__(self, simulation: Simulation, controller: FsmController, robot: str = "") -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        controller: FsmController,
+        robot: str = "",
+        rendering: str = "auto",
+    ) -> None:
         """Make a controller ready for a robot.
 
         Args:
             simulation: What it runs beside.
             controller: The controller; what is to be in its store from others is there already.
             robot: Name of the robot; empty is the only one that has joints.
+            rendering: OpenGL backend of its cameras: auto, egl or osmesa.
 
         Raises:
             ModelError: There is no such robot, the controller does not fit it, or its period is no
@@ -55,6 +62,7 @@ class ControllerHost:
         self.disturb: Callable[[Observation], Observation] = lambda seen: seen
         self.on_gains: Callable[[], object] = lambda: None
         self._simulation, self._controller, self._name = simulation, controller, robot
+        self._rendering = rendering
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
         self._every = self._steps_per_tick()
@@ -122,7 +130,7 @@ class ControllerHost:
     def reset(self) -> None:
         """Start anew, after a reset of the simulation, also after an error."""
         self._awaited.clear()
-        self._seat.eyes.forget()
+        self._seat.eyes.cancel()
         self._seat.doors.forget_gains()
         try:
             self._every = self._steps_per_tick()
@@ -148,7 +156,7 @@ class ControllerHost:
 
     def _tick(self, time: float) -> None:
         seat = self._seat
-        seat.eyes.hand_over(time, self._controller.awaited)
+        seat.eyes.deliver(time, self._controller.awaited)
         self._awaited.clear()
         values = self.runner.step(self.disturb(seat.senses.observe(time)), time)
         if values is None:
@@ -160,8 +168,8 @@ class ControllerHost:
     def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
         """Note what the next tick needs: what the states wait for, and images that are due."""
         eyes = self._seat.eyes
-        pictured = eyes.lacking(next_tick, awaited)
-        given = [future for future in awaited if not eyes.gives(future)]
+        pictured = eyes.unfinished(next_tick, awaited)
+        given = [future for future in awaited if not eyes.owns(future)]
         self._awaited = [future for future in (*given, *pictured) if not future.done()]
         for future in self._awaited:
             future.add_done_callback(lambda _: self._simulation.commands.wake())
@@ -199,7 +207,7 @@ class ControllerHost:
             self._measure()
         elif not self.runner.error:
             self._awaited.clear()
-            self._seat.eyes.forget()
+            self._seat.eyes.cancel()
             self.runner.stop(f"robot '{self.robot}' is no longer there")
 
     def _move(self, index: int) -> None:
@@ -209,7 +217,7 @@ class ControllerHost:
         self._seat.doors.take_over(before.doors)
 
     def _sit(self, index: int) -> RobotBinding:
-        return RobotBinding(self._simulation, index, self._controller.seed)
+        return RobotBinding(self._simulation, index, self._rendering)
 
     def _configure(self) -> None:
         self.runner.configure(robot_of(self._seat.plant, self._seat.index))
@@ -246,4 +254,4 @@ class ControllerHost:
         self._seat.doors.put(name, pose)
 
     def _look(self, camera: str) -> "Future[Image]":
-        return self._seat.eyes.look(camera, self._simulation.time)
+        return self._seat.eyes.request(camera, self._simulation.time)

@@ -30,8 +30,8 @@ class RobotBinding:
         eyes: The cameras.
     """
 
-    def __init__(self, simulation: Simulation, index: int, seed: int) -> None:
-        """Sit down at the robot with an index; `seed` is that of the cameras' noise."""
+    def __init__(self, simulation: Simulation, index: int, rendering: str) -> None:
+        """Sit down at the robot with an index; `rendering` is the backend of its cameras."""
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
@@ -39,7 +39,7 @@ class RobotBinding:
         self.robot = robot.name
         self.senses = ObservationSource(plant, index)
         self.doors = PrivilegedAccess(plant, index)
-        self.eyes = ControllerCameras(plant, index, seed)
+        self.eyes = ControllerCameras(plant, index, simulation.seed, rendering)
         self._control: RobotControl = control
         self._qpos = robot.joints.qpos
         self._lower, self._upper = control.joints.lower, control.joints.upper
@@ -78,6 +78,6 @@ class RobotBinding:
 
     def let_go(self) -> None:
         """Have the joints stay where their references are; after other gains, where they are."""
-        self.eyes.forget()
+        self.eyes.cancel()
         self._control.q[:] = self.plant.data.qpos[self._qpos]
         self._control.drop(CommandSource.CONTROLLER, measured=self.doors.restore_gains())

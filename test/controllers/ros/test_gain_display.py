@@ -48,6 +48,7 @@ def test_a_hosted_controller_has_its_gains_shown(ros_node: Node):
         "controller_robot": "",
         "controller_seed": 0,
         "controller_step_by_step": False,
+        "rendering": "auto",
     }
     softly = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
     hosted = HostedController(ros_node, simulation, values, softly, lambda *it: shown.append(it))

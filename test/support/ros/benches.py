@@ -192,10 +192,10 @@ class Bench:
             self.endpoints, simulation, planned, values, run=run, controllers=controllers
         )
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
-        for outlet in publishers._outlets:
-            if outlet.topic.rate in ("joint_states", "controller_state"):
-                outlet.listeners = 1
-                outlet.publish = self.sent.setdefault(outlet.topic.name, []).append
+        for publisher, topic in publishers.topics.items():
+            if topic.rate in ("joint_states", "controller_state"):
+                publisher.subscriptions = 1
+                publisher.publish = self.sent.setdefault(topic.name, []).append
         return publishers
 
     def _count_commands(self) -> None:

@@ -118,7 +118,7 @@ class ControllerNode(Node):
         looking = ImageRequests(endpoints, plant.layout, index, robot)
 
         def began() -> None:
-            looking.forget()
+            looking.reset()
             gains.refresh()
 
         store = loaded.store
@@ -126,7 +126,7 @@ class ControllerNode(Node):
         store.provide(GAINS_GET, gains.get)
         store.provide(GAINS_SET, gains.set)
         store.provide(POSE_SET, placing.put)
-        store.provide(LOOK, looking.look)
+        store.provide(LOOK, looking.request)
         runner.configure(robot)
         StateParameters(parameters, runner)
         parameters.reject_unknown()
@@ -146,7 +146,7 @@ class ControllerNode(Node):
                 # A clock that waits does so for plans, too.
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
             ),
-            observed=looking.note,
+            observed=looking.observe,
             began=began,
             stopped=lambda: self._figures.tell(),
         )

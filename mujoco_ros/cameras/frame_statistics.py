@@ -1,14 +1,14 @@
-"""How many frames there were of something, and how long they took."""
+"""Number and duration of frames."""
 
 from dataclasses import dataclass
 
 
 @dataclass
-class Timing:
-    """Figures of the frames since they were last asked for.
+class FrameStatistics:
+    """Statistics of the frames since the last report.
 
     Attributes:
-        total: Frames since the beginning.
+        total: Number of frames since the start.
     """
 
     total: int = 0
@@ -17,14 +17,14 @@ class Timing:
     _longest_s: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """Note a frame that took so long, from the state that was due to its last message."""
+        """Add a frame with the duration from its due time to its last message."""
         self.total += 1
         self._frames += 1
         self._sum_s += seconds
         self._longest_s = max(self._longest_s, seconds)
 
-    def lap(self) -> tuple[int, float, float]:
-        """Return frames, mean and longest duration [s] since the last lap; begin the next."""
+    def take(self) -> tuple[int, float, float]:
+        """Return number, mean and longest duration [s] since the last call."""
         frames, mean = self._frames, self._sum_s / self._frames if self._frames else 0.0
         longest = self._longest_s
         self._frames, self._sum_s, self._longest_s = 0, 0.0, 0.0
