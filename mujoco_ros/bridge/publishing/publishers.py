@@ -130,7 +130,7 @@ class Publishers(Component):
         frames: Callable[[Plant], FramePlan],
         values: Mapping[str, Any],
         *,
-        run: RunControl,
+        run: RunControl | None = None,
         controllers: bool = True,
         lockstep: Lockstep | None = None,
     ) -> None:
@@ -141,8 +141,8 @@ class Publishers(Component):
             simulation: The simulation.
             frames: Returns the frames on /tf.
             values: Values of `parameters`.
-            run: Run control; after the last of the steps it was asked for, every topic is
-                published.
+            run: Run control; every topic is published after the last of the steps it was asked
+                for. Without it, topics are published at their rates alone.
             controllers: Whether to publish the state of the robots' trajectory controllers.
             lockstep: For robots that it waits for, all sensors are published at every tick, and
                 joint states at ticks only.
@@ -261,7 +261,7 @@ class Publishers(Component):
         step = self._simulation.step_number
         stamp = None
         ticking = self._ticking = self._lockstep.begin()
-        last = everything or self._run.is_last()
+        last = everything or (self._run is not None and self._run.is_last())
         if ticking:
             self._joined.clear()  # this tick is published to them
             stamp = split(self._simulation.time)

@@ -75,10 +75,11 @@ class PlaybackControl(Component):
         if "paused" in values:
             (self._run.pause if values["paused"] else self._run.play)()
         if "time" in values:
-            self.begin(values["time"])
+            self._playback.seek(values["time"])
+            self.show()
 
     def begin(self, time: float) -> None:
-        """Jump to a logged time [s], and publish its row; in the physics thread."""
+        """Begin at a logged time [s], and publish its row; in the physics thread."""
         if time:
             self._playback.seek(time)
         self.show()
@@ -115,7 +116,7 @@ class ReplayNode(ComponentNode):
         self.models = ModelSwitch(self, playback, self.components, lambda: playback.time)
         described = RobotDescriptions(self.endpoints, playback.plant)
         frames = StaticFrames(self.endpoints, playback.plant, values["tf"], described)
-        publishers = Publishers(self.endpoints, playback, frames.of, values, run=run)
+        publishers = Publishers(self.endpoints, playback, frames.of, values)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         self._control = PlaybackControl(playback, run, pacer, publishers)
         components = [
