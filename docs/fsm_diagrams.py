@@ -12,7 +12,7 @@ from mujoco_ros.fsm.table import Table
 from mujoco_ros.fsm.table_reader import table_from_dict
 from mujoco_ros.model.strict import parse_yaml
 
-PAGE = Path(__file__).resolve().parent / "fsm.md"
+PAGE = Path(__file__).resolve().parent / "reference" / "state_machines.md"
 
 
 def example() -> Table:

@@ -85,9 +85,9 @@ physics step, all of it at the same one, and is logged. Those "by the model" onl
 WORLD_HEAD = """
 ## Of the world
 
-[Acting on the world](acting.md) shows what they do. They start as the scene has them, or as they
-are given at start. A reset restores equality constraints, and leaves the others as they are. Those
-of colours and sizes come into being when they are first set.
+[Acting on the world](../how-to/perturb.md) shows what they do. They start as the scene has them, or
+as they are given at start. A reset restores equality constraints, and leaves the others as they
+are. Those of colours and sizes come into being when they are first set.
 
 """
 
@@ -121,16 +121,16 @@ COMMANDS_HEAD = """
 ### Streamed commands
 
 How `joint_commands` and the commands of `position_controller`, `velocity_controller` and
-`effort_controller` are treated: [Control](control.md#streams) shows it. A controller that no joint
-of the robot takes commands from is not there.
+`effort_controller` are treated: [Control](../explanation/control.md#streams) shows it.
+A controller that no joint of the robot takes commands from is not there.
 
 """
 
 TRAJECTORIES_HEAD = """
 ### Joint trajectories
 
-Named as in ros2_controllers' joint_trajectory_controller. [Control](control.md#joint-trajectories)
-says what they do, and what differs.
+Named as in ros2_controllers' joint_trajectory_controller.
+[Control](../explanation/control.md#joint-trajectories) says what they do, and what differs.
 
 """
 
@@ -138,17 +138,18 @@ GRIPPER_HEAD = """
 ### Gripper
 
 Of a robot whose scene names its [`gripper`](scenes.md#a-robot); named as in ros2_controllers'
-parallel_gripper_controller. [Control](control.md#the-gripper) says what they do.
+parallel_gripper_controller. [Control](../explanation/control.md#the-gripper) says what they do.
 
 """
 
 TOPICS_HEAD = """\
 # Topics and frames of the shipped scenes
 
-Rates are in simulated time. What each topic means is in the [README](../README.md#topics), what
-commands do in [Control](control.md). A topic of joints tells the order of a controller's commands.
+Rates are in simulated time. What each topic means is in the [README](../../README.md#topics), what
+commands do in [Control](../explanation/control.md). A topic of joints tells the order of a
+controller's commands.
 With `ros2_control`, `joint_commands` is the only input, and the topics of the controllers are not
-there. The node `/mujoco_cameras` publishes what [cameras](cameras.md) and [lidars](lidar.md) see;
+there. The node `/mujoco_cameras` publishes what [cameras](cameras.md) and [lidars](lidars.md) see;
 under each camera are several topics. It has `/contacts` in every scene.
 """
 
@@ -345,8 +346,8 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "parameters.md": parameters_page,
-    "topics.md": topics_page,
+    "reference/parameters.md": parameters_page,
+    "reference/topics.md": topics_page,
 }
 
 
@@ -362,6 +363,7 @@ def main() -> None:
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
                 stale.append(f"docs/{name}")
         else:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if stale:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/generate.py")

@@ -32,13 +32,13 @@ from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SCENES = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
-CONTROL = (ROOT / "docs" / "control.md").read_text(encoding="utf-8")
-TOPICS = (ROOT / "docs" / "topics.md").read_text(encoding="utf-8")
-PARAMETERS = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
+SCENES = (ROOT / "docs" / "reference" / "scenes.md").read_text(encoding="utf-8")
+CONTROL = (ROOT / "docs" / "explanation" / "control.md").read_text(encoding="utf-8")
+TOPICS = (ROOT / "docs" / "reference" / "topics.md").read_text(encoding="utf-8")
+PARAMETERS = (ROOT / "docs" / "reference" / "parameters.md").read_text(encoding="utf-8")
 PAGES = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
-    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
 }
 
 Row = dict[str, str]
@@ -186,7 +186,11 @@ def test_the_readme_lists_the_arguments_of_the_launch_file():
 
 @pytest.mark.parametrize(
     ("file", "page"),
-    [("controller", "controller_node"), ("pick_place", "pick_place"), ("rviz", "rviz")],
+    [
+        ("controller", "reference/controller_node"),
+        ("pick_place", "reference/pick_place"),
+        ("rviz", "how-to/use_rviz"),
+    ],
 )
 def test_the_pages_list_the_arguments_of_the_other_launch_files(file, page):
     (sentence,) = re.findall(r"^Arguments of .*?\n\n", PAGES[f"docs/{page}.md"], re.M | re.S)
@@ -195,7 +199,7 @@ def test_the_pages_list_the_arguments_of_the_other_launch_files(file, page):
 
 
 def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
-    page = PAGES["docs/ros2_control.md"]
+    page = PAGES["docs/how-to/use_ros2_control.md"]
     table = tables(section(page, "Start"))[0]
     assert names(table, "Argument") == launch_arguments("ros2_control.launch.py")
     file = yaml.safe_load((ROOT / "config" / "ros2_control" / "arm.yaml").read_text())

@@ -11,7 +11,7 @@ from mujoco_ros.ros.diagnostic_limits import LIMITS
 from mujoco_ros.ros.diagnostic_rows import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
 ADDED = set(
     re.findall(
         r'diagnostics\.add\(\s*"([^"]+)"', (ROOT / "mujoco_ros" / "ros" / "node.py").read_text()

@@ -14,7 +14,7 @@ from mujoco_ros.fsm.store import Key
 from mujoco_ros.fsm.transition import Trigger
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "fsm.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "state_machines.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -62,4 +62,4 @@ def test_the_page_names_the_triggers_the_keys_and_the_entry_points():
 
 def test_the_page_shows_every_controller_that_comes_with_the_package():
     for name in catalogue.names():
-        assert f"(images/fsm_{name}.svg)" in PAGE
+        assert f"(../images/fsm_{name}.svg)" in PAGE

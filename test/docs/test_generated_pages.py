@@ -32,13 +32,13 @@ def test_a_page_that_is_out_of_date_is_named_and_not_touched(tmp_path):
     script = tmp_path / "generate.py"
     script.write_text(GENERATE.read_text())
     assert generate(script).returncode == 0
-    stale = tmp_path / "parameters.md"
+    stale = tmp_path / "reference" / "parameters.md"
     stale.write_text(stale.read_text().replace("| `tf` |", "| `tef` |"))
     before = stale.read_text()
 
     done = generate(script, "--check")
 
     assert done.returncode == 1
-    assert "docs/parameters.md out of date" in done.stderr
+    assert "docs/reference/parameters.md out of date" in done.stderr
     assert "topics.md" not in done.stderr
     assert stale.read_text() == before

@@ -48,4 +48,4 @@ def test_every_picture_is_shown_and_light(picture):
 
 def test_every_page_in_docs_is_reached_from_the_readme():
     reached = {(ROOT / link.partition("#")[0]).resolve() for link in links(ROOT / "README.md")}
-    assert set(ROOT.glob("docs/*.md")) <= reached
+    assert set(ROOT.glob("docs/**/*.md")) <= reached

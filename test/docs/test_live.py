@@ -18,9 +18,9 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import ROOT, Listener, Starter
 
-TOPICS = (ROOT / "docs" / "topics.md").read_text(encoding="utf-8")
+TOPICS = (ROOT / "docs" / "reference" / "topics.md").read_text(encoding="utf-8")
 OF_EVERY_SCENE = {"/rosout", "/parameter_events", "/mujoco/reset_event", "/mujoco/simulate_steps"}
-SHOWING = ("README.md", "docs/control.md")
+SHOWING = ("README.md", "docs/explanation/control.md")
 
 
 def commands() -> Iterator[Any]:

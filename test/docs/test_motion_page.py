@@ -19,7 +19,8 @@ from mujoco_ros.motion.kinematics import Kinematics
 from mujoco_ros.motion.surroundings import Surroundings
 from mujoco_ros.sim.simulation import Simulation
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "motion.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "reference" / "planning.md").read_text(encoding="utf-8")
 
 
 def example(number: int) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def pressing(force):
         {"rate": 500, "initial": "PRESS", "states": states},
         {"Press": example(1)["Press"]},
         name="press",
-        where="motion.md",
+        where="planning.md",
     )
     simulation = Simulation(assemble(load_scene("arm")))
     return simulation, Host(simulation, FsmController(table))

@@ -32,7 +32,7 @@ def test_the_committed_plots_are_what_the_control_layer_makes():
 def test_a_plot_that_shows_something_else_is_named(tmp_path):
     for script in SCRIPTS:
         shutil.copy(ROOT / "docs" / script, tmp_path)
-    shutil.copy(ROOT / "docs" / "fsm.md", tmp_path)
+    shutil.copytree(ROOT / "docs" / "reference", tmp_path / "reference")
     shutil.copytree(ROOT / "docs" / "images", tmp_path / "images")
     plot = tmp_path / "images" / "splines.svg"
     moved = re.sub(r"L (\d+\.\d+) (\d+)\.", r"L \1 1\2.", plot.read_text(), count=1)

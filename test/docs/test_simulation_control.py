@@ -10,7 +10,8 @@ pytest.importorskip("simulation_interfaces", reason="ROS 2 is not installed here
 import simulation_interfaces.msg
 import simulation_interfaces.srv
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "simulation_control.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "reference" / "simulation_control.md").read_text(encoding="utf-8")
 ROWS = {
     name: row
     for row in re.findall(r"^\| .*`.* \|$", PAGE, flags=re.M)
