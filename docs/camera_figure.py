@@ -1,4 +1,4 @@
-"""The picture of docs/cameras.md: one camera's colour, depth, segments and cloud."""
+"""The figure of a camera's products: colour, depth, segmentation and point cloud."""
 
 import colorsys
 
@@ -18,12 +18,12 @@ SCENE, CAMERA = "arm", "table_camera"
 GAP_PX = 8
 SETTLED_S = 1.0
 WHITE = 255
-ASIDE_RAD, ABOVE_RAD = -0.45, 0.35  # from where the cloud is looked at
+ASIDE_RAD, ABOVE_RAD = -0.45, 0.35  # direction of view on the cloud
 POINT_PX = 2
 
 
-def camera_picture() -> np.ndarray:
-    """Return colour, depth, segments and cloud side by side.  # (h, w, 3) BGR."""
+def camera_figure() -> np.ndarray:
+    """Return colour, depth, segmentation and cloud side by side.  # (h, w, 3) BGR."""
     simulation = Simulation(load_scene(SCENE))
     while simulation.time < SETTLED_S:
         simulation.step()
@@ -42,7 +42,7 @@ def camera_picture() -> np.ndarray:
 
 
 def _depth(depth: np.ndarray) -> np.ndarray:
-    """Paint what is near bright, what is far dark, and nothing black."""
+    """Return near pixels bright, far ones dark, and pixels without a hit black."""
     hit = np.isfinite(depth)
     near, far = np.percentile(depth[hit], (0.5, 90))
     level = np.clip((far - depth) / (far - near), 0.0, 1.0)
@@ -53,7 +53,7 @@ def _depth(depth: np.ndarray) -> np.ndarray:
 
 
 def _segments(ids: np.ndarray) -> np.ndarray:
-    """Paint each number in a colour of its own."""
+    """Return each number in a colour of its own."""
     table = np.zeros((int(ids.max()) + 1, 3), np.uint8)
     for number in range(1, len(table)):
         hue = 0.618 * number % 1.0
@@ -62,7 +62,7 @@ def _segments(ids: np.ndarray) -> np.ndarray:
 
 
 def _cloud(camera: Camera, depth: np.ndarray, colour: np.ndarray) -> np.ndarray:
-    """Draw the points as seen from beside the camera."""
+    """Return the points from a direction beside the camera."""
     cloud = PointCloud(camera.intrinsics, camera.width, camera.height).fill(depth, colour)
     points = np.stack([cloud[axis] for axis in "xyz"], axis=-1).reshape(-1, 3)
     colours = colour.reshape(-1, 3)
@@ -84,7 +84,7 @@ def _cloud(camera: Camera, depth: np.ndarray, colour: np.ndarray) -> np.ndarray:
 
 
 def _turn() -> np.ndarray:
-    """Return the rotation from the camera's view to the one from beside it.  # (3, 3)."""
+    """Return the rotation from the camera to the direction beside it.  # (3, 3)."""
     sine, cosine = np.sin(ASIDE_RAD), np.cos(ASIDE_RAD)
     aside = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
     sine, cosine = np.sin(ABOVE_RAD), np.cos(ABOVE_RAD)

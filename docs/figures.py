@@ -1,4 +1,7 @@
-"""Draw docs/images: scenes as PNG, plots as SVG: ``MUJOCO_GL=egl python docs/pictures.py``."""
+"""Draw docs/images: scenes and pages as PNG, plots and diagrams as SVG, one animation as GIF.
+
+Run ``make pictures``, with ``ARGS="humanoid splines"`` for some of them.
+"""
 
 import argparse
 import re
@@ -9,10 +12,11 @@ from pathlib import Path
 import cv2
 import mujoco
 import numpy as np
-from camera_picture import camera_picture
+from camera_figure import camera_figure
 from control_plots import PLOTS
 from fsm_diagrams import DIAGRAMS
-from page_picture import photograph
+from page_animation import draw_animation
+from page_figure import draw_page
 
 from mujoco_ros.model.scene import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -30,10 +34,11 @@ _NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class View:
     """A view of a scene.
 
-    `size` is width and height [px]; `azimuth` and `elevation` [degrees] are where the camera looks.
+    `size` is width and height [px], `look_at` the centre [m], `azimuth` and `elevation` the
+    direction of the camera [degrees].
     """
 
     name: str
@@ -45,8 +50,8 @@ class Picture:
     elevation: float
 
 
-PICTURES = (
-    Picture(
+VIEWS = (
+    View(
         name="zoo",
         scene="zoo",
         size=(1280, 640),
@@ -55,7 +60,7 @@ PICTURES = (
         azimuth=233.0,
         elevation=-19.0,
     ),
-    Picture(
+    View(
         name="humanoid",
         scene="humanoid",
         size=(360, 400),
@@ -64,7 +69,7 @@ PICTURES = (
         azimuth=150.0,
         elevation=-8.0,
     ),
-    Picture(
+    View(
         name="quadruped",
         scene="quadruped",
         size=(360, 400),
@@ -73,7 +78,7 @@ PICTURES = (
         azimuth=140.0,
         elevation=-14.0,
     ),
-    Picture(
+    View(
         name="arm",
         scene="arm",
         size=(360, 400),
@@ -87,67 +92,71 @@ PICTURES = (
 
 DRAWN = {**PLOTS, **DIAGRAMS}
 PAGES = {"viewer": "humanoid"}
-"""Pictures of the viewer's page, and the scene on it."""
+"""Figures of the viewer's page, and their scenes."""
+ANIMATION = "pick_place"
 
 
 def main() -> None:
-    """Draw all of them, or those named; or with --check compare what is drawn with the code."""
-    parser = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
+    """Draw all figures, or those named; or with --check compare the drawings with the code."""
+    parser = argparse.ArgumentParser(description="Draw the figures of the documentation.")
     parser.add_argument("names", nargs="*", help="default: all")
-    parser.add_argument("--check", action="store_true", help="write nothing, compare the drawings")
+    parser.add_argument("--check", action="store_true", help="compare the drawings, write nothing")
     wanted = parser.parse_args()
     if wanted.check:
         checked = [name for name in DRAWN if name in wanted.names or not wanted.names]
         stale = [f"docs/images/{name}.svg" for name in checked if is_stale(name)]
-        sys.exit(f"{', '.join(stale)} out of date: run python docs/pictures.py" if stale else 0)
-    names = wanted.names or [*(picture.name for picture in PICTURES), CAMERA, *DRAWN, *PAGES]
+        sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
+    views = [view.name for view in VIEWS]
+    names = wanted.names or [*views, CAMERA, *DRAWN, *PAGES, ANIMATION]
     IMAGES.mkdir(exist_ok=True)
-    for picture in PICTURES:
-        if picture.name in names:
-            render(picture, IMAGES / f"{picture.name}.png")
+    for view in VIEWS:
+        if view.name in names:
+            render(view, IMAGES / f"{view.name}.png")
     if CAMERA in names:
-        cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_picture(), SMALL)
+        cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_figure(), SMALL)
     for name, scene in PAGES.items():
         if name in names:
-            photograph(scene, IMAGES / f"{name}.png")
+            draw_page(scene, IMAGES / f"{name}.png")
+    if ANIMATION in names:
+        draw_animation(IMAGES / f"{ANIMATION}.gif")
     for name, plot in DRAWN.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
 
 
 def is_stale(name: str) -> bool:
-    """Return whether a plot is missing, or not what the code makes of it now."""
+    """Return whether a plot is missing or differs from the one that the code draws."""
     path = IMAGES / f"{name}.svg"
     if not path.is_file():
         return True
     texts = (path.read_text(encoding="utf-8"), DRAWN[name]())
-    there, now = (_CLIP_ID.sub("#clip", text) for text in texts)
-    if _NUMBER.split(there) != _NUMBER.split(now):
+    committed, drawn = (_CLIP_ID.sub("#clip", text) for text in texts)
+    if _NUMBER.split(committed) != _NUMBER.split(drawn):
         return True
-    numbers = [np.array(_NUMBER.findall(text), dtype=float) for text in (there, now)]
+    numbers = [np.array(_NUMBER.findall(text), dtype=float) for text in (committed, drawn)]
     return not np.allclose(*numbers, rtol=0.0, atol=ROUNDING_PX)
 
 
-def render(picture: Picture, path: Path) -> None:
-    """Simulate the scene until it has settled and write the picture to `path`."""
-    simulation = Simulation(load_scene(picture.scene))
+def render(view: View, path: Path) -> None:
+    """Simulate the scene until it has settled and write the view to `path`."""
+    simulation = Simulation(load_scene(view.scene))
     while simulation.time < SETTLED_S:
         simulation.step()
     camera = mujoco.MjvCamera()
-    camera.lookat[:] = picture.look_at
-    camera.distance = picture.distance
-    camera.azimuth, camera.elevation = picture.azimuth, picture.elevation
+    camera.lookat[:] = view.look_at
+    camera.distance = view.distance
+    camera.azimuth, camera.elevation = view.azimuth, view.elevation
     option = mujoco.MjvOption()
     option.geomgroup[COLLISION_GROUP] = 0
     option.sitegroup[:] = 0
-    width, height = picture.size
-    # Twice the size, then halved: smooth edges.
+    width, height = view.size
+    # Twice the size, then halved, for smooth edges.
     simulation.model.vis.global_.offwidth = 2 * width
     simulation.model.vis.global_.offheight = 2 * height
     with mujoco.Renderer(simulation.model, 2 * height, 2 * width) as renderer:
         renderer.update_scene(simulation.data, camera, option)
         pixels = renderer.render()
-    small = cv2.resize(pixels, picture.size, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(pixels, view.size, interpolation=cv2.INTER_AREA)
     bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
     cv2.imwrite(str(path), bgr, SMALL)
 
