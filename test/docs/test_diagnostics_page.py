@@ -39,5 +39,5 @@ def test_every_limit_is_listed_with_its_defaults(limit) -> None:
     assert f"| {' | '.join(cells)} |" in PAGE
 
 
-def test_no_limit_is_listed_that_there_is_not() -> None:
-    assert _first_cells("| Figure |") == {limit.name for limit in LIMITS}
+def test_no_limit_is_listed_that_does_not_exist() -> None:
+    assert _first_cells("| Metric |") == {limit.name for limit in LIMITS}
