@@ -1,95 +1,90 @@
 """The animation of the viewer's page: an arm picks up a box and places it."""
 
 import io
-import math
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rclpy
-import rclpy.executors
 from PIL import Image
 from rclpy.context import Context
-from simulation_interfaces.msg import SimulationState
-from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.parameter_client import AsyncParameterClient
+from rosgraph_msgs.msg import Clock
+from simulation_interfaces.srv import ResetSimulation
 from viewer_page import COARSE, SIZE, TIMEOUT_S, browser_pages, simulator
 
 ROBOT = "arm"
 CONTROLLER = "pick_place"
-TIMESTEP_S = 0.001
+SLOW = 0.01
+"""Real-time factor while frames are taken: software rendering needs seconds for each."""
+PANELS_S = 1.0
+"""Wall time between two frames of the panels."""
+SETTLED_S = 60.0
 FRAME_S = 0.08
 DURATION_S = 5.6
 HELD_S = 1.5
 """How long the last frame is shown."""
-DRAWN_FRAMES = 4
-"""Frames of browser and viewer after which a step is on the page."""
+CROP = (283, 24, 1280, 768)
+"""The scene with the panels beside and below it [px]."""
 COLOURS = 255  # one more is transparent
 PLOTTED = {"wrenches": ("wrist_ft force",), "joints": ("elbow_joint q", "elbow_joint torque")}
+Frame = tuple[float, Image.Image]
+"""Simulated time [s], and the page."""
 
 
 def draw_animation(path: Path) -> None:
     """Simulate the controller, and write the viewer's page as GIF to `path`."""
-    with simulator(ROBOT, ["-p", f"controller:={CONTROLLER}"]) as running, _stepper() as step:
+    with (
+        simulator(ROBOT, ["-p", f"controller:={CONTROLLER}"]) as running,
+        _client() as client,
+        browser_pages(running.address) as open_page,
+    ):
         from shown import Shown
 
-        with browser_pages(running.address) as open_page:
-            coarse = Shown(open_page(COARSE), running.widgets)
-            _set_up(coarse)
-            coarse.page.close()
-            shown = Shown(open_page(1.0), running.widgets)
-            frames = []
-            for _ in range(math.ceil(DURATION_S / FRAME_S)):
-                shown.frames(DRAWN_FRAMES)
-                frames.append(Image.open(io.BytesIO(shown.page.screenshot())).convert("RGB"))
-                step(round(FRAME_S / TIMESTEP_S))
+        coarse = Shown(open_page(COARSE), running.widgets)
+        _set_up(coarse)
+        coarse.page.close()
+        page = open_page(1.0)
+        running.slow_down(PANELS_S)
+        page.wait_for_timeout(1000.0 * SETTLED_S)  # until the browser has drawn all older panels
+        client.restart_slowly()
+        frames = [_frame(client, page)]
+        while frames[-1][0] < DURATION_S:
+            page.wait_for_timeout(1000.0 * max(0.0, frames[-1][0] + FRAME_S - client.time) / SLOW)
+            frames.append(_frame(client, page))
     save(frames, path)
 
 
-def save(frames: list[Image.Image], path: Path) -> None:
-    """Write frames with one palette; Pillow writes only the pixels that change."""
-    sample = np.vstack([np.asarray(frame) for frame in frames[:: max(1, len(frames) // 8)]])
+def save(frames: Sequence[Frame], path: Path) -> None:
+    """Write frames in real time with one palette; Pillow writes only the pixels that change."""
+    sample = np.vstack([np.asarray(image) for _, image in frames[:: max(1, len(frames) // 8)]])
     palette = Image.fromarray(sample).quantize(COLOURS)
-    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    times = [round(1000.0 * FRAME_S)] * (len(drawn) - 1) + [round(1000.0 * HELD_S)]
+    drawn = [image.quantize(palette=palette, dither=Image.Dither.NONE) for _, image in frames]
+    times = np.array([time for time, _ in frames])
+    durations = [*(10 * np.rint(100 * np.diff(times)).astype(int)).tolist(), round(1000 * HELD_S)]
     drawn[0].save(
-        path, save_all=True, append_images=drawn[1:], duration=times, loop=0, optimize=False
+        path, save_all=True, append_images=drawn[1:], duration=durations, loop=0, optimize=False
     )
 
 
-@contextmanager
-def _stepper() -> Iterator[Callable[[int], None]]:
-    """Pause the simulator, and yield a function that takes steps."""
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node("stepper", context=context)
-
-    def call(kind: Any, name: str, request: Any) -> None:
-        client = node.create_client(kind, f"/mujoco/{name}")
-        client.wait_for_service()
-        future = client.call_async(request)
-        executor = rclpy.executors.SingleThreadedExecutor(context=context)
-        executor.add_node(node)
-        executor.spin_until_future_complete(future, TIMEOUT_S)
-        executor.shutdown()
-        node.destroy_client(client)
-
-    paused = SimulationState(state=SimulationState.STATE_PAUSED)
-    call(SetSimulationState, "set_simulation_state", SetSimulationState.Request(state=paused))
-    call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
-    try:
-        yield lambda steps: call(
-            StepSimulation, "step_simulation", StepSimulation.Request(steps=steps)
-        )
-    finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+def _frame(client: "_Client", page: Any) -> Frame:
+    time = client.time
+    return time, Image.open(io.BytesIO(page.screenshot())).convert("RGB").crop(CROP)
 
 
 def _set_up(shown: Any) -> None:
-    """Select plots, and bring hidden windows to the front."""
-    shown.front("Cameras")
+    """Select a camera and plots, and bring hidden windows to the front."""
+    shown.front("Overlays")
+    shown.page.mouse.move(0.5 * SIZE["width"], 0.4 * SIZE["height"])
+    shown.frames()
+    shown.page.keyboard.press("]", delay=500.0)
+    shown.frames()
     shown.click("Plots/Choose")
     for kind, signals in PLOTTED.items():
         shown.click(f"Plots/{ROBOT} {kind}")
@@ -98,3 +93,48 @@ def _set_up(shown: Any) -> None:
         shown.click(f"Plots/{ROBOT} {kind}")
     shown.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
     shown.front("Controller")
+
+
+class _Client:
+    """The simulator's clock, speed and reset."""
+
+    def __init__(self, node: Node) -> None:
+        self.time = 0.0
+        node.create_subscription(Clock, "/clock", self._on_clock, 1)
+        self._parameters = AsyncParameterClient(node, "/mujoco")
+        self._reset = node.create_client(ResetSimulation, "/mujoco/reset_simulation")
+
+    def restart_slowly(self) -> None:
+        """Reset the simulation, and run it at a small real-time factor."""
+        self._parameters.wait_for_services(TIMEOUT_S)
+        slow = Parameter("real_time_factor", value=SLOW)
+        self._wait(self._parameters.set_parameters([slow]))
+        self._wait(self._reset.call_async(ResetSimulation.Request()))
+        self.time = 0.0
+
+    def _on_clock(self, message: Clock) -> None:
+        self.time = message.clock.sec + 1e-9 * message.clock.nanosec
+
+    def _wait(self, future: Any) -> None:
+        ended = threading.Event()
+        future.add_done_callback(lambda _future: ended.set())
+        assert ended.wait(TIMEOUT_S), "the simulator does not respond"
+
+
+@contextmanager
+def _client() -> Iterator[_Client]:
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("animation", context=context)
+    client = _Client(node)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    try:
+        yield client
+    finally:
+        executor.shutdown()
+        thread.join()
+        node.destroy_node()
+        rclpy.shutdown(context=context)

@@ -15,7 +15,8 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
 SUPPORT = ROOT / "test" / "viewer" / "support"
 SIZE = {"width": 1280, "height": 800}
 COARSE = 0.25
@@ -35,6 +36,12 @@ class Simulator:
     address: str
     widgets: Path
 
+    def slow_down(self, period: float) -> None:
+        """Build the panels at most once in a period [s], for browsers that are slow."""
+        draft = self.widgets.with_suffix(".draft_of_period")
+        draft.write_text(str(period))
+        draft.replace(self.widgets.with_suffix(".period"))
+
 
 @contextmanager
 def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
@@ -53,7 +60,11 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
     command += ["-p", "viewer:=web", *arguments]
     with tempfile.TemporaryDirectory() as folder:
         widgets, log = Path(folder, "widgets.json"), Path(folder, "log")
-        spied = {"PYTHONPATH": str(SUPPORT / "spied"), "MUJOCO_ROS_WIDGETS": str(widgets)}
+        spied = {
+            "PYTHONPATH": str(DOCS / "slow_viewer"),
+            "MUJOCO_ROS_WIDGETS": str(widgets),
+            "MUJOCO_ROS_SPY": str(SUPPORT / "spied" / "sitecustomize.py"),
+        }
         with _process(command, os.environ | spied, log):
             yield Simulator(address=_address(log), widgets=widgets)
     domain.close()

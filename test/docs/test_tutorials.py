@@ -78,7 +78,7 @@ def test_the_controller_of_the_tutorial_waves_until_it_is_requested_to_rest() ->
     made = controller()
     assert drive(made, 5) == ["REST"]
     made.machine.request("wave")
-    assert drive(made, 600) == ["LEFT", "RIGHT", "LEFT", "RIGHT"]
+    assert drive(made, 500) == ["LEFT", "RIGHT", "LEFT", "RIGHT"]
     made.machine.request("rest")
     assert drive(made, 5) == ["REST"]
 
