@@ -1,21 +1,21 @@
-"""How sure one can be of a rate that was counted."""
+"""Confidence interval of a success rate."""
 
 from math import sqrt
 from typing import NamedTuple
 
 Z_95 = 1.959963984540054
-"""Of the normal distribution, 95 % lie within so many standard deviations of the mean."""
+"""Standard deviations around the mean with 95 % of a normal distribution."""
 
 
 class Interval(NamedTuple):
-    """Where a rate is with a confidence of 95 %."""
+    """Bounds of a rate with 95 % confidence."""
 
     low: float
     high: float
 
 
 def wilson(successes: int, trials: int, z: float = Z_95) -> Interval:
-    """Return the Wilson score interval of a rate; also sensible at 0 and 1.
+    """Return the Wilson score interval of a rate, which is also valid for 0 and 1.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
     Journal of the American Statistical Association 22 (1927).
