@@ -1,4 +1,4 @@
-"""What many episodes come to."""
+"""Statistics of many episodes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,17 @@ from mujoco_ros.controllers.evaluation.episode import Episode
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What episodes come to.
+    """Statistics of many episodes.
 
     Attributes:
-        count: How many there were.
-        successes: In how many the task was done.
-        interval: Of the rate of success, with 95 %.
-        outcomes: How often each failure was the end.
-        recovered: How often each failure was recovered from, in all episodes.
-        measures: Of what was measured in successful ones: mean, root mean square, largest.
+        count: Number of episodes.
+        successes: Number of successful episodes.
+        interval: 95 % confidence interval of the success rate.
+        outcomes: Number of episodes by final failure.
+        recovered: Number of recoveries by failure, in successful episodes.
+        measures: Mean, root mean square and largest value of each measure in successful episodes.
         phases: Mean time in each state [s].
-        planning: Median and largest time of a plan [s].
+        planning: Median and largest computing time of a plan [s].
         speed: Simulated time per processor time.
     """
 
@@ -38,18 +38,17 @@ class Summary:
 
 
 def summarize(episodes: Sequence[Episode]) -> Summary:
-    """Sum up episodes."""
+    """Compute the statistics of episodes."""
     good = [it for it in episodes if it.success]
-    failures = Counter(failure for it in good for failure in it.failures)
-    plans = [taken for it in episodes for taken in it.planning]
+    plans = [duration for it in episodes for duration in it.planning]
     cost = sum(it.cost for it in episodes)
     return Summary(
         count=len(episodes),
         successes=len(good),
         interval=wilson(len(good), len(episodes)),
         outcomes=Counter(it.outcome for it in episodes if not it.success),
-        recovered=failures,
-        measures={name: _spread(good, name) for name in names(good, "measures")},
+        recovered=Counter(failure for it in good for failure in it.failures),
+        measures={name: _statistics(good, name) for name in names(good, "measures")},
         phases={
             name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
             for name in names(episodes, "phases")
@@ -59,12 +58,12 @@ def summarize(episodes: Sequence[Episode]) -> Summary:
     )
 
 
-def names(episodes: Sequence[Episode], what: str) -> list[str]:
-    """Return the names in one of the mappings of episodes, in the order in which they come."""
-    return list(dict.fromkeys(name for it in episodes for name in getattr(it, what)))
+def names(episodes: Sequence[Episode], mapping: str) -> list[str]:
+    """Return the keys in one of the mappings of all episodes, in order of appearance."""
+    return list(dict.fromkeys(name for it in episodes for name in getattr(it, mapping)))
 
 
-def _spread(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
+def _statistics(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
     values = np.array([it.measures.get(name, np.nan) for it in episodes])
     values = values[np.isfinite(values)]
     if not len(values):

@@ -1,4 +1,4 @@
-"""Planning that is timed, where somebody else knows what time it is."""
+"""A planner that measures its computing time."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -11,25 +11,19 @@ Clock = Callable[[], float]
 
 
 class TimedPlanner(InlinePlanner):
-    """Plans at once, and notes how long it took.
+    """Plans synchronously, and records the time of each plan.
 
     Attributes:
-        durations: Of all plans, by kind of request [s].
+        durations: Type of request and time of each plan [s].
     """
 
     def __init__(self, chain: Chain, clock: Clock, durations: list[tuple[str, float]]) -> None:
-        """Plan for a chain.
-
-        Args:
-            chain: The chain.
-            clock: Tells the time [s].
-            durations: Where to write how long which kind of request took.
-        """
+        """Plan for a chain; append to `durations` the differences of `clock` [s]."""
         super().__init__(chain)
         self._clock, self.durations = clock, durations
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Plan."""
+        """Plan and measure the time."""
         begin = self._clock()
         future = super().submit(request)
         self.durations.append((type(request).__name__, self._clock() - begin))

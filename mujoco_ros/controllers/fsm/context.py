@@ -1,4 +1,4 @@
-"""What a state works with."""
+"""The inputs and outputs of a state during one tick."""
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -12,23 +12,23 @@ from mujoco_ros.controllers.interface.store import Store
 
 @dataclass(kw_only=True, slots=True)
 class StateContext:
-    """One tick of a controller, handed to its present state.
+    """One tick of a controller.
 
     Attributes:
-        robot: The robot.
-        store: What states and host share.
-        references: What the joints are told; they keep the values of the tick before, so a state
-            writes what it changes.  # (3, n)
-        observation: What is seen now.
-        time: Of the tick [s].
-        elapsed: Since the state's start [s]; 0 in `start` and in the first `run`.
+        robot: The controlled robot.
+        store: Values shared by the states and the host.
+        references: Joint references; they keep the values of the last tick, so a state writes only
+            what it changes.  # (3, n)
+        observation: Observation of this tick.
+        time: Time of the tick [s].
+        elapsed: Time since the start of the state [s]; 0 in `start` and in the first `run`.
         period: Time between two ticks [s].
-        seed: From which everything random is derived.
-        awaited: Where a state puts results that it needs at the next tick: a simulator stands
-            still until they are there. A robot cannot, so the state has to be ready for one that
-            is not. Empty at the beginning of every tick.
-        reason: Why the state ends as it does, in words: for events, logs and statistics. Empty at
-            the beginning of every `run`.
+        seed: Seed of all random numbers.
+        awaited: Futures that the next tick needs. A simulator stops the clock until they are done.
+            A real robot cannot, so the state must handle a future that is not done. Empty at the
+            start of every tick.
+        reason: Why the state ends, for events, logs and statistics. Empty at the start of every
+            `run`.
     """
 
     robot: RobotModel
@@ -42,6 +42,6 @@ class StateContext:
     awaited: list[Future[Any]] = field(default_factory=list)
     reason: str = ""
 
-    def over(self, duration: float) -> bool:
-        """Return whether so long [s] has passed since the state's start, to half a period."""
+    def has_elapsed(self, duration: float) -> bool:
+        """Return whether the state has run for `duration` [s], within half a period."""
         return self.elapsed > duration - 0.5 * self.period

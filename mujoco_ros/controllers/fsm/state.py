@@ -1,4 +1,4 @@
-"""One state of a controller: what it does, and how it can end."""
+"""Base class of the states of a controller."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,17 +10,16 @@ if TYPE_CHECKING:
 
 
 class State:
-    """What a controller does until it has an outcome.
+    """One behaviour of a controller; it runs until it returns an outcome.
 
-    A class is registered under its name; a table names it, configures it and says what follows
-    each of its outcomes. An instance lives as long as its controller, so `start` sets all there is
-    to remember.
+    A table refers to the class by name, sets its configuration and maps each outcome to the next
+    state. One instance serves all runs of the state, so `start` must reset all attributes.
 
     Attributes:
-        outcomes: All that `run` may return.
-        failures: Those of them that mean failure.
-        Config: A frozen dataclass of the state's settings, read strictly from the table.
-        config: The settings; the machine replaces them before `start` where a host changed them.
+        outcomes: All values that `run` may return.
+        failures: The outcomes that mean failure.
+        Config: Frozen dataclass of the settings, read strictly from the table.
+        config: The settings; the machine sets changed ones before `start`.
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ()
@@ -28,26 +27,25 @@ class State:
     Config: ClassVar[type[Any] | None] = None
 
     def __init__(self, config: Any = None) -> None:
-        """Keep the settings."""
         self.config = config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Get ready for a robot; called once, before anything else: what takes long belongs here.
+        """Prepare for a robot, once and before all other calls; long computations belong here.
 
         Raises:
-            ModelError: The robot lacks what the state needs.
+            UserInputError: The robot lacks something that the state needs.
         """
 
     def start(self, context: "StateContext") -> None:
-        """Begin; called once before the first `run`, in the same tick."""
+        """Start; called once, in the same tick as the first `run`."""
 
     def run(self, context: "StateContext") -> str | None:
-        """Do one tick; return an outcome when it is over.
+        """Run one tick; return an outcome when the state has finished.
 
-        Where a transition waits for somebody's request, it goes on being called, so that it can go
-        on holding. Another outcome that it returns then takes the place of the first.
+        While the transition waits for a request, `run` is still called, so that the state can hold
+        the joints. Another outcome then replaces the first one.
         """
         raise NotImplementedError
 
     def teardown(self, context: "StateContext") -> None:
-        """End, after an outcome, a request, a time-out, an error or a reset; must not raise."""
+        """Stop after an outcome, a request, a timeout, an error or a reset; must not raise."""

@@ -12,7 +12,7 @@ from mujoco_ros.cli.evaluate import main
 from mujoco_ros.controllers.evaluation.bounds import LAB, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import run_episode
 from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
-from mujoco_ros.controllers.evaluation.plots import write_pictures
+from mujoco_ros.controllers.evaluation.plots import write_plots
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown
 from mujoco_ros.controllers.evaluation.statistics import summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
@@ -48,15 +48,15 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
     assert len({it["mass"] for it in drawn}) == 50
     assert all(0.05 <= it["mass"] <= 0.3 and 0.7 <= it["friction"] <= 1.3 for it in drawn)
     assert all(0.3 <= (it["goal_x"] ** 2 + it["goal_y"] ** 2) ** 0.5 <= 0.7 for it in drawn)
-    with pytest.raises(UserInputError, match=r"mass goes from 0\.2 to 0\.1: the wrong way"):
+    with pytest.raises(UserInputError, match=r"mass from 0\.2 to 0\.1 is reversed"):
         Spread(mass=(0.2, 0.1))
 
 
 @pytest.mark.parametrize(
     ("spread", "complaint"),
     [
-        (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no place within x and y is that far"),
-        (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no room for a start and a goal 0\.08 m apart"),
+        (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no position within x and y is at that distance"),
+        (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no space for a start and a goal 0\.08 m apart"),
     ],
 )
 def test_conditions_that_nothing_meets_are_an_error(spread, complaint):
@@ -81,7 +81,7 @@ def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
     assert (summary.successes, summary.count) == (19, 20)
     assert summary.interval == pytest.approx((0.764, 0.991), abs=1e-3)
     assert summary.speed == pytest.approx(12.5)
-    assert missed(LAB, summary) == ["success [%]: 95.0, wanted at least 100"]
+    assert missed(LAB, summary) == ["success [%]: 95.0, limit: at least 100"]
     text = as_markdown("a title", summary, done) + comparison({"here": summary})
     unplanned = summarize([replace(it, planning=()) for it in done])
     assert "a plan took" in text
@@ -93,7 +93,7 @@ def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
     rows = list(csv.DictReader(as_csv(done).splitlines()))
     assert [row["seed"] for row in rows] == [str(seed) for seed in range(1, 21)]
     assert (rows[19]["outcome"], rows[0]["error_xy"]) == ("slip", "0.0004")
-    names = [path.name for path in write_pictures(tmp_path, done)]
+    names = [path.name for path in write_plots(tmp_path, done)]
     assert names == ["map.svg", "errors.svg", "phases.svg"]
     drawn = (tmp_path / "map.svg").read_text()
     assert "success: 19" in drawn
@@ -103,7 +103,7 @@ def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
 def test_what_is_not_good_enough_is_named_with_the_bound():
     measures = {**made_up(1).measures, "error_xy": 2e-3}
     summary = summarize([replace(made_up(1), measures=measures)])
-    assert missed(LAB, summary) == ["place error, RMS in the plane [mm]: 2.00, wanted at most 1"]
+    assert missed(LAB, summary) == ["place error, RMS in the plane [mm]: 2.00, limit: at most 1"]
 
 
 def test_the_command_writes_its_tables_and_tells_wrong_arguments(tmp_path, capsys):
@@ -116,7 +116,7 @@ def test_the_command_writes_its_tables_and_tells_wrong_arguments(tmp_path, capsy
     assert "no_object" in report
     assert main([*asked, "--episode", "7"]) == 1
     told = capsys.readouterr().out
-    assert re.search(r"^episode 7\n  outcome +no_object\n  why +\S", told)
+    assert re.search(r"^episode 7\n  outcome +no_object\n  reason +\S", told)
     assert re.search(r"^  start, x \[mm\] +350$", told, re.M)
     assert re.search(r"^  cycle \[s\] +\d", told, re.M)
     assert main([*asked, "--set", "IDLE=3"]) == 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noisy
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noise_filter
 from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
 from mujoco_ros.model.errors import UserInputError
 
@@ -18,7 +18,7 @@ SEEN = Observation(
 
 
 def test_each_quantity_has_the_deviation_that_is_said_and_none_is_biased():
-    sense = noisy(USUAL, 1)
+    sense = noise_filter(USUAL, 1)
     many = [sense(SEEN) for _ in range(2000)]
     for values, mean, deviation in (
         ([it.q for it in many], 0.0, USUAL.position),
@@ -36,9 +36,9 @@ def test_each_quantity_has_the_deviation_that_is_said_and_none_is_biased():
 
 
 def test_noise_follows_its_seed_and_without_any_all_is_as_it_was():
-    assert noisy(USUAL, 1)(SEEN).q.tolist() == noisy(USUAL, 1)(SEEN).q.tolist()
-    assert noisy(USUAL, 1)(SEEN).q.tolist() != noisy(USUAL, 2)(SEEN).q.tolist()
-    quiet = noisy(Noise(), 1)(SEEN)
+    assert noise_filter(USUAL, 1)(SEEN).q.tolist() == noise_filter(USUAL, 1)(SEEN).q.tolist()
+    assert noise_filter(USUAL, 1)(SEEN).q.tolist() != noise_filter(USUAL, 2)(SEEN).q.tolist()
+    quiet = noise_filter(Noise(), 1)(SEEN)
     assert quiet.q.tolist() == SEEN.q.tolist()
     assert quiet.objects["box"].quat_wxyz == pytest.approx(SEEN.objects["box"].quat_wxyz)
     with pytest.raises(UserInputError, match="force must not be negative"):

@@ -32,7 +32,7 @@ def test_references_stay_as_a_state_leaves_them_and_begin_where_the_robot_is(con
 
 def test_a_state_is_told_the_tick_and_what_is_observed(controller):
     told = []
-    state = controller.machine.members["A"]
+    state = controller.machine.instances["A"]
     state.run = lambda context: told.append(
         (context.time, context.elapsed, context.period, context.seed, context.observation.q[0])
     )
@@ -43,7 +43,7 @@ def test_a_state_is_told_the_tick_and_what_is_observed(controller):
 
 def test_what_a_tick_awaits_is_forgotten_at_the_next(controller):
     awaited = Future()
-    state = controller.machine.members["A"]
+    state = controller.machine.instances["A"]
     state.run = lambda context: context.awaited.append(awaited)
     controller.step(seen(), 0.0)
     assert controller.awaited == [awaited]
@@ -85,4 +85,4 @@ def test_two_controllers_of_one_table_share_nothing():
     both = [FsmController(table(ONE)) for _ in range(2)]
     both[0].machine.configure("A", {"speed": 3.0})
     assert both[1].machine.config("A") == Told.Config()
-    assert both[0].machine.members["A"] is not both[1].machine.members["A"]
+    assert both[0].machine.instances["A"] is not both[1].machine.instances["A"]

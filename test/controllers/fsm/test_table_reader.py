@@ -22,17 +22,17 @@ transitions:
 
 def test_a_table_says_what_follows_what():
     read = table(GOOD)
-    rows = read.root.inner
+    rows = read.root.children
     assert (read.name, read.rate, read.step_by_step) == ("test", 200.0, False)
     assert rows["A"].outcomes == ("done", "slip", "timeout")
     assert rows["A"].failures == {"slip", "timeout"}
-    assert rows["A"].work.config.speed == 0.2
-    assert rows["B"].work.config.goal == (1.0, 2.0)
+    assert rows["A"].kind.config.speed == 0.2
+    assert rows["B"].kind.config.goal == (1.0, 2.0)
     assert (rows["D"].outcome, rows["D"].failure) == ("failure", True)
     assert {
         (row.name, label): arrow.goal
         for row in rows.values()
-        for label, arrow in row.arrows.items()
+        for label, arrow in row.transitions.items()
     } == {
         ("A", "done"): "B",
         ("A", "timeout"): "D",
@@ -47,12 +47,12 @@ def test_a_table_says_what_follows_what():
 
 
 def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is_said():
-    rows = table(GOOD).root.inner
-    assert rows["A"].arrows["done"].trigger is Trigger.STEP_BY_STEP
-    assert rows["A"].arrows["slip"].trigger is Trigger.AUTO
-    assert rows["A"].arrows["timeout"].trigger is Trigger.STRICT
-    assert rows["B"].arrows["done"].trigger is Trigger.AUTO
-    assert rows["B"].arrows["abort"].trigger is Trigger.REQUEST
+    rows = table(GOOD).root.children
+    assert rows["A"].transitions["done"].trigger is Trigger.STEP_BY_STEP
+    assert rows["A"].transitions["slip"].trigger is Trigger.AUTO
+    assert rows["A"].transitions["timeout"].trigger is Trigger.STRICT
+    assert rows["B"].transitions["done"].trigger is Trigger.AUTO
+    assert rows["B"].transitions["abort"].trigger is Trigger.REQUEST
 
 
 @pytest.mark.parametrize(
@@ -77,17 +77,21 @@ def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is
         ("timeout: 3", "timeout: 0", "states.A: timeout 0.0 is not above zero"),
         ("outcome: succ", "timeout: 1, outcome: succ", "C: it ends its machine with 'success', so"),
         ("class: Hold, outcome: succ", "class: Told, outcome: succ", "nothing may follow"),
-        ("outcome: success", "failure: true", "C: 'failure' is said of an 'outcome'"),
+        ("outcome: success", "failure: true", "C: 'failure' needs an 'outcome'"),
         ("done: B,", "done: E,", "transitions.A.done: state 'E' not found; there are: A, B, C, D"),
         ("  A: {done", "  E: {done", r"transitions: state 'E' not found; there are: A, B, C, D, "),
         ("done: B,", "", "test.yaml: A: outcome 'done' without a row in transitions"),
         ("done: B,", "done: B, don: B,", r"A.don: outcome 'don' not found \(did you mean 'done'"),
-        ("back: {to: A, trigger: request}", "back: A", "what is asked for from outside has 'trigg"),
+        ("back: {to: A, trigger: request}", "back: A", "a request has 'trigger: request'"),
         ("trigger: strict", "trigger: strickt", "'strickt' .* is not one of auto, step_by_step, "),
-        ("trigger: auto", "trigger: request", "'done' is an outcome of B, so it is no request"),
+        (
+            "trigger: auto",
+            "trigger: request",
+            "'done' is an outcome of B, so it cannot be",
+        ),
         ("slip: D, ab", "slipp: D, ab", r"\*.slipp: outcome 'slipp' not found \(did you mean"),
         ("  B: {class", "  A: {class", "key 'A' is given twice"),
-        ("  B: {class", "  on: {class", "states: key True is no text"),
+        ("  B: {class", "  on: {class", "states: key True is not a string"),
         ("  B: {class", "  B/C: {class", "states: state 'B/C' is not valid"),
         ("back: {", "go back: {", "transitions.B: label 'go back' is not valid"),
         ("states:\n", "states: []\nstate:\n", "key 'state' not found"),
@@ -121,9 +125,9 @@ JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: goo
         (f"{PAIR}, join: 5", "C.join: expected a list"),
         (PAIR, "C.join: no row for P: done, Q: done"),
         ("parallel: {}, join: []", "C.parallel: there are no branches"),
-        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch has no 'outcome' of"),
+        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch cannot have 'outcome'"),
         (f"{PAIR}, join: [{{when: {{}}, outcome: ok}}]", r"C.join\[0\].when: it names no branch"),
-        (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never counts"),
+        (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never applies"),
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'R: slip')}]", r"when: branch 'R' not found"),
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'Q: slap')}]", r"outcome 'slap' not found"),
     ],
@@ -152,7 +156,7 @@ def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
     machine = "{outcome: ok}"
     for _ in range(18):
         machine = f"{{machine: {{initial: A, states: {{A: {machine}}}}}}}"
-    with pytest.raises(UserInputError, match="more than 16 machines inside of one another"):
+    with pytest.raises(UserInputError, match="more than 16 nested machines"):
         table(f"{{rate: 1, initial: A, states: {{A: {machine}}}}}")
 
 

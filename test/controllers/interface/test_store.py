@@ -45,7 +45,7 @@ def test_what_a_host_provides_outlasts_the_states_values_and_is_its_own():
     store.clear()
     assert store.get(LOOK) is print
     assert OPENING not in store
-    with pytest.raises(StoreError, match="'camera/look' is the host's"):
+    with pytest.raises(StoreError, match="'camera/look' is provided by the host"):
         store.set(LOOK, repr)
     store.provide(LOOK, repr)
     assert store.get(LOOK) is repr

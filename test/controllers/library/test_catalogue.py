@@ -65,7 +65,7 @@ def test_what_there_is_not_is_named_with_what_there_is(file, tmp_path):
     ("value", "message"),
     [
         ("mujoco_ros.controllers.fsm.basic_states:Wait", None),
-        ("mujoco_ros.controllers.interface.store:Store", "it is no class of states"),
+        ("mujoco_ros.controllers.interface.store:Store", "it is not a subclass of State"),
         ("mujoco_ros.nowhere:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.nowhere'"),
     ],
 )
@@ -74,7 +74,7 @@ def test_other_packages_offer_states_as_entry_points(file, monkeypatch, value, m
     monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
     file.write_text(FILE.replace("Wait", "Polish"))
     if message is None:
-        assert type(catalogue.load(str(file)).machine.members["A"]) is basic_states.Wait
+        assert type(catalogue.load(str(file)).machine.instances["A"]) is basic_states.Wait
     else:
         with pytest.raises(
             UserInputError, match=f"'Polish = {value}' of mujoco_ros.states: {message}"

@@ -21,13 +21,13 @@ def test_gains_are_shown_soon_and_not_as_often_as_they_change():
         ),
         later=lambda _seconds, call: pauses.append(call),
     )
-    gains = GainDisplay(endpoints, simulation, lambda *given: shown.append(given))
+    display = GainDisplay(endpoints, simulation, lambda *given: shown.append(given))
     for _ in range(100):
-        gains.changed()
+        display.changed()
     (pause,) = pauses
     pauses.clear()
     pause()
-    assert not shown, "they are the physics thread's to read"
+    assert not shown, "only the physics thread reads gains"
     simulation.gains.changes = 7
     simulation.drives.set_gains(simulation.drives.kp * 0.5, simulation.drives.kd)
     simulation.commands.drain()
@@ -35,10 +35,10 @@ def test_gains_are_shown_soon_and_not_as_often_as_they_change():
     (of_robot,) = present.values()
     assert changes == 7
     assert of_robot.kp == pytest.approx(simulation.drives.kp)
-    gains.changed()
+    display.changed()
     simulation.commands.close()
     pauses[0]()
-    assert len(shown) == 1, "it ends"
+    assert len(shown) == 1, "the simulation shuts down"
 
 
 def test_a_hosted_controller_has_its_gains_shown(ros_node: Node):

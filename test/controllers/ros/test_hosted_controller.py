@@ -192,7 +192,7 @@ def test_a_controller_that_is_stopped_says_so_until_a_reset(hosted):
     hosted.become("error")
     row = hosted.row()
     assert row.level == DiagnosticStatus.ERROR
-    assert "period of 5 ms is no multiple of the simulation's timestep of 3 ms" in row.message
+    assert "period of 5 ms is not a multiple of the simulation's timestep of 3 ms" in row.message
     assert not hosted.change("go")
     assert hosted.transitions("get_available_transitions") == []
     assert hosted.state == "error"

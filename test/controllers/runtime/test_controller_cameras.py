@@ -19,7 +19,7 @@ def _opengl() -> None:
 
 
 def watch(hosted) -> Watch:
-    (state,) = (s for s in hosted.runner.controller.machine.members.values() if type(s) is Watch)
+    (state,) = (s for s in hosted.supervised.machine.instances.values() if type(s) is Watch)
     return state
 
 
@@ -77,7 +77,7 @@ def test_a_cancelled_request_is_not_delivered(host):
     assert watch(hosted).image.cancel()
     for _ in range(100):
         hosted.step()
-    assert hosted.runner.state == "END"
+    assert hosted.supervised.state == "END"
     hosted.close()
 
 

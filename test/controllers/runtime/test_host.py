@@ -53,14 +53,16 @@ def test_two_runs_are_the_same_to_the_last_bit_however_long_the_answers_take(hos
 
         hosted, simulation = host(in_turn("{class: Ask}", "{class: Ask}"), answer=answer)
         run(hosted, 200)
-        assert [event.time for event in hosted.runner.events] == pytest.approx([0.03, 0.06])
+        assert [event.time for event in hosted.supervised.log.since(0)] == pytest.approx(
+            [0.03, 0.06]
+        )
         states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
     assert states[0] == states[1]
 
 
 def test_to_advance_to_each_tick_is_the_same_as_to_take_each_step(host):
     states = []
-    for method, times in ((ControllerHost.step, 96), (ControllerHost.advance, 20)):
+    for method, times in ((ControllerHost.step, 96), (ControllerHost.tick, 20)):
         hosted, simulation = host(RAMP)
         for _ in range(times):
             assert method(hosted)
@@ -74,16 +76,16 @@ def test_the_clock_waits_for_what_the_next_tick_needs_and_for_nothing_else(host)
     hosted, simulation = host(in_turn("{class: Ask}"), answer=lambda: future)
     while hosted.wait() == 0.0:
         assert simulation.step()
-        hosted.sampled()
+        hosted.after_step()
         assert simulation.time < 1.0
     # Asked for at 0, wanted from the tick at 20 ms on: the next tick is that of the next step.
     assert simulation.time == pytest.approx(0.024)
-    assert hosted.awaiting
+    assert hosted.is_waiting
     future.set_result(0.1)
     assert hosted.wait() == 0.0
     simulation.commands.wait(0.0)  # was woken
     run(hosted, 10)
-    assert hosted.runner.state == "END"
+    assert hosted.supervised.state == "END"
 
 
 def test_a_reset_begins_anew_and_the_same_follows(host):
@@ -92,10 +94,11 @@ def test_a_reset_begins_anew_and_the_same_follows(host):
     ends = []
     for _ in range(2):
         run(hosted, 137)
-        ends.append((simulation.data.qpos.tobytes(), hosted.runner.state))
+        ends.append((simulation.data.qpos.tobytes(), hosted.supervised.state))
         simulation.reset()
-        assert hosted.runner.state == "S0"
-        assert not hosted.runner.events
+        assert hosted.supervised.state == "S0"
+        (*_, last) = hosted.supervised.log.since(0)
+        assert (last.transition.label, last.transition.goal) == ("reset", "S0")
     assert ends[0] == ends[1]
 
 
@@ -112,18 +115,18 @@ def test_a_controller_that_goes_wrong_is_stopped_until_a_reset(host, how, compla
         in_turn("{class: Wait, duration: 0.05}", f"{{class: Break, how: {how}}}")
     )
     run(hosted, 300)
-    assert hosted.runner.state == "error"
-    assert re.search(complaint, hosted.runner.error)
+    assert hosted.supervised.state == "error"
+    assert re.search(complaint, hosted.supervised.error)
     assert CommandSource.CONTROLLER not in simulation.controls[0].holders()
     stood = simulation.references.values.copy()
     run(hosted, 100)
     assert np.array_equal(simulation.references.values, stood)
     assert not stood[1].any()
-    assert hosted.runner.available == ()
+    assert hosted.supervised.available == ()
     simulation.reset()
-    assert hosted.runner.error == ""
+    assert hosted.supervised.error == ""
     run(hosted, 30)
-    assert hosted.runner.state == "S0"
+    assert hosted.supervised.state == "S0"
 
 
 def test_a_controller_that_fails_leaves_the_gains_it_found(host):
@@ -134,7 +137,7 @@ def test_a_controller_that_fails_leaves_the_gains_it_found(host):
     assert simulation.drives.kp.tolist() == [25.0, 15.0, 0.0]
     assert np.abs(simulation.sample.xpos[-1] - (0, 3, 1)).max() < 1e-3
     run(hosted, 1)
-    assert hosted.runner.state == "error"
+    assert hosted.supervised.state == "error"
     assert simulation.drives.kp.tolist() == [50.0, 30.0, 0.0]
     # Under other gains, references say little of where the joints are.
     assert np.array_equal(simulation.references.q[:2], simulation.data.qpos[:2])
@@ -143,7 +146,7 @@ def test_a_controller_that_fails_leaves_the_gains_it_found(host):
 def test_gains_that_no_reset_restored_are_restored_by_the_host_and_it_tells(host):
     hosted, simulation = host(in_turn("{class: Soft}"))
     told = []
-    hosted.on_gains = lambda: told.append(simulation.drives.kp.tolist())
+    hosted.on_gains.append(lambda: told.append(simulation.drives.kp.tolist()))
     run(hosted, 10)
     assert told == [[25.0, 15.0, 0.0]]
     now = simulation.time
@@ -197,8 +200,8 @@ def test_a_period_is_a_multiple_of_the_timestep(host, pendulums):
     hosted, simulation = host(RAMP)
     run(hosted, 10)
     simulation.set_timestep(0.002)
-    assert hosted.runner.error == (
-        "the controller's period of 5 ms is no multiple of the simulation's timestep of 2 ms; "
+    assert hosted.supervised.error == (
+        "the controller's period of 5 ms is not a multiple of the simulation's timestep of 2 ms; "
         "change its rate, or the timestep"
     )
     simulation.set_timestep(0.0005)

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
-from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
 def test_a_robot_is_told_with_its_limits_and_a_model_of_its_own(pendulums):
     simulation = pendulums()
-    robot = robot_of(simulation.plant, 0)
+    robot = robot_model(simulation.plant, 0)
     assert robot.joints == ("a", "b", "loose")
     assert robot.lower.tolist() == pytest.approx([-np.pi / 2, -np.inf, -np.inf])
     assert robot.velocity.tolist() == [2.0, np.inf, np.inf]

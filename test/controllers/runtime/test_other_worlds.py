@@ -80,7 +80,7 @@ def test_it_goes_on_in_another_model_and_plans_in_it_after_a_reset(simulation, h
     run(host, 100)
     change(simulation, add=[part(BOX, "box")], remove=["left"])
     run(host, 100)
-    assert host.runner.error == ""
+    assert host.supervised.error == ""
     assert [observation.time for observation in seen] == pytest.approx(
         [0.005 * i for i in range(40)]
     )
@@ -92,7 +92,7 @@ def test_it_goes_on_in_another_model_and_plans_in_it_after_a_reset(simulation, h
     assert {"box/it", "right/pole"} <= told(moves)
     assert "left/pole" not in told(moves)
     run(host, 100)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
 
 
 def test_without_its_robot_it_stops_until_there_is_one_of_that_name(simulation, hosted):
@@ -100,17 +100,17 @@ def test_without_its_robot_it_stops_until_there_is_one_of_that_name(simulation, 
     run(host, 50)
     change(simulation, remove=["right"])
     run(host, 50)
-    assert host.runner.error == "robot 'right' is no longer there"
+    assert host.supervised.error == "robot 'right' was removed"
     assert len(seen) == 10
     simulation.reset()
     run(host, 50)
-    assert host.runner.error == "robot 'right' not found; robots with joints: left"
+    assert host.supervised.error == "robot 'right' not found; robots with joints: left"
     change(simulation, add=[part(POLE, "right")])
     run(host, 50)
-    assert host.runner.state == "error", "it begins anew with a reset only"
+    assert host.supervised.state == "error", "it begins anew with a reset only"
     simulation.reset()
     run(host, 50)
-    assert host.runner.error == ""
+    assert host.supervised.error == ""
     assert len(seen) == 20
 
 
@@ -120,7 +120,7 @@ def test_a_fresh_world_is_a_reset(simulation, hosted):
     change(simulation, add=[part(BOX, "box")], fresh=True)
     assert "box/it" in told(moves)
     run(host, 50)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
     assert simulation.references.q[1] == pytest.approx(0.2 * 0.044, abs=1e-3)
 
 
@@ -135,12 +135,12 @@ def test_a_controller_that_cannot_get_ready_for_another_world_is_stopped(
 
     monkeypatch.setattr(moves, "configure", fail)
     change(simulation, add=[part(BOX, "box")], fresh=True)
-    assert host.runner.error == "AssertionError()"
+    assert host.supervised.error == "AssertionError()"
     run(host, 10)
     monkeypatch.undo()
     simulation.reset()
     run(host, 10)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
 
 
 def test_of_several_robots_one_is_named(simulation):
@@ -153,6 +153,4 @@ def test_of_several_robots_one_is_named(simulation):
 
 def test_the_store_has_what_the_host_provides(simulation, hosted):
     _, moves, _ = hosted
-    assert {"gains/get", "gains/set", "pose/set", "camera/look", SEEN.name} == set(
-        moves.store.names
-    )
+    assert {"gains/get", "gains/set", "pose/set", "image/get", SEEN.name} == set(moves.store.names)

@@ -1,4 +1,4 @@
-"""How a controller's references reach a robot."""
+"""Publishers of a controller's references."""
 
 from abc import ABC, abstractmethod
 
@@ -21,18 +21,17 @@ JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", 
 OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _AHEAD, _BRAKING = 4, 10
-"""Periods for which a trajectory goes on, and in which it comes to rest then."""
+"""Periods for which a trajectory continues at constant velocity, and in which it then stops."""
 
 
 class CommandOutput(ABC):
-    """Tells the joints what they are to do.
+    """Publishes joint commands.
 
     Attributes:
-        topic: Where.
+        topic: Name of the topic.
     """
 
     def __init__(self, joints: ControlledJoints) -> None:
-        """Tell these joints."""
         self.topic = ""
         self._names = joints.names
         self._takes = np.array(
@@ -41,58 +40,55 @@ class CommandOutput(ABC):
         self._limits = joints.lower, joints.upper
         self._last = np.full(self._takes.shape, np.nan)
 
-    def act(self, values: np.ndarray, time: float) -> None:
-        """Tell the joints, at a tick, what they take of references; NaN leaves one as it is.
+    def command(self, values: np.ndarray, time: float) -> None:
+        """Publish the references that the joints accept.
 
         Args:
-            values: Position, velocity and effort.  # (3, n)
-            time: Of the tick [s].
+            values: Position, velocity and effort; NaN leaves a value unchanged.  # (3, n)
+            time: Time of the tick [s].
         """
-        told = np.where(self._takes, values, np.nan)
-        np.clip(told[_POSITION], *self._limits, out=told[_POSITION])
-        np.copyto(self._last, told, where=~np.isnan(told))
-        self._send(told, time)
+        values = np.where(self._takes, values, np.nan)
+        np.clip(values[_POSITION], *self._limits, out=values[_POSITION])
+        np.copyto(self._last, values, where=~np.isnan(values))
+        self._publish(values, time)
 
     def hold(self, time: float) -> None:
-        """Have the joints that were told something stand still where they are told to be."""
-        still = self._last.copy()
-        still[_VELOCITY] = np.where(np.isnan(still[_VELOCITY]), np.nan, 0.0)
-        self._send(still, time)
+        """Command all joints with a reference to hold it at zero velocity."""
+        values = self._last.copy()
+        values[_VELOCITY] = np.where(np.isnan(values[_VELOCITY]), np.nan, 0.0)
+        self._publish(values, time)
 
-    def answer(self, time: float) -> None:
-        """Answer a tick, and change nothing."""
-        self._send(np.full(self._takes.shape, np.nan), time)
+    def acknowledge(self, time: float) -> None:
+        """Publish a message for a tick that commands no joint; a lockstep clock needs one."""
+        self._publish(np.full(self._takes.shape, np.nan), time)
 
     @abstractmethod
-    def _send(self, told: np.ndarray, time: float) -> None:
-        """Tell the joints what they take.  # (3, n)"""
+    def _publish(self, values: np.ndarray, time: float) -> None: ...
 
 
 class JointCommands(CommandOutput):
-    """Streams ``joint_commands``, one message a tick: in lockstep the clock waits for it."""
+    """Publishes one ``joint_commands`` message a tick."""
 
     def __init__(self, endpoints: Endpoints, namespace: str, joints: ControlledJoints) -> None:
-        """Open the topic."""
         super().__init__(joints)
         self.topic = within(namespace, CommandSource.JOINT_COMMANDS)
         self._publisher = endpoints.publisher(JointState, self.topic, RELIABLE)
 
-    def _send(self, told: np.ndarray, time: float) -> None:
-        # One that is told nothing at least says that this tick was answered.
-        chosen = np.flatnonzero(~np.isnan(told).all(axis=0)).tolist() or [0]
-        message = JointState(name=[self._names[joint] for joint in chosen])
+    def _publish(self, values: np.ndarray, time: float) -> None:
+        # Without a command, one joint with NaN acknowledges the tick.
+        joints = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist() or [0]
+        message = JointState(name=[self._names[joint] for joint in joints])
         message.header.stamp = stamp(time)
-        message.position, message.velocity, message.effort = (row[chosen].tolist() for row in told)
+        message.position, message.velocity, message.effort = (it[joints].tolist() for it in values)
         self._publisher.publish(message)
 
 
 class Trajectories(CommandOutput):
-    """Sends short trajectories, for robots that take nothing else.
+    """Publishes a short trajectory a tick, for robots without joint commands.
 
-    Each goes on from the next tick as fast as it shall be then, for a few ticks, and comes to rest
-    after them, should nothing follow: a trajectory that ends in motion is refused by many. Its
-    times count from the tick's stamp, so that it does not matter how long it was on its way.
-    A gripper has a controller of its own, and gets a goal whenever it shall be somewhere else.
+    Each trajectory continues at the commanded velocity for a few ticks and then stops, because many
+    controllers reject a trajectory that ends in motion. Its times start at the tick's stamp, so
+    that latency has no influence. The gripper gets goals of its own action.
     """
 
     def __init__(
@@ -109,14 +105,14 @@ class Trajectories(CommandOutput):
         """Open the topic.
 
         Args:
-            endpoints: Opens it.
-            namespace: The robot's.
-            joints: Its joints.
+            endpoints: Endpoints of the controller's node.
+            namespace: Namespace of the robot.
+            joints: Joints of the robot.
             period: Time between two ticks [s].
-            gripper: Who has the gripper's joint, if there is one.
-            efforts: Whether to tell efforts as well, to joints that take them. Controllers that
-                command positions alone refuse trajectories which do.
-            lockstep: Whether every tick is answered, if only by joints that go on holding.
+            gripper: Goals of the gripper; None without one.
+            efforts: Whether to send efforts; controllers with a position interface only reject
+                them.
+            lockstep: Whether to publish an empty trajectory in a tick without a command.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
@@ -124,41 +120,36 @@ class Trajectories(CommandOutput):
         self.topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._joints = joints.taking(POSITION)
         self._gripper, self._efforts = gripper, efforts
-        self._answering = [self._names[joint] for joint in self._joints] if lockstep else []
+        self._acknowledged = [self._names[joint] for joint in self._joints] if lockstep else []
         self._publisher = endpoints.publisher(JointTrajectory, self.topic, RELIABLE)
 
-    def _send(self, told: np.ndarray, time: float) -> None:
+    def _publish(self, values: np.ndarray, time: float) -> None:
         if self._gripper is not None:
-            self._gripper.go(float(told[_POSITION, self._gripper.joint]), time)
-        chosen = [joint for joint in self._joints if not np.isnan(told[_POSITION, joint])]
-        if chosen:
-            self._publisher.publish(self._trajectory(told, chosen, time))
-        elif self._answering:
-            self._publisher.publish(
-                JointTrajectory(header=_header(time), joint_names=self._answering)
+            self._gripper.send(float(values[_POSITION, self._gripper.joint]), time)
+        joints = [joint for joint in self._joints if not np.isnan(values[_POSITION, joint])]
+        message = JointTrajectory(header=Header(stamp=stamp(time)))
+        if joints:
+            message.joint_names = [self._names[joint] for joint in joints]
+            message.points = self._points(values[:, joints], joints)
+        elif self._acknowledged:
+            message.joint_names = self._acknowledged
+        else:
+            return
+        self._publisher.publish(message)
+
+    def _points(self, values: np.ndarray, joints: list[int]) -> list[JointTrajectoryPoint]:
+        positions, velocities = values[_POSITION], np.nan_to_num(values[_VELOCITY])
+        ahead = positions + (self._ahead - self._period) * velocities
+        rest = ahead + 0.5 * self._braking * velocities
+        lower, upper = (limit[joints] for limit in self._limits)
+        efforts = np.nan_to_num(values[_EFFORT]) if self._efforts else np.empty(0)
+        return [
+            _point(after, np.clip(position, lower, upper), velocity, efforts)
+            for after, position, velocity in (
+                (self._ahead, ahead, velocities),
+                (self._ahead + self._braking, rest, 0.0 * velocities),
             )
-
-    def _trajectory(self, told: np.ndarray, chosen: list[int], time: float) -> JointTrajectory:
-        positions, speeds = told[_POSITION, chosen], np.nan_to_num(told[_VELOCITY, chosen])
-        ahead = positions + (self._ahead - self._period) * speeds
-        rest = ahead + 0.5 * self._braking * speeds
-        lower, upper = (limit[chosen] for limit in self._limits)
-        efforts = np.nan_to_num(told[_EFFORT, chosen]) if self._efforts else np.empty(0)
-        return JointTrajectory(
-            header=_header(time),
-            joint_names=[self._names[joint] for joint in chosen],
-            points=[
-                _point(after, np.clip(position, lower, upper), velocity, efforts)
-                for after, position, velocity in (
-                    (self._ahead, ahead, speeds),
-                    (self._ahead + self._braking, rest, 0.0 * speeds),
-                )
-            ],
-        )
-
-
-def _header(time: float) -> Header:
-    return Header(stamp=stamp(time))
+        ]
 
 
 def _point(

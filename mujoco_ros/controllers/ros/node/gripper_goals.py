@@ -1,4 +1,4 @@
-"""A gripper that is told where to go by goals of its action."""
+"""Commands of a gripper as goals of its action."""
 
 import uuid
 
@@ -10,36 +10,36 @@ from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 
-_SEND = ParallelGripperCommand.Impl.SendGoalService
-_LEAST_M = 2e-4
-"""A reference that is so little elsewhere is no other goal."""
-_APART_S = 0.1
-"""Goals are not sent faster: a gripper's controller is no stream."""
+_SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
+_MIN_CHANGE_M = 2e-4
+"""Smaller changes of the reference are not a new goal."""
+_MIN_INTERVAL_S = 0.1
+"""Gripper controllers do not accept a stream of goals."""
 
 
 class GripperGoals:
-    """Follows a gripper's reference with goals of ``gripper_cmd``, each replacing the one before.
+    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one.
 
     Attributes:
         joint: Index of the gripper's joint.
     """
 
-    def __init__(self, asker: ServiceCaller, namespace: str, joint: int, name: str) -> None:
-        """Send goals for a joint of that name, by `asker`."""
+    def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
+        """Create a client for the joint with an index and a name."""
         self.joint = joint
-        self._asker, self._name = asker, name
+        self._caller, self._name = caller, name
         self._service = within(namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal")
         self._sent, self._sent_at = np.nan, -np.inf
-        asker.is_served(_SEND, self._service)  # so that it is known by the time it counts
+        caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
 
-    def go(self, position: float, time: float) -> None:
-        """Have it go somewhere [m]; NaN leaves it where it is. `time` is the tick's [s]."""
-        if np.isnan(position) or abs(position - self._sent) < _LEAST_M:
+    def send(self, position: float, time: float) -> None:
+        """Send a goal [m] at the time of a tick [s], if it is new; NaN sends nothing."""
+        if np.isnan(position) or abs(position - self._sent) < _MIN_CHANGE_M:
             return
-        if 0.0 <= time - self._sent_at < _APART_S:
+        if 0.0 <= time - self._sent_at < _MIN_INTERVAL_S:
             return
         self._sent, self._sent_at = position, time
-        request = _SEND.Request(goal_id=UUID(uuid=np.frombuffer(uuid.uuid4().bytes, np.uint8)))
+        request = _SEND_GOAL.Request(goal_id=UUID(uuid=np.frombuffer(uuid.uuid4().bytes, np.uint8)))
         request.goal.command.name = [self._name]
         request.goal.command.position = [position]
-        self._asker.ask(_SEND, self._service, request, lambda _response: None)
+        self._caller.ask(_SEND_GOAL, self._service, request, lambda _response: None)

@@ -95,7 +95,7 @@ class TopicObservationSource:
     def missing(self) -> tuple[str, ...]:
         """Return the topics that have not said anything yet, and the objects that nobody saw."""
         silent = (box.topic for box in self._boxes() if box.stamp is None)
-        unseen = (_tf(name) for name in self._sought if not self._frames.knows(name))
+        unseen = (_tf(name) for name in self._sought if not self._frames.is_known(name))
         return (*silent, *unseen)
 
     @property
@@ -109,7 +109,7 @@ class TopicObservationSource:
     def _readings(self, kind: str) -> SensorReadings[Any]:
         read = partial(_TABLE[kind][-1], sign=self._sign)
         boxes = self._inboxes[kind].items()
-        return SensorReadings({name: box.letter for name, box in boxes if box.letter}, read)
+        return SensorReadings({name: box.newest for name, box in boxes if box.newest}, read)
 
     def _boxes(self) -> Iterator[Inbox]:
         yield self._joint_states
@@ -128,7 +128,7 @@ class TopicObservationSource:
         """
         time = (self.stamp or 0) / _NS
         joints = self._reader.read(self._joint_states.message)
-        self._frames.catch_up()
+        self._frames.drain()
         seen = {kind: self._readings(kind) for kind in _TABLE}
         return Observation(
             time=time,

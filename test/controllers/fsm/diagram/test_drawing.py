@@ -72,4 +72,4 @@ def test_a_picture_is_the_same_every_time():
 @pytest.mark.parametrize("name", catalogue.names())
 def test_every_controller_that_comes_with_the_package_can_be_drawn(name):
     read = catalogue.load_table(name)
-    assert set(read.root.inner) <= set(strings(draw(read)))
+    assert set(read.root.children) <= set(strings(draw(read)))

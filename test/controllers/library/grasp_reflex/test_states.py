@@ -41,8 +41,7 @@ class Hand:
         for step in range(round(1000 * seconds)):
             act(1e-3 * step)
             assert self.host.step()
-        while self.host.runner.events:
-            event = self.host.runner.events.popleft()
+        for event in self.host.supervised.log.since(len(self.went)):
             self.went.append((event.transition.goal, event.time, event.reason))
 
     def turn_wrist(self, angle: float) -> None:
@@ -74,7 +73,7 @@ def test_touch_closes_the_gripper_and_a_flick_opens_it():
     assert control.holders()[CommandSource.CONTROLLER] == ("left_finger_joint",)
     home = sample.qpos[hand.joints.qpos[WRIST]]
     hand.run(0.3, lambda t: hand.turn_wrist(home + 0.3 * np.sin(np.pi * t / 0.3) ** 2))
-    assert hand.host.runner.state == "HELD", "no state is left so soon"
+    assert hand.host.supervised.state == "HELD", "no state is left so soon"
     hand.run(0.4)
     hand.run(0.3, lambda t: hand.turn_wrist(home + 0.3 * np.sin(np.pi * t / 0.3) ** 2))
     assert hand.goals[3:] == ["OPEN"]
@@ -91,7 +90,7 @@ def test_a_gripper_that_closes_on_nothing_opens_again():
     hand.run(0.02, lambda _t: hand.hold_box(BESIDE_A_PAD_M))
     hand.run(0.7)
     assert hand.goals == ["OPEN", "CLOSE", "OPEN"]
-    assert hand.went[-1][2] == "nothing held at an opening of 0.0 mm"
+    assert hand.went[-1][2] == "no object at an opening of 0.0 mm"
     hand.run(0.7)
     q = hand.simulation.sample.qpos[hand.joints.qpos[FINGER]]
     assert q == pytest.approx(0.030, abs=0.001)
@@ -103,7 +102,7 @@ def test_whoever_lacks_a_sensor_or_a_gripper_is_told_so():
     host = ControllerHost(hand.simulation, controller)
     for _ in range(10):
         host.step()
-    assert "touch sensor 'palm' not found" in host.runner.error
-    assert "left_pad, right_pad" in host.runner.error
+    assert "touch sensor 'palm' not found" in host.supervised.error
+    assert "left_pad, right_pad" in host.supervised.error
     with pytest.raises(UserInputError, match="'grasp_reflex': robot 'quadruped' has no gripper"):
         ControllerHost(Simulation(load_scene("quadruped")), load("grasp_reflex"))

@@ -31,6 +31,7 @@ class Stage:
         """Begin with another controller, as after the death of one."""
         self.controller = load("pick_place", settings=changes or {})
         self.host = ControllerHost(self.simulation, self.controller)
+        self._read = 0
 
     @property
     def state(self) -> str:
@@ -42,16 +43,15 @@ class Stage:
 
     def step(self) -> None:
         self.host.step()
-        assert not self.host.runner.error
-        events = self.host.runner.events
-        while events:
-            event = events.popleft()
+        assert not self.host.supervised.error
+        for event in self.host.supervised.log.since(self._read):
+            self._read = event.number
             self.made.append((event.transition.start, event.transition.label))
             self.reason = event.reason or self.reason
 
     def request(self, label: str) -> None:
         """Ask for a transition, and have it made."""
-        self.host.runner.request(label)
+        self.host.supervised.request(label)
         before = self.state
         while self.state == before:
             self.step()

@@ -71,7 +71,7 @@ def watched(
     watch = MotionMonitor(context, ARM, task, MonitoredMotion(**limits))
     for tick in (*range(1, 61 - gap), *range(61, ticks)):
         sense(tick)
-        if trouble := watch.motion(context) or watch.hold(context):
+        if trouble := watch.check_motion(context) or watch.check_grip(context):
             return trouble, tick
     return "", ticks
 

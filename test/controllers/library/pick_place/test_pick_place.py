@@ -76,7 +76,7 @@ def test_fingers_that_close_on_nothing_are_no_contact(stage):
     empty.put("box", 0.6, 0.3, 0.335)
     empty.until("RECOVER")
     assert empty.made[-1] == ("CLOSE", "no_contact")
-    assert "there is nothing in between" in empty.reason
+    assert "no object between the fingers" in empty.reason
     assert empty.until("DONE", "FAILED") == "DONE"  # it looks again where the box is
 
 
@@ -147,10 +147,10 @@ def test_a_line_with_something_in_its_way_is_no_failure_of_kinematics(stage):
 def test_a_robot_that_does_not_tell_what_is_watched_is_refused_before_anything_moves(stage):
     mute = stage()
     nothing = np.full(8, np.nan)
-    mute.host.disturb = lambda seen: replace(seen, dq=nothing, effort=nothing)
+    mute.host.observation_filter = lambda seen: replace(seen, dq=nothing, effort=nothing)
     assert mute.until("FAILED", "PLAN_APPROACH") == "FAILED"
     assert mute.made == [("IDLE", "no_feedback")]
-    assert mute.reason.startswith("'arm' tells no velocity of shoulder_pan_joint, ")
+    assert mute.reason.startswith("robot 'arm' reports no velocity of shoulder_pan_joint, ")
     assert " and no effort of shoulder_pan_joint, " in mute.reason
     mute.request("again")
     assert mute.until("FAILED", "PLAN_APPROACH") == "FAILED"
@@ -160,7 +160,9 @@ def test_a_robot_that_does_not_tell_what_is_watched_is_refused_before_anything_m
 def test_an_effort_that_is_not_told_any_more_ends_the_motion(stage):
     muted = stage()
     muted.until("EXEC_APPROACH")
-    muted.host.disturb = lambda seen: replace(seen, effort=np.where(seen.q > 1.0, np.nan, 0.0))
+    muted.host.observation_filter = lambda seen: replace(
+        seen, effort=np.where(seen.q > 1.0, np.nan, 0.0)
+    )
     assert muted.until("FAILED") == "FAILED"
     assert muted.labels[-2:] == ["tracking", "give_up"]
 
@@ -169,7 +171,7 @@ def test_an_object_that_is_not_known_is_named_with_those_that_are(stage):
     blind = stage(IDLE={"object": "ball"})
     assert blind.until("FAILED", "EXEC_APPROACH") == "FAILED"
     assert blind.made[-1] == ("PLAN_APPROACH", "no_object")
-    assert "no 'ball' is known; there are: box, brick" in blind.reason
+    assert "'ball' not found; known: box, brick" in blind.reason
 
 
 def test_fingers_on_a_soft_contact_without_damping_oscillate(stage):
@@ -218,7 +220,7 @@ def test_abort_stops_it_and_what_is_not_available_is_refused_with_what_is(stage)
     stopped = stage()
     stopped.until("EXEC_APPROACH")
     with pytest.raises(TransitionRejectedError, match="abort"):
-        stopped.host.runner.request("again")
+        stopped.host.supervised.request("again")
     stopped.request("abort")
     assert stopped.state == "FAILED"
     stopped.request("again")

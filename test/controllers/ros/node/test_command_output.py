@@ -1,4 +1,4 @@
-"""What reaches a robot of a controller's references."""
+"""The commands published for a controller's references."""
 
 from types import SimpleNamespace
 
@@ -45,19 +45,19 @@ def seconds(point) -> float:
 
 def test_joint_commands_have_what_joints_take_within_their_limits():
     wires = Wires()
-    actor = JointCommands(wires, "left", JOINTS)
-    assert actor.topic == "left/joint_commands"
-    actor.act(TOLD, 1.25)
+    output = JointCommands(wires, "left", JOINTS)
+    assert output.topic == "left/joint_commands"
+    output.command(TOLD, 1.25)
     (message,) = wires.said
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1, 250_000_000)
     assert list(message.name) == ["hip", "finger"]
     assert list(message.position) == [0.5, 0.03]
     assert list(message.velocity) == pytest.approx([2.0, NAN], nan_ok=True)
     assert list(message.effort) == pytest.approx([NAN, NAN], nan_ok=True)
-    actor.answer(1.5)
+    output.acknowledge(1.5)
     assert np.isnan([*wires.said[-1].position, *wires.said[-1].velocity]).all()
     assert len(wires.said[-1].name) == 1, "a message without a joint is none"
-    actor.hold(1.75)
+    output.hold(1.75)
     assert list(wires.said[-1].position) == [0.5, 0.03]
     assert list(wires.said[-1].velocity) == pytest.approx([0.0, NAN], nan_ok=True)
 
@@ -65,34 +65,34 @@ def test_joint_commands_have_what_joints_take_within_their_limits():
 def test_trajectories_go_on_for_a_few_ticks_and_come_to_rest():
     wires = Wires()
     gripper = GripperGoals(wires, "", 2, "finger")
-    actor = Trajectories(wires, "", JOINTS, 0.005, gripper)
-    actor.act(TOLD, 1.0)
+    output = Trajectories(wires, "", JOINTS, 0.005, gripper)
+    output.command(TOLD, 1.0)
     (message,) = wires.said
     assert (message.header.stamp.sec, list(message.joint_names)) == (1, ["hip"])
     ahead, rest = message.points
     assert [seconds(ahead), *ahead.positions, *ahead.velocities] == pytest.approx([0.02, 0.53, 2.0])
     assert [seconds(rest), *rest.positions, *rest.velocities] == pytest.approx([0.07, 0.58, 0.0])
-    actor.hold(1.5)
+    output.hold(1.5)
     ahead, rest = wires.said[-1].points
     assert [*ahead.positions, *rest.positions, *ahead.velocities] == [0.5, 0.5, 0.0]
 
 
 def test_efforts_are_told_where_they_are_taken_and_a_clock_that_waits_gets_an_answer():
     wires = Wires()
-    actor = Trajectories(wires, "", JOINTS, 0.005, None, efforts=True, lockstep=True)
+    output = Trajectories(wires, "", JOINTS, 0.005, None, efforts=True, lockstep=True)
     told = TOLD.copy()
     told[2, 0] = 7.0
-    actor.act(told, 1.0)
+    output.command(told, 1.0)
     assert [list(point.effort) for point in wires.said[-1].points] == [[7.0], [7.0]]
-    actor.answer(1.25)
+    output.acknowledge(1.25)
     answer = wires.said[-1]
     assert (list(answer.joint_names), list(answer.points)) == (["hip", "knee"], [])
     assert answer.header.stamp.nanosec == 250_000_000
     without = Trajectories(wires, "", JOINTS, 0.005, None)
-    without.act(told, 1.0)
+    without.command(told, 1.0)
     assert [list(point.effort) for point in wires.said[-1].points] == [[], []]
     count = len(wires.said)
-    without.answer(1.25)
+    without.acknowledge(1.25)
     assert len(wires.said) == count, "on a robot, that would stop what others move"
 
 
@@ -100,7 +100,7 @@ def test_a_gripper_gets_a_goal_when_it_shall_be_elsewhere_and_no_stream():
     wires = Wires()
     gripper = GripperGoals(wires, "left", 2, "finger")
     for time, position in ((0.0, NAN), (0.1, 0.02), (0.15, 0.01), (0.25, 0.01), (0.4, 0.01005)):
-        gripper.go(position, time)
+        gripper.send(position, time)
     goals = [request.goal.command for _, request in wires.asked]
     assert [list(goal.position) for goal in goals] == [[0.02], [0.01]]
     assert list(goals[0].name) == ["finger"]

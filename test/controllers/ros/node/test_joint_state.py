@@ -28,10 +28,10 @@ def test_any_order_is_put_right_and_what_is_not_told_is_not_a_number(reader):
     ("message", "reason"),
     [
         (JointState(name=["hip"], position=[0.0]), "joint_states lack knee; they have: hip"),
-        (JointState(name=["hip", "knee"]), "joint_states tell no positions"),
+        (JointState(name=["hip", "knee"]), "joint_states have no positions"),
         (
             JointState(name=["hip", "knee"], position=[0.0, 0.0], velocity=[0.0]),
-            "joint_states tell 1 velocities of 2 joints",
+            "joint_states have 1 velocities for 2 joints",
         ),
     ],
 )

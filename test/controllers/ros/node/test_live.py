@@ -34,12 +34,11 @@ def hosted() -> list[tuple[float, str, str, str]]:
     """Return what `pick_place` does in a simulator, up to its end."""
     host = ControllerHost(Simulation(load_scene("arm")), load("pick_place"))
     made = []
-    while host.runner.state != "DONE":
+    while host.supervised.state != "DONE":
         assert host.step()
-        while host.runner.events:
-            event = host.runner.events.popleft()
-            done = event.transition
-            made.append((round(event.time, 3), done.start, done.goal, done.label))
+    for event in host.supervised.log.since(0):
+        done = event.transition
+        made.append((round(event.time, 3), done.start, done.goal, done.label))
     return made
 
 
@@ -51,11 +50,11 @@ def since_the_first(made: list[tuple]) -> list[tuple]:
 def put_elsewhere(remote: Remote, pose: Pose) -> None:
     """Put the box somewhere as a state of a controller on a node does."""
     asker, failures = ServiceCaller(remote.listener.node), []
-    placing = PlacementClient(asker, "/mujoco/set_entity_state", failed=failures.append)
+    placement = PlacementClient(asker, "/mujoco/set_entity_state", failed=failures.append)
 
     def there() -> bool:
         with contextlib.suppress(LookupError):  # the simulator may not be discovered yet
-            placing.put("box", pose)
+            placement.set_pose("box", pose)
         asker.tick(time.monotonic())
         at = remote.call("GetEntityState", entity="box").state.pose.position
         return np.hypot(at.x - pose.position[0], at.y - pose.position[1]) < 1e-3

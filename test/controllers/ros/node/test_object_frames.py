@@ -33,10 +33,10 @@ def tell(frames: ObjectFrames, *args, **options) -> None:
 
 def test_an_object_is_where_a_chain_of_frames_to_the_world_says(frames):
     tell(frames, "box", (1, 0, 0), 1.0, parent="camera")
-    assert not frames.knows("box")
+    assert not frames.is_known("box")
     assert frames.poses(1.0) == {}
     tell(frames, "camera", (0, 0, 2), 1.0, wxyz=(np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
-    assert frames.knows("box")
+    assert frames.is_known("box")
     assert frames.poses(1.0)["box"].position == pytest.approx([0, 1, 2])
     assert frames.stamp("box") == 1_000_000_000
     assert frames.stamp("cup") == 0
@@ -57,7 +57,7 @@ def test_what_waits_in_queues_is_known_before_its_turn():
     handle.take_message = lambda *_: (waiting.pop(0), None) if waiting else None
     queue = SimpleNamespace(handle=handle)
     frames = ObjectFrames(SimpleNamespace(subscription=lambda *_, **__: queue), ["box"])
-    frames.catch_up()
+    frames.drain()
     assert frames.poses(1.02)["box"].position[0] == pytest.approx(1.02)
 
 
@@ -67,4 +67,4 @@ def test_frames_in_a_ring_and_objects_from_before_a_reset_are_nowhere(frames):
     assert frames.poses(1.0) == {}
     tell(frames, "cup", (1, 0, 0), 1.0)
     frames.forget()
-    assert not frames.knows("cup")
+    assert not frames.is_known("cup")
