@@ -1,6 +1,7 @@
 """One run of a controller from the start of a scene to an end."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,15 +9,18 @@ from functools import cache
 import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.timed_planner import Clock, TimedPlanner
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.library.planner_access import PLANNERS
+from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.planner import InlinePlanner
+from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.simulation import Simulation
 
+Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
 _load_table = cache(load_table)
 """Reading a file takes as long as half a simulated second."""
@@ -60,15 +64,28 @@ class Episode:
         return self.outcome == SUCCESS
 
 
-def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Episode:
-    """Run a trial once.
+class TimedPlanner(InlinePlanner):
+    """Plans synchronously, and records the time of each plan.
 
-    Args:
-        trial: The trial.
-        assembly: Its scene, which is not changed.
-        seed: Seed of conditions, noise and plans.
-        clock: Returns the processor time [s].
+    Attributes:
+        durations: Type of request and time of each plan [s].
     """
+
+    def __init__(self, chain: Chain, clock: Clock, durations: list[tuple[str, float]]) -> None:
+        """Plan for a chain; append to `durations` the differences of `clock` [s]."""
+        super().__init__(chain)
+        self._clock, self.durations = clock, durations
+
+    def submit(self, request: Request) -> "Future[MotionPlan]":
+        """Plan and measure the time."""
+        begin = self._clock()
+        future = super().submit(request)
+        self.durations.append((type(request).__name__, self._clock() - begin))
+        return future
+
+
+def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Episode:
+    """Run a trial once in its scene; `clock` returns the processor time [s]."""
     begin = clock()
     conditions = trial.conditions(seed)
     model = copy(assembly.model)

@@ -9,8 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.timed_planner import Clock
+from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
@@ -40,13 +39,11 @@ def episodes(
     jobs: int,
     run: Callable[[int], Episode] | None = None,
 ) -> Generator[Episode, None, None]:
-    """Run episodes and yield each when it is finished, in any order.
+    """Run an episode for each seed, and yield each when it is finished, in any order.
 
     A worker that dies is replaced, and its episodes are repeated.
 
     Args:
-        trial: The trial.
-        seeds: Seeds of the episodes.
         clock: Returns the processor time [s]; a picklable function.
         jobs: Number of worker processes; 0 runs the episodes in this process.
         run: Runs an episode in a worker, instead of the trial.

@@ -1,13 +1,15 @@
 """White noise of sensors, added to observations."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.trial import ObservationFilter
 from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
 from mujoco_ros.controllers.library.config_checks import check_not_negative
+
+ObservationFilter = Callable[[Observation], Observation]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

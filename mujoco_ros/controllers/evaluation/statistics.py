@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.confidence_interval import Interval, wilson
 from mujoco_ros.controllers.evaluation.episode import Episode
+
+_Z_95 = 1.959963984540054
+"""Standard deviations around the mean with 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +31,7 @@ class Summary:
 
     count: int
     successes: int
-    interval: Interval
+    interval: tuple[float, float]
     outcomes: Mapping[str, int]
     recovered: Mapping[str, int]
     measures: Mapping[str, tuple[float, float, float]]
@@ -45,7 +48,7 @@ def summarize(episodes: Sequence[Episode]) -> Summary:
     return Summary(
         count=len(episodes),
         successes=len(good),
-        interval=wilson(len(good), len(episodes)),
+        interval=success_interval(len(good), len(episodes)),
         outcomes=Counter(it.outcome for it in episodes if not it.success),
         recovered=Counter(failure for it in good for failure in it.failures),
         measures={name: _statistics(good, name) for name in names(good, "measures")},
@@ -56,6 +59,20 @@ def summarize(episodes: Sequence[Episode]) -> Summary:
         planning=(float(np.median(plans)), max(plans)) if plans else (0.0, 0.0),
         speed=sum(it.duration for it in episodes) / cost if cost else 0.0,
     )
+
+
+def success_interval(successes: int, count: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a rate with 95 % confidence; also valid for 0 and 1.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
+    Journal of the American Statistical Association 22 (1927).
+    """
+    if not count:
+        return 0.0, 1.0
+    rate, spread = successes / count, _Z_95 * _Z_95 / count
+    centre = (rate + spread / 2) / (1 + spread)
+    half = _Z_95 * sqrt(rate * (1 - rate) / count + spread / (4 * count)) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def names(episodes: Sequence[Episode], mapping: str) -> list[str]:

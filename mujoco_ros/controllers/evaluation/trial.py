@@ -1,12 +1,14 @@
-"""The protocol of a trial of a controller."""
+"""Base class of the trials of controllers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.sim.simulation import Simulation
 
@@ -14,44 +16,56 @@ Conditions = Mapping[str, float]
 """Conditions of an episode by name."""
 Settings = Mapping[str, Mapping[str, Any]]
 """Settings of states by full name of the state."""
-ObservationFilter = Callable[[Observation], Observation]
 
 
-class Trial(Protocol):
-    """A task under random conditions. It holds plain data, because worker processes get a copy."""
+@dataclass(frozen=True)
+class Trial(ABC):
+    """A task under random conditions. It holds plain data, because worker processes get a copy.
+
+    Attributes:
+        ranges: Ranges of the conditions, with the noise of the observations.
+        changes: Settings of the controller's states.
+        controller: Name or file of the controller.
+        limit: Longest simulated time of an episode [s].
+    """
+
+    ranges: Any
+    changes: Settings = field(default_factory=dict)
+    controller: str = ""
+    limit: float = 60.0
 
     @property
-    def controller(self) -> str:
-        """Name or file of the controller."""
-
-    @property
+    @abstractmethod
     def scene(self) -> str:
         """Name or file of the scene."""
 
-    @property
-    def limit(self) -> float:
-        """Longest simulated time of an episode [s]."""
-
+    @abstractmethod
     def conditions(self, seed: int) -> Conditions:
         """Draw the conditions of an episode."""
 
+    @abstractmethod
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Apply the conditions to the initial state and the parameters of a model."""
 
     def settings(self, conditions: Conditions) -> Settings:
         """Return settings of the controller's states."""
+        return self.changes
 
     def observation_filter(self, seed: int) -> ObservationFilter:
         """Return a function that adds noise to observations."""
+        return noise_filter(self.ranges.noise, seed)
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
-        """Apply disturbances and request transitions at a tick."""
+        """Apply disturbances and request transitions at a tick; none by default."""
+        return
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the episode ends, given the outcome of the controller."""
+        return outcome is not None
 
+    @abstractmethod
     def measure(
         self,
         simulation: Simulation,
@@ -61,5 +75,6 @@ class Trial(Protocol):
     ) -> Mapping[str, float]:
         """Return measures of the final state of the simulation and of the whole episode."""
 
+    @abstractmethod
     def flaw(self, measures: Mapping[str, float]) -> str:
         """Return the failure of an episode that the controller reports as a success, or nothing."""

@@ -28,7 +28,7 @@ def assembly():
 
 
 def test_the_same_seed_gives_the_same_bits_after_other_episodes_and_with_another_clock(assembly):
-    tried = PickPlaceTrial(spread=SPREADS["table"])
+    tried = PickPlaceTrial(ranges=SPREADS["table"])
     first = run_episode(tried, assembly, 11, time.process_time)
     assert first.success, first.reason
     assert first.measures["error_xy"] < 1e-3
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_bits_after_other_episodes_and_with_another
 
 
 def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
-    tried = PickPlaceTrial(spread=SPREADS["table"])
+    tried = PickPlaceTrial(ranges=SPREADS["table"])
     drawn = [tried.conditions(seed) for seed in range(50)]
     assert drawn == [tried.conditions(seed) for seed in range(50)]
     assert len({it["mass"] for it in drawn}) == 50
@@ -61,7 +61,7 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
 )
 def test_conditions_that_nothing_meets_are_an_error(spread, complaint):
     with pytest.raises(UserInputError, match=complaint):
-        PickPlaceTrial(spread=spread).conditions(1)
+        PickPlaceTrial(ranges=spread).conditions(1)
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_does_is_told(tmp_path, monkeypatch):

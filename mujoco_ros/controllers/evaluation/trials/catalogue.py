@@ -18,12 +18,10 @@ _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
 
 
 def trial(controller: str, conditions: str = "", changes: Settings | None = None) -> Trial:
-    """Return the trial of a controller.
+    """Return the trial of a controller with changed settings.
 
     Args:
-        controller: Name of the controller.
         conditions: Name or YAML file of the ranges of conditions; empty is the first name.
-        changes: Settings of the controller's states.
 
     Raises:
         UserInputError: There is no such trial or name, or the file is invalid.

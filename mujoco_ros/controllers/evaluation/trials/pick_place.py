@@ -1,14 +1,14 @@
 """Trial of pick_place: a box is brought from one position on a table to another."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noise_filter
-from mujoco_ros.controllers.evaluation.trial import Conditions, ObservationFilter, Settings
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
@@ -70,41 +70,35 @@ SPREADS: Mapping[str, Spread] = {
 """The start and goal of the lab; and all positions on the table within reach from above."""
 
 
-@dataclass(frozen=True, slots=True)
-class PickPlaceTrial:
+@dataclass(frozen=True)
+class PickPlaceTrial(Trial):
     """The trial.
 
     Attributes:
-        spread: Ranges of the conditions.
-        changes: Settings of the controller's states.
-        controller: Name or file of the controller.
         scene: Name or file of the scene, with an object ``box`` on a table as in ``arm``.
-        limit: Longest simulated time of an episode [s].
         tolerance: Largest horizontal place error of a success [m].
     """
 
-    spread: Spread = SPREADS["lab"]
-    changes: Settings = field(default_factory=dict)
+    ranges: Spread = SPREADS["lab"]
     controller: str = "pick_place"
     scene: str = "arm"
-    limit: float = 60.0
     tolerance: float = 0.005
 
     def conditions(self, seed: int) -> Conditions:
         """Draw start, goal, mass and friction of the box."""
-        random, spread = np.random.default_rng(seed), self.spread
+        random, ranges = np.random.default_rng(seed), self.ranges
         start, goal = LAB_START, LAB_GOAL
-        if spread.x is not None:
-            start, goal = self._positions(spread.x, random)
+        if ranges.x is not None:
+            start, goal = self._positions(ranges.x, random)
         return {
             "start_x": start[0],
             "start_y": start[1],
-            "start_yaw": random.uniform(*spread.yaw),
+            "start_yaw": random.uniform(*ranges.yaw),
             "goal_x": goal[0],
             "goal_y": goal[1],
-            "goal_yaw": random.uniform(*spread.yaw),
-            "mass": random.uniform(*spread.mass),
-            "friction": random.uniform(*spread.friction),
+            "goal_yaw": random.uniform(*ranges.yaw),
+            "mass": random.uniform(*ranges.mass),
+            "friction": random.uniform(*ranges.friction),
         }
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
@@ -127,19 +121,6 @@ class PickPlaceTrial:
         changes = {state: dict(values) for state, values in self.changes.items()}
         changes["IDLE"] = {"goal": goal, **changes.get("IDLE", {})}
         return changes
-
-    def observation_filter(self, seed: int) -> ObservationFilter:
-        """Return the noise of the observations."""
-        return noise_filter(self.spread.noise, seed)
-
-    def act(
-        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
-    ) -> None:
-        """Do nothing."""
-
-    def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
-        """Return whether the controller has ended."""
-        return outcome is not None
 
     def measure(
         self,
@@ -184,9 +165,9 @@ class PickPlaceTrial:
         )
 
     def _position(self, x: Range, random: np.random.Generator) -> Position:
-        reach = self.spread.reach
+        reach = self.ranges.reach
         for _ in range(_MAX_DRAWS):
-            position = random.uniform(*x), random.uniform(*self.spread.y)
+            position = random.uniform(*x), random.uniform(*self.ranges.y)
             if reach[0] <= np.hypot(*position) <= reach[1]:
                 return position
         raise UserInputError(

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noise_filter
-from mujoco_ros.controllers.evaluation.trial import Conditions, ObservationFilter, Settings
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.model.errors import UserInputError
@@ -59,36 +59,28 @@ PUSHES: Mapping[str, Pushes] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StandTrial:
-    """The trial.
+@dataclass(frozen=True)
+class StandTrial(Trial):
+    """The trial."""
 
-    Attributes:
-        pushes: Ranges of the conditions.
-        changes: Settings of the controller's states.
-        controller: Name or file of the controller.
-        limit: Longest simulated time of an episode [s].
-    """
-
-    pushes: Pushes = PUSHES["humanoid"]
-    changes: Settings = field(default_factory=dict)
+    ranges: Pushes = PUSHES["humanoid"]
     controller: str = "stand"
     limit: float = 18.0
 
     @property
     def scene(self) -> str:
         """Name or file of the scene."""
-        return self.pushes.scene
+        return self.ranges.scene
 
     def conditions(self, seed: int) -> Conditions:
         """Draw the push, the mass of the base and the friction."""
-        random, pushes = np.random.default_rng(seed), self.pushes
+        random, ranges = np.random.default_rng(seed), self.ranges
         return {
-            "push": random.uniform(*pushes.push),
+            "push": random.uniform(*ranges.push),
             "direction": random.uniform(-np.pi, np.pi),
-            "at": random.uniform(*pushes.at),
-            "base_mass": random.uniform(*pushes.mass),
-            "friction": random.uniform(*pushes.friction),
+            "at": random.uniform(*ranges.at),
+            "base_mass": random.uniform(*ranges.mass),
+            "friction": random.uniform(*ranges.friction),
         }
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
@@ -97,14 +89,6 @@ class StandTrial:
         model.body_mass[base] *= conditions["base_mass"]
         model.body_inertia[base] *= conditions["base_mass"]
         model.geom_friction[:, 0] *= conditions["friction"]
-
-    def settings(self, conditions: Conditions) -> Settings:
-        """Return the changed settings."""
-        return self.changes
-
-    def observation_filter(self, seed: int) -> ObservationFilter:
-        """Return the noise of the observations."""
-        return noise_filter(self.pushes.noise, seed)
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.controllers.evaluation.confidence_interval import wilson
+from mujoco_ros.controllers.evaluation.statistics import success_interval
 
 
 @pytest.mark.parametrize(
@@ -16,9 +16,9 @@ from mujoco_ros.controllers.evaluation.confidence_interval import wilson
     ],
 )
 def test_intervals_are_those_in_the_literature(successes, trials, low, high):
-    assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)
+    assert success_interval(successes, trials) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_nothing_tried_says_nothing_and_all_good_is_not_certain():
-    assert wilson(0, 0) == (0.0, 1.0)
-    assert wilson(500, 500) == pytest.approx((0.99237, 1.0), abs=1e-5)
+    assert success_interval(0, 0) == (0.0, 1.0)
+    assert success_interval(500, 500) == pytest.approx((0.99237, 1.0), abs=1e-5)
