@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.fsm.transition import TransitionEvent

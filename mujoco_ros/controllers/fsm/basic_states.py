@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.model.errors import UserInputError
 
 

@@ -4,8 +4,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from mujoco_ros.control.references import References
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.machine import Machine
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.flat_table import flat_states, flat_transitions
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_runner import (
     REQUESTED,
     CompositeStateRunner,

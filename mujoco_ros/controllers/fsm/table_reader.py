@@ -83,9 +83,7 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
     """Build a table from plain data.
 
     Args:
-        data: Content of the YAML file.
         classes: State classes by name.
-        name: Name of the table.
         where: Source of the data, e.g. a file; starts every error message.
 
     Raises:

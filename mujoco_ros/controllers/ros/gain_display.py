@@ -23,9 +23,7 @@ class GainDisplay:
 
         Args:
             endpoints: Endpoints of the node whose executor calls `show`.
-            simulation: The simulation with the gains.
-            show: Called in the executor's thread with the number of changes by parameters so far,
-                and the gains by robot.
+            show: Called with the number of changes by parameters so far, and the gains by robot.
         """
         self._endpoints, self._simulation, self._show = endpoints, simulation, show
         self._is_scheduled = False

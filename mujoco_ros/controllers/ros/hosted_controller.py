@@ -56,7 +56,6 @@ class HostedController(Component):
 
         Args:
             beside: The simulator's node.
-            simulation: The simulation.
             values: The simulator's parameters.
             arguments: Command line arguments, which can have parameters of the controller.
             show_gains: Updates the simulator's gain parameters.

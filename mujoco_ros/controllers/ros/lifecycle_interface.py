@@ -58,13 +58,7 @@ class LifecycleInterface:
         submit: Submit[Any],
         pauses: Sequence[str] = (),
     ) -> None:
-        """Open the services and topics.
-
-        Args:
-            endpoints: Endpoints of the controller's node.
-            supervised: The controller.
-            submit: Calls a function in the controller's thread.
-            pauses: All reasons with which the controller can be paused.
+        """Open the services and topics; `pauses` are all reasons of `SupervisedController.pause`.
 
         Raises:
             UserInputError: There are more states or transitions than the messages can number.

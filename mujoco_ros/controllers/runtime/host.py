@@ -47,8 +47,6 @@ class ControllerHost:
         """Prepare a controller for a robot.
 
         Args:
-            simulation: The simulation.
-            controller: The controller; its store has all values of other hosts already.
             robot: Name of the robot; empty is the only one with joints.
             rendering: OpenGL backend of its cameras: auto, egl or osmesa.
 

@@ -61,11 +61,7 @@ class PrivilegedAccess:
         self._original, self._commanded = previous._original, previous._commanded
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Set the pose of the robot's base or of a free object, with zero velocity.
-
-        Args:
-            name: Name of the robot, or TF frame of the object.
-            pose: Pose in ``world``.
+        """Set a pose in ``world`` at zero velocity, by name of the robot or frame of an object.
 
         Raises:
             LookupError: The body does not exist or is not free.

@@ -53,12 +53,7 @@ class RobotBinding:
         )
 
     def command(self, values: np.ndarray, settings: StreamSettings) -> None:
-        """Command the joints from the next step on.
-
-        Args:
-            values: Position, velocity and effort; NaN leaves a value unchanged.  # (3, n)
-            settings: Settings of the command stream.
-        """
+        """Command position, velocity and effort of the next step; NaN is no change.  # (3, n)"""
         values = values + self._mask
         q = values[0]
         np.maximum(q, self._lower, out=q)

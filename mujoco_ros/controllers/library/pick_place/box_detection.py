@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.library.pick_place.task import upright
 
@@ -48,9 +48,6 @@ def detect_box(image: Image) -> Pose | None:
     The table is the most frequent height. A box is a connected patch of pixels above the table that
     does not touch the border of the image; its pose is that of the minimum-area rectangle around
     its top face.
-
-    Args:
-        image: An image with depth.
 
     Returns:
         Its centre, and its yaw up to quarter turns; None if no complete box is visible.

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, SENSOR, Arm
 from mujoco_ros.controllers.library.pick_place.task import Task

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import ARM, GRAVITY, Arm
 from mujoco_ros.controllers.library.pick_place.motion_monitor import (

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 import numpy as np
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
@@ -45,13 +45,7 @@ class PlanRequest:
     """
 
     def __init__(self, future: "Future[MotionPlan]", goal: Pose, ready_at: float) -> None:
-        """Wait for a plan.
-
-        Args:
-            future: The plan.
-            goal: Goal of the tool.
-            ready_at: When the plan is needed, after the start of the state [s].
-        """
+        """Wait for a plan until `ready_at`, the time since the start of the state [s]."""
         self._future, self._goal, self._ready_at = future, goal, ready_at
 
     def poll(self, context: StateContext, arm: Arm, task: Task) -> str | None:
@@ -81,59 +75,58 @@ def plan_move(
     task: Task,
     goal: Pose,
     *,
+    duration: float,
     scale: tuple[float, float],
     iterations: int,
     later: Mapping[str, Pose],
-) -> "Future[MotionPlan]":
-    """Request a collision-free motion of the joints.
+) -> PlanRequest:
+    """Request a collision-free motion of the joints to a goal of the tool.
 
     Args:
-        context: The tick.
-        arm: The arm.
-        task: The task.
-        goal: Goal of the tool.
+        duration: Simulated time until the plan is needed [s].
         scale: Factors on the velocity and acceleration limits.
-        iterations: Maximum number of iterations of the planner.
         later: Later goals of the tool by name; the plan fails if one is out of reach.
     """
     q = context.references.q[arm.joints].copy()
-    return arm.planner.submit(
-        JointMove(
-            start=q,
-            goal=goal,
-            near=q,
-            later=later,
-            surroundings=_scene(context, arm, task),
-            limits=_limits(arm, *scale),
-            seed=context.seed + task.attempts,
-            iterations=iterations,
-        )
+    move = JointMove(
+        start=q,
+        goal=goal,
+        near=q,
+        later=later,
+        surroundings=_scene(context, arm, task),
+        limits=_limits(arm, *scale),
+        seed=context.seed + task.attempts,
+        iterations=iterations,
     )
+    return PlanRequest(arm.planner.submit(move), goal, context.elapsed + duration)
 
 
 def plan_line(
-    context: StateContext, arm: Arm, task: Task, goal: Pose, *, speed: float, acceleration: float
-) -> "Future[MotionPlan]":
+    context: StateContext,
+    arm: Arm,
+    task: Task,
+    goal: Pose,
+    *,
+    duration: float,
+    speed: float,
+    acceleration: float,
+) -> PlanRequest:
     """Request a straight motion of the tool, with contacts between object, hand and supports.
 
     Args:
-        context: The tick.
-        arm: The arm.
-        task: The task.
-        goal: Goal of the tool.
+        duration: Simulated time until the plan is needed [s].
         speed: Speed of the tool [m/s].
         acceleration: Acceleration of the tool [m/s²].
     """
-    return arm.planner.submit(
-        LineMove(
-            start=context.references.q[arm.joints].copy(),
-            goal=goal,
-            surroundings=_scene(context, arm, task, allow_contacts=True),
-            limits=_limits(arm, 1.0, 1.0),
-            speed=speed,
-            acceleration=acceleration,
-        )
+    move = LineMove(
+        start=context.references.q[arm.joints].copy(),
+        goal=goal,
+        surroundings=_scene(context, arm, task, allow_contacts=True),
+        limits=_limits(arm, 1.0, 1.0),
+        speed=speed,
+        acceleration=acceleration,
     )
+    return PlanRequest(arm.planner.submit(move), goal, context.elapsed + duration)
 
 
 def large_joints(arm: Arm) -> np.ndarray:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
 from mujoco_ros.controllers.library.pick_place.plan_requests import (
@@ -74,13 +73,13 @@ class PlanningState(State):
         if not isinstance(goal, Pose):
             return goal
         config = self.config
-        future = plan_move(
+        self._request = plan_move(
             *(context, arm, task, goal),
+            duration=config.planning_time,
             scale=(config.speed, config.acceleration),
             iterations=config.iterations,
             later=self.later(task, goal),
         )
-        self._request = PlanRequest(future, goal, context.elapsed + config.planning_time)
         return None
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
 from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, plan_line
@@ -84,8 +83,9 @@ class Recover(State):
             task.held = task.descent = None
             arm.set_payload(None)
         goal = above(arm.tool(context.observation.q), self.config.height)
-        future = plan_line(context, arm, task, goal, speed=self.config.speed, acceleration=1.0)
-        self._request = PlanRequest(future, goal, context.elapsed + 0.1)
+        self._request = plan_line(
+            *(context, arm, task, goal), duration=0.1, speed=self.config.speed, acceleration=1.0
+        )
         return None
 
     def _move_up(self, context: StateContext, execution: TrajectoryExecution) -> str | None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
@@ -17,11 +17,7 @@ from mujoco_ros.controllers.library.pick_place.moving import (
     MovingConfig,
     update_held_pose,
 )
-from mujoco_ros.controllers.library.pick_place.plan_requests import (
-    FAILURES,
-    PlanRequest,
-    plan_line,
-)
+from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, plan_line
 from mujoco_ros.controllers.library.pick_place.task import (
     CENTRED,
     TASK,
@@ -71,13 +67,13 @@ class LineMotionState(ArmMotionState):
     def start(self, context: StateContext) -> None:
         """Request the line."""
         ArmMotionState.start(self, context)
-        goal, config = self.goal(context), self.config
-        future = plan_line(
-            *(context, self.arm, self.task, goal),
+        config = self.config
+        self._request = plan_line(
+            *(context, self.arm, self.task, self.goal(context)),
+            duration=max(config.planning_time, context.period),
             speed=config.speed,
             acceleration=config.acceleration,
         )
-        self._request = PlanRequest(future, goal, max(config.planning_time, context.period))
 
     def goal(self, context: StateContext) -> Pose:
         """Return the goal of the tool."""

@@ -81,22 +81,16 @@ def heading(tool: Pose) -> float:
 
 
 def grasp(found: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool that grasps a box from above, nearest to the present heading.
-
-    Args:
-        found: The box.
-        tool: The present tool, pointing down.
-    """
+    """Return the pose of the tool that grasps a box from above, nearest to the present one."""
     return Pose(position=found.position, quat_wxyz=_down(_nearest(yaw(found), heading(tool))))
 
 
 def placing(goal: Pose, held: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool with a held box at its goal, up to quarter turns of the box.
+    """Return the pose of the tool with a box at its goal, up to quarter turns of the box.
 
     Args:
-        goal: Goal of the box.
         held: The box in the tool's frame.
-        tool: The present tool, pointing down.
+        tool: The present pose of the tool, pointing down.
     """
     turned = yaw(tool @ held) - heading(tool)  # of the box in the hand
     orientation = _down(_nearest(yaw(goal) - turned, heading(tool)))

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 
 
@@ -120,14 +120,7 @@ def hold(context: StateContext, arm: Arm, q: np.ndarray | None = None) -> None:
 
 
 def move_gripper(context: StateContext, arm: Arm, position: float, speed: float) -> bool:
-    """Move the gripper's reference towards a position [m]; return whether it is there.
-
-    Args:
-        context: The tick.
-        arm: The arm.
-        position: Goal of the gripper's joint [m].
-        speed: Speed of the reference [m/s].
-    """
+    """Move the gripper's reference with `speed` [m/s] to `position` [m]; return if it is there."""
     references, joint = context.references, arm.gripper
     distance, step = position - references.q[joint], speed * context.period
     references.q[joint] += min(max(distance, -step), step)

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.config_checks import check_positive

@@ -1,27 +1,36 @@
 """Publishers of a controller's references."""
 
+import uuid
 from abc import ABC, abstractmethod
 
 import numpy as np
 from builtin_interfaces.msg import Duration
+from control_msgs.action import ParallelGripperCommand
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import INTERFACES, POSITION
-from mujoco_ros.controllers.ros.node.gripper_goals import GripperGoals
 
 JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", "trajectory_effort"
 OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _AHEAD, _BRAKING = 4, 10
 """Periods for which a trajectory continues at constant velocity, and in which it then stops."""
+
+_SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
+_MIN_CHANGE_M = 2e-4
+"""Smaller changes of the reference are not a new goal."""
+_MIN_INTERVAL_S = 0.1
+"""Gripper controllers do not accept a stream of goals."""
 
 
 class CommandOutput(ABC):
@@ -41,12 +50,7 @@ class CommandOutput(ABC):
         self._last = np.full(self._takes.shape, np.nan)
 
     def command(self, values: np.ndarray, time: float) -> None:
-        """Publish the references that the joints accept.
-
-        Args:
-            values: Position, velocity and effort; NaN leaves a value unchanged.  # (3, n)
-            time: Time of the tick [s].
-        """
+        """Publish position, velocity and effort at a tick [s]; NaN is no change.  # (3, n)"""
         values = np.where(self._takes, values, np.nan)
         np.clip(values[_POSITION], *self._limits, out=values[_POSITION])
         np.copyto(self._last, values, where=~np.isnan(values))
@@ -83,6 +87,34 @@ class JointCommands(CommandOutput):
         self._publisher.publish(message)
 
 
+class GripperGoals:
+    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one.
+
+    Attributes:
+        joint: Index of the gripper's joint.
+    """
+
+    def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
+        """Create a client for the joint with an index and a name."""
+        self.joint = joint
+        self._caller, self._name = caller, name
+        self._service = within(namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal")
+        self._sent, self._sent_at = np.nan, -np.inf
+        caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
+
+    def send(self, position: float, time: float) -> None:
+        """Send a goal [m] at the time of a tick [s], if it is new; NaN sends nothing."""
+        if np.isnan(position) or abs(position - self._sent) < _MIN_CHANGE_M:
+            return
+        if 0.0 <= time - self._sent_at < _MIN_INTERVAL_S:
+            return
+        self._sent, self._sent_at = position, time
+        request = _SEND_GOAL.Request(goal_id=UUID(uuid=np.frombuffer(uuid.uuid4().bytes, np.uint8)))
+        request.goal.command.name = [self._name]
+        request.goal.command.position = [position]
+        self._caller.ask(_SEND_GOAL, self._service, request, lambda _response: None)
+
+
 class Trajectories(CommandOutput):
     """Publishes a short trajectory a tick, for robots without joint commands.
 
@@ -105,13 +137,8 @@ class Trajectories(CommandOutput):
         """Open the topic.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            namespace: Namespace of the robot.
-            joints: Joints of the robot.
             period: Time between two ticks [s].
-            gripper: Goals of the gripper; None without one.
-            efforts: Whether to send efforts; controllers with a position interface only reject
-                them.
+            efforts: Whether to send efforts; pure position controllers reject them.
             lockstep: Whether to publish an empty trajectory in a tick without a command.
         """
         super().__init__(joints)

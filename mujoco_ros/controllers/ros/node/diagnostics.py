@@ -26,14 +26,7 @@ class ControllerDiagnostics:
         report: Callable[[], DiagnosticReport],
         now: Callable[[], float],
     ) -> None:
-        """Start the timer.
-
-        Args:
-            endpoints: Endpoints of the controller's node.
-            hardware: Hardware ID of the row.
-            report: Returns the row.
-            now: Returns the robot's time [s].
-        """
+        """Start the timer; `report` returns the row, and `now` the robot's time [s]."""
         self._name = endpoints.node.get_name()
         self._hardware, self._report, self._now = hardware, report, now
         self._publisher = endpoints.publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))

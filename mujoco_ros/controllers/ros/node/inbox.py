@@ -57,15 +57,7 @@ class Inbox:
         qos: QoSProfile,
         received: Callable[[], object] | None = None,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            endpoints: Endpoints of the controller's node.
-            kind: Type of the messages.
-            topic: Name of the topic.
-            qos: Quality of service; its depth is not used.
-            received: Called after each message.
-        """
+        """Subscribe; `received` is called after each message, the depth of `qos` is ignored."""
         self.topic = topic
         self.newest: StampedMessage | None = None
         self._kind, self._received = kind, received

@@ -36,11 +36,11 @@ from mujoco_ros.controllers.ros.node.command_output import (
     JOINT_COMMANDS,
     TRAJECTORY_EFFORT,
     CommandOutput,
+    GripperGoals,
     JointCommands,
     Trajectories,
 )
 from mujoco_ros.controllers.ros.node.diagnostics import ControllerDiagnostics
-from mujoco_ros.controllers.ros.node.gripper_goals import GripperGoals
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
@@ -72,10 +72,7 @@ class ControllerNode(Node):
     leaving = False
 
     def __init__(self, controller: str) -> None:
-        """Load controller and scene, and open all topics.
-
-        Args:
-            controller: Name of a shipped controller, or path of a YAML file.
+        """Load a controller, by name or path of a YAML file, and its scene, and open all topics.
 
         Raises:
             UserInputError: The controller or the robot does not exist, they do not match, or a

@@ -72,8 +72,6 @@ class ControllerPacing:
 
         Args:
             supervised: The controller, already configured.
-            observations: Source of the observations.
-            output: Publisher of the commands.
             lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
                 sensors and for the controller's futures.
             timeout: Wall time without joint states after which the controller pauses, and gap in

@@ -38,10 +38,8 @@ class RemoteGains:
         """Request the gains.
 
         Args:
-            caller: Calls services.
             node: Full name of the other node; empty for none.
-            robot: The robot.
-            driven: Indices of its joints with gains.
+            driven: Indices of the joints with gains.
             failed: Called with the reason after a failed change.
         """
         self._caller, self._node, self._failed = caller, node, failed

@@ -7,8 +7,11 @@ import pytest
 
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import INTERFACES
-from mujoco_ros.controllers.ros.node.command_output import JointCommands, Trajectories
-from mujoco_ros.controllers.ros.node.gripper_goals import GripperGoals
+from mujoco_ros.controllers.ros.node.command_output import (
+    GripperGoals,
+    JointCommands,
+    Trajectories,
+)
 
 NAN = np.nan
 JOINTS = ControlledJoints(

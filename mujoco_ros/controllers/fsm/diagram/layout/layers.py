@@ -8,9 +8,7 @@ _SWEEPS = 4
 def layers(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Return the rows, the first name on top; boxes of a row are near their predecessors.
 
-    Args:
-        names: All boxes in the preferred order.
-        arrows: Start and goal of each arrow; arrows that close a loop are ignored.
+    Boxes are given in their preferred order; arrows that close a loop are ignored.
     """
     onward = _without_loops(names, arrows)
     depth = dict.fromkeys(names, 0)

@@ -26,12 +26,8 @@ def lay_out(
 
     Boxes are arranged in rows, so that most arrows lead to the next row. All other arrows leave a
     box at its left side, or its right side if they are `aside`, follow a lane shared by arrows to
-    the same goal, and enter the goal at that side. Boxes `aside` form a column beyond the lanes.
-
-    Args:
-        boxes: At least one that is not `aside`.
-        links: Arrows between the boxes.
-        measure: Sizes of texts.
+    the same goal, and enter the goal at that side. Boxes `aside` form a column beyond the lanes; at
+    least one box is not `aside`.
     """
     main = {box.name: None for box in boxes if not box.aside}
     inner = [(x.start, x.goal) for x in links if {x.start, x.goal} <= main.keys() and not x.aside]
