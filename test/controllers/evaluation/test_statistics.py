@@ -1,4 +1,4 @@
-"""Wilson intervals, against published numbers."""
+"""Wilson intervals, compared with published values."""
 
 import pytest
 
@@ -15,10 +15,10 @@ from mujoco_ros.controllers.evaluation.statistics import success_interval
         (1, 29, 0.0061, 0.1718),
     ],
 )
-def test_intervals_are_those_in_the_literature(successes, trials, low, high):
+def test_intervals_equal_published_ones(successes, trials, low, high):
     assert success_interval(successes, trials) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_nothing_tried_says_nothing_and_all_good_is_not_certain():
+def test_no_trials_give_the_full_interval_and_all_successes_no_certainty():
     assert success_interval(0, 0) == (0.0, 1.0)
     assert success_interval(500, 500) == pytest.approx((0.99237, 1.0), abs=1e-5)

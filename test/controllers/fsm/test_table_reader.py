@@ -20,7 +20,7 @@ transitions:
 """
 
 
-def test_a_table_says_what_follows_what():
+def test_a_table_has_states_and_transitions():
     read = table(GOOD)
     rows = read.root.children
     assert (read.name, read.rate, read.step_by_step) == ("test", 200.0, False)
@@ -46,7 +46,7 @@ def test_a_table_says_what_follows_what():
     }
 
 
-def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is_said():
+def test_the_default_trigger_is_auto_for_failures_and_step_by_step_for_successes():
     rows = table(GOOD).root.children
     assert rows["A"].transitions["done"].trigger is Trigger.STEP_BY_STEP
     assert rows["A"].transitions["slip"].trigger is Trigger.AUTO
@@ -97,7 +97,7 @@ def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is
         ("states:\n", "states: []\nstate:\n", "key 'state' not found"),
     ],
 )
-def test_a_table_that_does_not_hold_together_is_refused_by_name(old, new, message):
+def test_an_inconsistent_table_is_rejected_with_the_key(old, new, message):
     assert old in GOOD
     with pytest.raises(UserInputError, match=message):
         table(GOOD.replace(old, new))
@@ -132,22 +132,22 @@ JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: goo
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'Q: slap')}]", r"outcome 'slap' not found"),
     ],
 )
-def test_so_is_one_whose_inner_machines_or_branches_do_not(state, message):
+def test_inconsistent_machines_and_branches_are_rejected_with_the_key(state, message):
     with pytest.raises(UserInputError, match=message):
         table(GOOD.replace("class: Hold, outcome: success", state))
 
 
-def test_a_state_that_no_transition_leads_to_is_refused():
+def test_an_unreachable_state_is_rejected():
     with pytest.raises(UserInputError, match="unreachable: C; no transition leads there from 'A'"):
         table(GOOD.replace("done: {to: C, trigger: auto}", "done: A"))
 
 
-def test_a_state_without_a_way_out_must_say_that_it_ends_the_machine():
+def test_a_state_without_transitions_needs_an_outcome():
     with pytest.raises(UserInputError, match="A: dead end: it has no transition"):
         table("{rate: 1, initial: A, states: {A: {class: Hold}}}")
 
 
-def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
+def test_a_huge_or_deep_file_is_rejected_quickly():
     lines = ["a0: &a0 {class: Hold}"]
     for n in range(1, 12):
         lines.append(f"a{n}: &a{n} {{{', '.join(f'b{m}: *a{n - 1}' for m in range(9))}}}")
@@ -161,12 +161,12 @@ def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
 
 
 @pytest.mark.parametrize("data", [None, 5, "A", [], {"rate": 1, "initial": "A", "states": 5}])
-def test_what_is_no_mapping_is_no_table(data):
+def test_data_without_a_mapping_are_rejected(data):
     with pytest.raises(UserInputError, match="expected a mapping"):
         table_from_dict(data, CLASSES, name="test", where="test.yaml")
 
 
-def test_a_table_is_called_as_its_file_is(tmp_path):
+def test_a_table_has_the_name_of_its_file(tmp_path):
     path = tmp_path / "lift.yaml"
     path.write_text(GOOD)
     assert read_table(path, CLASSES).name == "lift"
@@ -176,6 +176,6 @@ def test_a_table_is_called_as_its_file_is(tmp_path):
         read_table(bad, CLASSES)
 
 
-def test_the_classes_of_a_table_are_known_before_it_is_read():
+def test_class_names_are_read_without_the_classes():
     data = {"states": {"A": {"class": "Told"}, "B": {"parallel": {"C": {"class": "Hold"}}}}}
     assert class_names(data, "test.yaml") == {"Told", "Hold"}

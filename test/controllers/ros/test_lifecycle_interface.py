@@ -104,7 +104,7 @@ def made(ros_node: Node) -> Made:
     return Made(ros_node)
 
 
-def test_a_number_is_a_transition_of_one_state_and_not_of_another_with_its_label(made):
+def test_a_number_is_the_transition_of_one_state_only(made):
     ids = {(it.start, it.label): it.id for it in made.supervised.machine.transitions}
     made.tick()
     assert made.change("go")
@@ -163,3 +163,11 @@ def test_a_burst_of_rejected_requests_is_limited_in_the_log(made):
     made.tick()
     assert not any(made.change("sing") for _ in range(200))
     assert len(made.log) == 10
+
+
+def test_lost_events_are_logged(made):
+    for _ in range(10_001):
+        made.supervised.pause("waiting")
+        made.supervised.resume()
+    assert len(made.published()) == 10_000
+    assert made.log[0] == "transition_event: the executor was too slow, events are lost"

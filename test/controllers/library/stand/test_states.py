@@ -1,4 +1,4 @@
-"""`stand` balances humanoids and quadrupeds, and sees when it cannot."""
+"""`stand` balances humanoids and quadrupeds, and detects falls."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -76,7 +76,7 @@ def test_a_robot_squats_and_sways_on_request_in_spite_of_pushes(scene):
     assert stander.host.supervised.error == ""
 
 
-def test_arms_are_left_to_whoever_has_them():
+def test_the_arms_are_not_commanded():
     stander = Stander("humanoid")
     stander.run(0.4)
     stander.host.supervised.request("squat")
@@ -89,7 +89,7 @@ def test_arms_are_left_to_whoever_has_them():
     }
 
 
-def test_a_robot_that_falls_goes_limp_until_it_is_told_to_get_ready():
+def test_a_fallen_robot_is_limp_until_get_ready_is_requested():
     stander = Stander("quadruped")
     stander.run(0.5)
     stander.run(1.2, lambda _t: stander.push(np.array([0.0, 900.0, 0.0])))
@@ -102,7 +102,7 @@ def test_a_robot_that_falls_goes_limp_until_it_is_told_to_get_ready():
     np.testing.assert_allclose(simulation.references.q, q, atol=0.05)
     stander.host.supervised.request("get_ready")
     stander.run(0.1)
-    assert stander.went[-2:] == ["READY", "FALLEN"], "it still lies there"
+    assert stander.went[-2:] == ["READY", "FALLEN"], "it has not stood up"
 
 
 def test_rest_ends_a_motion_smoothly():
@@ -111,13 +111,13 @@ def test_rest_ends_a_motion_smoothly():
     stander.host.supervised.request("squat")
     stander.run(0.7)
     stander.host.supervised.request("rest")
-    told = []
-    stander.run(0.6, lambda _t: told.append(stander.simulation.references.q.copy()))
+    references = []
+    stander.run(0.6, lambda _t: references.append(stander.simulation.references.q.copy()))
     assert stander.went[-2:] == ["READY", "HOLD"]
-    assert np.abs(np.diff(told, axis=0)).max() < 0.01
+    assert np.abs(np.diff(references, axis=0)).max() < 0.01
 
 
-def test_what_legs_cannot_do_is_refused_with_figures():
+def test_an_amplitude_out_of_reach_is_reported_with_its_limit():
     stander = Stander("quadruped", SWAY={"width": 1.5})
     stander.run(0.4)
     stander.host.supervised.request("sway")
@@ -126,7 +126,7 @@ def test_what_legs_cannot_do_is_refused_with_figures():
     assert "0.201 m requested, 0.130 m possible" in stander.why
 
 
-def test_a_foot_that_loses_the_ground_ends_a_motion(monkeypatch):
+def test_a_foot_that_loses_contact_ends_a_motion(monkeypatch):
     def lifted(observation: Observation) -> Observation:
         return replace(observation, touches={**observation.touches, "left_foot": 0.0})
 
@@ -142,12 +142,12 @@ def test_a_foot_that_loses_the_ground_ends_a_motion(monkeypatch):
     assert stander.why == "left_foot lost contact"
 
 
-def test_a_setting_that_is_not_positive_is_refused():
+def test_a_setting_that_is_not_positive_is_rejected():
     with pytest.raises(UserInputError, match=r"duration must be positive, got -1"):
         load("stand", settings={"SQUAT": {"duration": -1.0}})
 
 
-def test_a_robot_without_the_feet_is_refused():
+def test_a_robot_without_the_feet_is_rejected():
     with pytest.raises(
         UserInputError, match=r"robot 'arm' has none of the feet left_foot, right_foot"
     ):
