@@ -111,7 +111,7 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
             if trial.is_over(simulation, machine.outcome):
                 break
     host.close()
-    measures = trial.measure(simulation, controller.store, recorder, conditions)
+    measures = trial.measure(recorder, conditions)
     failures = recorder.failures
     outcome, reason = UNFINISHED, f"in {recorder.state} at the time limit"
     if supervised.error:

@@ -15,13 +15,16 @@ class EpisodeRecorder:
     """Records transitions, tracking errors and positions of a hosted controller.
 
     Attributes:
+        simulation: The simulation.
+        store: The store of the controller.
         tracking: Largest position error of a joint under PD control, by state [rad].
         state: State at the last tick.
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
         self.tracking: dict[str, float] = {}
-        self._simulation, self._host = simulation, host
+        self.simulation, self.store = simulation, host.supervised.controller.store
+        self._host = host
         self._initial = self.state = host.supervised.state
         self._ticks = 0
         self._hash = sha256()
@@ -33,9 +36,9 @@ class EpisodeRecorder:
         if self._host.ticks == self._ticks:
             return False
         self._ticks = self._host.ticks
-        sample = self._simulation.sample
+        sample = self.simulation.sample
         self._hash.update(sample.qpos.tobytes())
-        error = np.abs(self._simulation.references.q[self._joints] - sample.qpos[self._qpos])
+        error = np.abs(self.simulation.references.q[self._joints] - sample.qpos[self._qpos])
         largest = float(error.max(initial=0.0))
         self.tracking[self.state] = max(largest, self.tracking.get(self.state, 0.0))
         self.state = self._host.supervised.machine.state

@@ -9,7 +9,6 @@ import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
-from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.sim.simulation import Simulation
 
 Conditions = Mapping[str, float]
@@ -66,13 +65,7 @@ class Trial(ABC):
         return outcome is not None
 
     @abstractmethod
-    def measure(
-        self,
-        simulation: Simulation,
-        store: Store,
-        recorder: EpisodeRecorder,
-        conditions: Conditions,
-    ) -> Mapping[str, float]:
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Return measures of the final state of the simulation and of the whole episode."""
 
     @abstractmethod

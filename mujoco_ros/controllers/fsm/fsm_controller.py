@@ -36,11 +36,7 @@ class FsmController:
         self._context: StateContext | None = None
 
     def configure(self, robot: RobotModel) -> None:
-        """Reset the controller and prepare all states for a robot.
-
-        Raises:
-            UserInputError: The robot lacks something that a state needs.
-        """
+        """Reset the controller and prepare all states for a robot."""
         self.reset()
         self._robot = None
         for state in self.machine.instances.values():

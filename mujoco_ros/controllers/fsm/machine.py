@@ -14,7 +14,6 @@ from mujoco_ros.controllers.fsm.state_runner import (
 from mujoco_ros.controllers.fsm.table import CompositeState, SimpleState, Table
 from mujoco_ros.controllers.fsm.transition import (
     Transition,
-    TransitionLog,
     TransitionRejectedError,
 )
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -31,15 +30,10 @@ class Machine:
         log: Record of the transitions that were made; a reset does not clear it.
     """
 
-    states: tuple[str, ...]
-    transitions: tuple[Transition, ...]
-    instances: Mapping[str, State]
-    log: TransitionLog
-
     def __init__(self, table: Table) -> None:
         composite = table.root.kind
         assert isinstance(composite, CompositeState)
-        self.instances = {
+        self.instances: Mapping[str, State] = {
             state.path: state.kind.cls(state.kind.config)
             for state in table.root.walk()
             if isinstance(state.kind, SimpleState) and state.kind.cls is not None

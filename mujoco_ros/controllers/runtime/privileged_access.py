@@ -29,11 +29,7 @@ class PrivilegedAccess:
         return self._plant.gains.of(self._part)
 
     def set_gains(self, gains: Gains) -> None:
-        """Set the robot's gains from the next step on.
-
-        Raises:
-            ValueError: A gain is invalid, or there is not one for each joint.
-        """
+        """Set the robot's gains from the next step on; see `GainsSet` for errors."""
         check_gains(gains, self._joints)
         if self._original is None:
             self._original = self.gains

@@ -56,11 +56,7 @@ class SupervisedController:
         return () if self.error or self._pause_reason else self.machine.available
 
     def configure(self, robot: RobotModel) -> None:
-        """Prepare the controller for a robot.
-
-        Raises:
-            UserInputError: The controller cannot command this robot.
-        """
+        """Prepare the controller for a robot; see `Controller.configure`."""
         self._joints = robot.joints
         self._shape = (3, len(robot.joints))
         self.controller.configure(robot)
@@ -123,11 +119,7 @@ class SupervisedController:
         self._update()
 
     def request(self, label: str) -> Transition:
-        """Schedule a transition for the next tick.
-
-        Raises:
-            TransitionRejectedError: The transition is not available; nothing changes.
-        """
+        """Schedule a transition for the next tick; see `Machine.request`."""
         if self._pause_reason:
             raise TransitionRejectedError(
                 f"'{label}' is not available: the controller is {self._pause_reason}"

@@ -10,10 +10,8 @@ from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
 Position = tuple[float, float]
@@ -122,14 +120,9 @@ class PickPlaceTrial(Trial):
         changes["IDLE"] = {"goal": goal, **changes.get("IDLE", {})}
         return changes
 
-    def measure(
-        self,
-        simulation: Simulation,
-        store: Store,
-        recorder: EpisodeRecorder,
-        conditions: Conditions,
-    ) -> Mapping[str, float]:
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure place error, tracking, planning and payload."""
+        simulation, store = recorder.simulation, recorder.store
         q = simulation.data.joint(f"{_BOX}/{_BOX}_free").qpos
         box = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy())
         goal = _box_pose(conditions, "goal")

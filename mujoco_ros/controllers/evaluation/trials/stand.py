@@ -11,7 +11,6 @@ from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
-from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
@@ -111,14 +110,9 @@ class StandTrial(Trial):
         """Return whether the time limit is reached."""
         return outcome is not None or simulation.time >= self.limit - 0.01
 
-    def measure(
-        self,
-        simulation: Simulation,
-        store: Store,
-        recorder: EpisodeRecorder,
-        conditions: Conditions,
-    ) -> Mapping[str, float]:
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure height and displacement of the base, and tracking."""
+        simulation = recorder.simulation
         start = simulation.plant.start.qpos
         address = simulation.layout.robots[0].bases[0].qpos
         now = simulation.data.qpos[address : address + 3]

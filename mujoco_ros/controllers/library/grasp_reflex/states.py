@@ -77,11 +77,7 @@ class GripperState(State):
     config: GraspReflexConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the gripper.
-
-        Raises:
-            UserInputError: The robot has no gripper, or its joint has no limits.
-        """
+        """Find the gripper, whose joint must have limits."""
         if robot.gripper is None:
             raise UserInputError(f"robot '{robot.name}' has no gripper")
         self.joint = robot.gripper

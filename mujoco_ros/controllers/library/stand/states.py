@@ -101,11 +101,7 @@ class BalancedState(State):
     config: StandConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the feet and the legs.
-
-        Raises:
-            UserInputError: The robot has none of the feet, or no floating base above them.
-        """
+        """Find the feet and the legs, which must carry a floating base."""
         model, prefix = robot.model, robot.prefix
         bodies = {model.body(body).name for body in range(model.nbody)}
         self.feet = tuple(foot for foot in self.config.feet if prefix + foot in bodies)

@@ -72,11 +72,7 @@ class Inbox:
 
     @property
     def message(self) -> Any:
-        """The newest message.
-
-        Raises:
-            LookupError: There is none yet.
-        """
+        """The newest message; LookupError before the first."""
         if self.newest is None:
             raise LookupError(f"no message on '{self.topic}' yet")
         return self.newest.message

@@ -22,11 +22,7 @@ class PlacementClient:
         caller.is_served(SetEntityState, service)  # starts the discovery
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Request a pose of an entity in ``world``, with zero velocity.
-
-        Raises:
-            LookupError: There is no simulator.
-        """
+        """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
         if not self._caller.is_served(SetEntityState, self._service):
             raise LookupError(
                 f"cannot set the pose of '{name}': there is no simulator with {self._service}"

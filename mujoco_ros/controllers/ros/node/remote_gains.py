@@ -60,21 +60,12 @@ class RemoteGains:
             caller.is_served(SetParametersAtomically, self._setter)  # starts the discovery
 
     def get(self) -> Gains:
-        """Return the gains.
-
-        Raises:
-            LookupError: The other node has none of this robot.
-        """
+        """Return the gains; LookupError if the other node has none of this robot."""
         kp, kd = self._known().copy()
         return Gains(kp=kp, kd=kd)
 
     def set(self, gains: Gains) -> None:
-        """Request a change of the gains.
-
-        Raises:
-            ValueError: A gain is invalid, or there is not one for each joint.
-            LookupError: The other node has none of this robot.
-        """
+        """Request a change of the gains; errors as in `GainsSet` and `get`."""
         self._known()
         check_gains(gains, self._joints)
         self._target = np.stack([gains.kp, gains.kd])
