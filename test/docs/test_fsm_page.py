@@ -49,7 +49,7 @@ def test_the_example_waves_rests_and_notices_a_joint_that_is_stuck(table):
     controller.machine.request("wave")
     assert drive(controller, 0.0, 50, follows=False)[-1] == "STOPPED"
     assert controller.machine.outcome == "stopped"
-    assert re.match(r"0\.05\d rad behind", controller.machine.events[-1].reason)
+    assert re.match(r"0\.05\d rad behind", controller.machine.log.since(0)[-1].reason)
 
 
 def test_the_pages_name_the_triggers_the_keys_and_the_entry_points():

@@ -1,4 +1,4 @@
-"""What a controller sees: one dataclass wherever it runs."""
+"""The observation of a controller, the same in the simulator and on a robot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from mujoco_ros.control.pose import Pose as Pose
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaseReading:
-    """A floating base: its pose in ``world``, and its velocity in its own frame.
+    """Pose and velocity of a floating base.
 
     Attributes:
-        pose: In ``world``.
-        linear: [m/s], in the base's frame.  # (3,)
-        angular: [rad/s], in the base's frame.  # (3,)
+        pose: Base frame in ``world``.
+        linear: Linear velocity in the base frame [m/s].  # (3,)
+        angular: Angular velocity in the base frame [rad/s].  # (3,)
     """
 
     pose: Pose
@@ -25,7 +25,7 @@ class BaseReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrenchReading:
-    """What a force-torque sensor reads, in its own frame: the load, a hanging weight reads down.
+    """Load on a force-torque sensor in the sensor frame; a hanging weight gives a downward force.
 
     Attributes:
         force: [N]  # (3,)
@@ -38,12 +38,12 @@ class WrenchReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImuReading:
-    """What an IMU reads, in its own frame.
+    """Measurement of an IMU in the sensor frame.
 
     Attributes:
         angular_velocity: [rad/s]  # (3,)
         linear_acceleration: Specific force, +g upwards at rest [m/s²].  # (3,)
-        quat_wxyz: Orientation in ``world``; None where the sensor has none.  # (4,)
+        quat_wxyz: Orientation in ``world``; None if not measured.  # (4,)
     """
 
     angular_velocity: np.ndarray
@@ -53,18 +53,18 @@ class ImuReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """One robot at one instant; whoever gets it may keep it, its arrays are not written again.
+    """State and sensors of one robot at one instant; its arrays are never written again.
 
     Attributes:
-        time: Simulated time, or that of the robot's stamps [s].
-        q: Positions of the robot's joints, in `Robot.joints`' order [rad or m].  # (n,)
-        dq: Their velocities.  # (n,)
-        effort: Efforts of their actuators [Nm or N].  # (n,)
-        base: The floating base; None for a robot that is fixed.
-        imus: By name.
-        wrenches: Of force-torque sensors, by name.
+        time: Simulated time, or time of the robot's stamps [s].
+        q: Joint positions in the order of `RobotModel.joints` [rad or m].  # (n,)
+        dq: Joint velocities [rad/s or m/s].  # (n,)
+        effort: Actuator efforts [Nm or N].  # (n,)
+        base: The floating base; None for a fixed robot.
+        imus: IMUs by name.
+        wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
-        objects: Poses in ``world`` of free objects by name, as far as they are known.
+        objects: Poses of free objects in ``world`` by name, if known.
     """
 
     time: float

@@ -1,4 +1,4 @@
-"""What a robot senses of a simulation, as its controller sees it."""
+"""Observations of a robot in a simulation."""
 
 import mujoco
 import numpy as np
@@ -18,14 +18,14 @@ from mujoco_ros.sim.plant import Plant
 
 
 class ObservationSource:
-    """Makes observations of the present sample; names are those of topics and TF frames.
+    """Creates observations from the present sample; names are those of topics and TF frames.
 
-    Wrenches are the load that the child side of a sensor puts on its parent, whatever the topics
-    are set to: MuJoCo reports the reverse.
+    A wrench is the load of the child body on its parent, whatever the sign of the topics; MuJoCo
+    reports the opposite sign.
     """
 
     def __init__(self, plant: Plant, index: int) -> None:
-        """Look at the robot with an index in the layout."""
+        """Observe the robot with an index in the layout."""
         robot = plant.layout.robots[index]
         self._sample = plant.sample
         self._qpos, self._dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
@@ -36,9 +36,9 @@ class ObservationSource:
         self._objects = tuple((name, base.qpos) for name, base in plant.layout.free_objects)
 
     def observe(self, time: float) -> Observation:
-        """Return a copy of what is sensed in the sample at `time` [s]."""
+        """Return the observation of the sample at `time` [s]."""
         sample = self._sample
-        # One copy of each array; what follows are views of them that nobody writes.
+        # One copy of each array; the observation has views of them.
         qpos, qvel, readings = sample.qpos.copy(), sample.qvel.copy(), sample.sensordata.copy()
         return Observation(
             time=time,
@@ -58,7 +58,7 @@ def _pose(qpos: np.ndarray, start: int) -> Pose:
 
 
 def _base(base: FloatingBase, qpos: np.ndarray, qvel: np.ndarray) -> BaseReading:
-    """Turn the linear velocity, which MuJoCo keeps in the world's axes, into the base's."""
+    """Rotate the linear velocity, which MuJoCo has in world axes, into the base frame."""
     pose, linear, inverse = _pose(qpos, base.qpos), np.zeros(3), np.zeros(4)
     mujoco.mju_negQuat(inverse, pose.quat_wxyz)
     mujoco.mju_rotVecQuat(linear, qvel[base.dof : base.dof + 3], inverse)
@@ -66,7 +66,7 @@ def _base(base: FloatingBase, qpos: np.ndarray, qvel: np.ndarray) -> BaseReading
 
 
 def _inertial(imu: ImuSensor, readings: np.ndarray) -> ImuReading:
-    """Read an IMU; what it does not measure is NaN."""
+    """Read an IMU; quantities without a sensor are NaN."""
     orientation = imu.orientation
     return ImuReading(
         angular_velocity=_vector(imu.gyro, readings),

@@ -19,7 +19,7 @@ def _opengl() -> None:
 
 
 def watch(hosted) -> Watch:
-    (state,) = (s for s in hosted.runner.controller.machine.members.values() if type(s) is Watch)
+    (state,) = (s for s in hosted.supervised.machine.instances.values() if type(s) is Watch)
     return state
 
 
@@ -61,9 +61,9 @@ def test_an_image_has_the_colours_of_the_model_as_it_was_edited(host):
     greenest = []
     for state, following, rgba in (("S0", "S1", (1, 0, 0, 1)), ("S2", "END", (0, 1, 0, 1))):
         simulation.model.geom_rgba[simulation.model.geom("ball").id] = rgba
-        while hosted.runner.state != following:
+        while hosted.supervised.state != following:
             hosted.step()
-        image = hosted.runner.controller.machine.members[state].image.result()
+        image = hosted.supervised.machine.instances[state].image.result()
         greenest.append((image.colour[..., 1].astype(int) - image.colour[..., 0]).max())
     assert greenest[0] <= 0
     assert greenest[1] > 50
@@ -77,7 +77,7 @@ def test_a_cancelled_request_is_not_delivered(host):
     assert watch(hosted).image.cancel()
     for _ in range(100):
         hosted.step()
-    assert hosted.runner.state == "END"
+    assert hosted.supervised.state == "END"
     hosted.close()
 
 

@@ -1,4 +1,4 @@
-"""What a robot says it senses, as its controller sees it."""
+"""Observations of a robot from its topics."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
@@ -32,10 +32,9 @@ JOINT_STATES = "joint_states"
 
 
 class TopicObservationSource:
-    """Listens to all that one robot's topics tell, and to where free objects are.
+    """Subscribes to all topics of one robot, and to TF for the poses of free objects.
 
-    What is seen at a tick is the joint states that made it one, and the newest of all else.
-
+    An observation has the joint states of the tick, and the newest messages of all other topics.
     """
 
     def __init__(
@@ -49,19 +48,19 @@ class TopicObservationSource:
         wrench_sign: WrenchSign,
         without: Collection[str] = (),
     ) -> None:
-        """Listen to the robot with an index.
+        """Subscribe to the topics of the robot with an index.
 
         Args:
-            endpoints: Opens the topics.
-            layout: The scene: which sensors and objects there are.
+            endpoints: Endpoints of the controller's node.
+            layout: The sensors and objects of the scene.
             index: Index of the robot.
-            heard: Called after each of its joint states.
-            every: Whether also after each message of its sensors.
-            wrench_sign: What its wrenches say.
-            without: Topics that the real robot has not; ``tf/box`` is where nobody tells of a box.
+            heard: Called after each message of its joint states.
+            every: Whether `heard` is also called after each message of its sensors.
+            wrench_sign: Sign of the robot's wrenches.
+            without: Topics that the real robot lacks; ``tf/box`` is the pose of a box.
 
         Raises:
-            ModelError: `without` names a topic that the scene does not know.
+            UserInputError: `without` names a topic that is not in the scene.
         """
         robot = layout.robots[index]
         rows = list(_rows(layout, index))
@@ -88,19 +87,19 @@ class TopicObservationSource:
 
     @property
     def stamp(self) -> int | None:
-        """Return the stamp of the newest joint states [ns]; None before the first."""
+        """Stamp of the newest joint states [ns]; None before the first."""
         return self._joint_states.stamp
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Return the topics that have not said anything yet, and the objects that nobody saw."""
+        """Topics without a message so far, and objects without a pose."""
         silent = (box.topic for box in self._boxes() if box.stamp is None)
-        unseen = (_tf(name) for name in self._sought if not self._frames.knows(name))
+        unseen = (_tf(name) for name in self._sought if not self._frames.is_known(name))
         return (*silent, *unseen)
 
     @property
     def complete(self) -> bool:
-        """Return whether sensors are of the joint states' instant, and objects no older."""
+        """Whether all sensors have the stamp of the joint states, and no object is older."""
         stamp = self.stamp
         if stamp is None or any(box.stamp != stamp for box in self._boxes()):
             return False
@@ -109,7 +108,7 @@ class TopicObservationSource:
     def _readings(self, kind: str) -> SensorReadings[Any]:
         read = partial(_TABLE[kind][-1], sign=self._sign)
         boxes = self._inboxes[kind].items()
-        return SensorReadings({name: box.letter for name, box in boxes if box.letter}, read)
+        return SensorReadings({name: box.newest for name, box in boxes if box.newest}, read)
 
     def _boxes(self) -> Iterator[Inbox]:
         yield self._joint_states
@@ -117,18 +116,18 @@ class TopicObservationSource:
             yield from named.values()
 
     def forget(self) -> None:
-        """Forget where objects were, after the world has changed at a stroke."""
+        """Discard the poses of objects, after a reset or a jump of the state."""
         self._frames.forget()
 
     def observe(self) -> Observation:
-        """Return what is sensed at the stamp of the newest joint states.
+        """Return the observation at the stamp of the newest joint states.
 
         Raises:
-            ModelError: They are not those of the robot.
+            UserInputError: The joint states are not those of the robot.
         """
         time = (self.stamp or 0) / _NS
         joints = self._reader.read(self._joint_states.message)
-        self._frames.catch_up()
+        self._frames.drain()
         seen = {kind: self._readings(kind) for kind in _TABLE}
         return Observation(
             time=time,
@@ -152,7 +151,7 @@ def _nothing() -> None:
 
 
 def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
-    """Yield topic, kind and name of all that a robot senses, but its joints."""
+    """Yield topic, kind and name of all sensors of a robot, and of its base."""
     robot = layout.robots[index]
     for kind, sensors in (
         ("imu", robot.imus),
@@ -185,7 +184,7 @@ def _base(message: Odometry, *, sign: float) -> BaseReading:
 
 
 def _inertial(message: Imu, *, sign: float) -> ImuReading:
-    """Read an IMU; a covariance that begins with -1 says that something is not measured."""
+    """Read an IMU; a quantity whose covariance starts with -1 is not measured."""
     nothing = np.full(3, np.nan)
     return ImuReading(
         angular_velocity=nothing
@@ -213,4 +212,4 @@ _TABLE: dict[str, tuple[Any, Any, Callable[..., Any]]] = {
     "wrench": (WrenchStamped, SENSOR, _wrench),
     "contact": (WrenchStamped, SENSOR, _touch),
 }
-"""Kinds of topics: what they carry, how, and what a controller sees of it."""
+"""Kinds of topics: message type, quality of service, and reader."""

@@ -1,4 +1,4 @@
-"""What sensors say, read when somebody looks at it."""
+"""Sensor readings, deserialized on first use."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
@@ -9,15 +9,15 @@ T = TypeVar("T")
 
 
 class SensorReadings(Mapping[str, T], Generic[T]):
-    """What some sensors said at one instant, by name; what is said later does not change it."""
+    """Readings of some sensors at one instant, by name; later messages do not change them."""
 
     def __init__(self, letters: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
-        """Keep messages that `read` makes readings of."""
+        """Hold messages that `read` converts to readings."""
         self._letters, self._read = letters, read
         self._known: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """Return what a sensor said."""
+        """Return the reading of a sensor."""
         if name not in self._known:
             self._known[name] = self._read(self._letters[name].message)
         return self._known[name]
@@ -27,5 +27,5 @@ class SensorReadings(Mapping[str, T], Generic[T]):
         return iter(self._letters)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of sensors."""
         return len(self._letters)

@@ -8,7 +8,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
-from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
@@ -63,7 +63,7 @@ def seen(arm: Plant, time: float, wrist: float) -> Observation:
 
 def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm):
     wires = Wires()
-    images = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
+    images = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
     for time, wrist in ((1.0, -1.5), (1.1, -1.0), (1.2, -0.5)):
         images.observe(seen(arm, time, wrist))
     future = images.request("wrist_camera")
@@ -80,7 +80,7 @@ def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm)
     np.testing.assert_allclose(image.depth, [[1.5, np.inf]])
     assert image.colour.tolist() == [[[3, 2, 1], [6, 5, 4]]]
     assert image.matrix.tolist() == [[9, 0, 1], [0, 9, 0.5], [0, 0, 1]]
-    turned = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
+    turned = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
     turned.observe(seen(arm, 1.2, -0.5))
     again = turned._pose(images._cameras["wrist_camera"], 1.2)
     np.testing.assert_allclose(image.pose.position, again.position)
@@ -91,7 +91,7 @@ def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm)
 
 def test_an_unknown_camera_and_a_wrong_encoding_are_reported(arm):
     wires = Wires()
-    images = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
+    images = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
     with pytest.raises(LookupError, match="camera 'x' not found"):
         images.request("x").result(timeout=0)
     future = images.request("wrist_camera")

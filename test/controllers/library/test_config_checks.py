@@ -1,4 +1,4 @@
-"""Settings that no motion could have are refused by name."""
+"""Range checks of settings."""
 
 import pytest
 
@@ -17,6 +17,6 @@ from mujoco_ros.model.errors import UserInputError
         (GrippingConfig, {"latency": -1.0}, "latency must not be negative, got -1"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named_with_its_value(config, values, message):
+def test_an_invalid_setting_is_named_with_its_value(config, values, message):
     with pytest.raises(UserInputError, match=f"^{message}$"):
         config(**values)

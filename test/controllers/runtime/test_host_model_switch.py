@@ -1,4 +1,4 @@
-"""A controller whose model changes under it."""
+"""A hosted controller while the model is switched."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def simulation(tmp_path: Path) -> Simulation:
 
 @pytest.fixture
 def hosted(simulation: Simulation) -> tuple[ControllerHost, FsmController, list[Observation]]:
-    """A controller of the right pole, and what it sees."""
+    """A controller of the right pole, and its observations."""
     seen: list[Observation] = []
     moves = controller(RAMP, seen=seen)
     return ControllerHost(simulation, moves, "right"), moves, seen
@@ -69,81 +69,81 @@ def part(text: str, name: str) -> Part:
     return part_from_text(text, name=name, pose=FAR)
 
 
-def told(controller: FsmController) -> set[str]:
-    """Return the names of the bodies of the model that a controller plans in."""
+def bodies(controller: FsmController) -> set[str]:
+    """Return the body names of a controller's private model."""
     model = controller._robot.model
     return {model.body(i).name for i in range(model.nbody)}
 
 
-def test_it_goes_on_in_another_model_and_plans_in_it_after_a_reset(simulation, hosted):
+def test_a_controller_continues_in_another_model_and_gets_it_after_a_reset(simulation, hosted):
     host, moves, seen = hosted
     run(host, 100)
     change(simulation, add=[part(BOX, "box")], remove=["left"])
     run(host, 100)
-    assert host.runner.error == ""
+    assert host.supervised.error == ""
     assert [observation.time for observation in seen] == pytest.approx(
         [0.005 * i for i in range(40)]
     )
     assert set(seen[19].objects) == set()
     assert set(seen[20].objects) == {"box"}
     assert simulation.references.q[0] == pytest.approx(0.2 * (0.199 - 0.005), abs=1e-3)
-    assert "box/it" not in told(moves)
+    assert "box/it" not in bodies(moves)
     simulation.reset()
-    assert {"box/it", "right/pole"} <= told(moves)
-    assert "left/pole" not in told(moves)
+    assert {"box/it", "right/pole"} <= bodies(moves)
+    assert "left/pole" not in bodies(moves)
     run(host, 100)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
 
 
-def test_without_its_robot_it_stops_until_there_is_one_of_that_name(simulation, hosted):
+def test_a_controller_without_its_robot_stops_until_a_robot_has_that_name(simulation, hosted):
     host, _, seen = hosted
     run(host, 50)
     change(simulation, remove=["right"])
     run(host, 50)
-    assert host.runner.error == "robot 'right' is no longer there"
+    assert host.supervised.error == "robot 'right' was removed"
     assert len(seen) == 10
     simulation.reset()
     run(host, 50)
-    assert host.runner.error == "robot 'right' not found; robots with joints: left"
+    assert host.supervised.error == "robot 'right' not found; robots with joints: left"
     change(simulation, add=[part(POLE, "right")])
     run(host, 50)
-    assert host.runner.state == "error", "it begins anew with a reset only"
+    assert host.supervised.state == "error", "only a reset restarts it"
     simulation.reset()
     run(host, 50)
-    assert host.runner.error == ""
+    assert host.supervised.error == ""
     assert len(seen) == 20
 
 
-def test_a_fresh_world_is_a_reset(simulation, hosted):
+def test_a_fresh_model_is_a_reset(simulation, hosted):
     host, moves, _ = hosted
     run(host, 50)
     change(simulation, add=[part(BOX, "box")], fresh=True)
-    assert "box/it" in told(moves)
+    assert "box/it" in bodies(moves)
     run(host, 50)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
     assert simulation.references.q[1] == pytest.approx(0.2 * 0.044, abs=1e-3)
 
 
-def test_a_controller_that_cannot_get_ready_for_another_world_is_stopped(
+def test_a_controller_that_cannot_be_configured_for_another_model_is_stopped(
     simulation, hosted, monkeypatch
 ):
     host, moves, _ = hosted
     run(host, 10)
 
     def fail(_robot) -> None:
-        raise AssertionError  # which says nothing
+        raise AssertionError  # without a message
 
     monkeypatch.setattr(moves, "configure", fail)
     change(simulation, add=[part(BOX, "box")], fresh=True)
-    assert host.runner.error == "AssertionError()"
+    assert host.supervised.error == "AssertionError()"
     run(host, 10)
     monkeypatch.undo()
     simulation.reset()
     run(host, 10)
-    assert host.runner.state == "S0"
+    assert host.supervised.state == "S0"
 
 
-def test_of_several_robots_one_is_named(simulation):
+def test_one_of_several_robots_must_be_named(simulation):
     with pytest.raises(
         UserInputError, match="a controller is for one robot; name one of: left, right"
     ):
@@ -153,6 +153,4 @@ def test_of_several_robots_one_is_named(simulation):
 
 def test_the_store_has_what_the_host_provides(simulation, hosted):
     _, moves, _ = hosted
-    assert {"gains/get", "gains/set", "pose/set", "camera/look", SEEN.name} == set(
-        moves.store.names
-    )
+    assert {"gains/get", "gains/set", "pose/set", "image/get", SEEN.name} == set(moves.store.names)
