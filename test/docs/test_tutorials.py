@@ -88,4 +88,4 @@ def test_the_controller_of_the_tutorial_stops_where_the_joint_cannot_follow() ->
     drive(made, 2)
     made.machine.request("wave")
     assert drive(made, 20, delay=0.9)[-1] == "STOPPED"
-    assert "rad behind" in made.machine.events[-1].reason
+    assert "rad behind" in made.machine.log.since(0)[-1].reason
