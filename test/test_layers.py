@@ -20,12 +20,15 @@ _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
 MAY_IMPORT = {
     "model": {"model"},
     "control": {"control", "model.errors", "model.strict"},
-    "process": {"process", "model.errors", "sim.shared_memory"},
-    "sim": {"sim", "control", "model"},
+    "process": {"process"},
+    "sim": {"sim", "control", "model", "process.heartbeat"},
     "rendering": {"rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
     "cameras": {"cameras", *_SIMULATION},
-    "viewer": {"viewer", "sim", "control", "model", "controllers.fsm.diagram.layout"},
+    "viewer": {
+        *("viewer", "sim", "control", "model", "process.heartbeat"),
+        "controllers.fsm.diagram.layout",
+    },
     "controllers.interface": _INTERFACE,
     "controllers.fsm": {"controllers.fsm", *_INTERFACE},
     "controllers.planning": {"controllers.planning", "process", "control", "model"},

@@ -1,4 +1,4 @@
-"""What of the simulator's ROS arguments its companions are given."""
+"""ROS arguments that a simulator passes to its child processes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,38 +11,38 @@ _WITH_VALUE = {
     ),
 }
 
-_OWN = ("__node", "__name", "__ns")
-"""What is remapped of a node itself, not of its topics."""
-_NOT_THEIRS = ("", "mujoco")
-"""Whose name and namespace are not theirs: everybody's, and the simulator's."""
+_NODE_RULES = ("__node", "__name", "__ns")
+"""Remappings of a node itself, not of its topics."""
+_SIMULATOR = ("", "mujoco")
+"""Nodes whose name and namespace are not for children: any node, and the simulator."""
 
 
-def handed_on(arguments: Sequence[str], namespace: str) -> list[str]:
-    """Return the arguments for a companion: remappings of topics, logging, files of parameters.
+def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
+    """Return the remappings of topics, the logging options and the parameter files for a child.
 
-    The name of the simulator's node is its own, and so are parameters given for whatever node. What
-    names a companion's node is that companion's: ``-r mujoco_cameras:__node:=eyes``.
+    The name of the simulator's node and parameters without a node are not passed on. A child's node
+    gets a name with a rule of its own: ``-r mujoco_cameras:__node:=my_cameras``.
 
     Args:
-        arguments: Those of the simulator, all of them.
-        namespace: That of its node.
+        arguments: All arguments of the simulator.
+        namespace: The namespace of its node.
     """
-    kept = ["--ros-args"]
-    for argument in _ros(arguments):
+    passed = ["--ros-args"]
+    for argument in _ros_arguments(arguments):
         kind = _WITH_VALUE.get(argument[0], "other")
         name = argument[-1].partition(":=")[0]
-        node, _, what = name.rpartition(":")
-        if kind == "remap" and what in _OWN and node in _NOT_THEIRS:
+        node, _, rule = name.rpartition(":")
+        if kind == "remap" and rule in _NODE_RULES and node in _SIMULATOR:
             continue
         if kind == "param" and ":" not in name:
             continue
-        kept += argument
-    # Last, as the first rule that fits a node is taken.
-    return [*kept, "-r", f"__ns:={namespace}"]
+        passed += argument
+    # Last, as the first rule that matches a node wins.
+    return [*passed, "-r", f"__ns:={namespace}"]
 
 
-def _ros(arguments: Sequence[str]) -> Iterator[list[str]]:
-    """Yield arguments for ROS, each with its value."""
+def _ros_arguments(arguments: Sequence[str]) -> Iterator[list[str]]:
+    """Yield each ROS argument with its value."""
     rest, ros = iter(arguments), False
     for argument in rest:
         if argument in ("--ros-args", "--"):

@@ -106,7 +106,7 @@ def _spin(make: Callable[[], _Node], turn: Callable[[_Node], float]) -> int:
         while not (signals or node.leaving or node.failure is not None):
             executor.spin_once(timeout_sec=min(turn(node), _SIGNAL_LATENCY_S))
             if time.monotonic() > tidy_at:
-                memory.tidy()
+                memory.trim()
                 tidy_at = time.monotonic() + _TIDY_S
     finally:
         node.stop()

@@ -1,1 +1,1 @@
-"""Child processes: supervision, and workers that answer requests."""
+"""Child processes: start and end, supervision with heartbeats, workers that answer requests."""

@@ -1,38 +1,36 @@
-"""One process that is watched over and started anew."""
+"""A supervised child process, restarted when it fails or misses its heartbeat."""
 
-import contextlib
 import logging
 import os
-import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.reader import PATIENCE_S
+from mujoco_ros.process import child_process
+from mujoco_ros.process.heartbeat import TIMEOUT_S
 
 CANNOT_RUN_HERE = 3
-"""Exit code of who need not be started again: it would end in the same way."""
+"""Exit code of a process that would end in the same way after a restart."""
 START_S = 120.0
-"""For so long may a process take until it is heard of first."""
-SOON_S = 5.0
-"""Who ends within so long of its start was started in vain."""
+"""Longest time from the start of a process to its first heartbeat."""
+EARLY_S = 5.0
+"""A process that ends this soon after its start has failed to start."""
 DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""How long to wait before starting a process anew, by how often in a row that was in vain."""
+"""Time until a restart, by how many starts in a row have failed."""
 
-_HELD_UP_S = 0.4
-_KILLED_S = 5.0
-_MANY = 1 << 16
-_MOST_READS = 16
-"""Who never stops writing shall not hold up all else that is done in this thread."""
-_SIGNALS = {number.value: number.name for number in signal.Signals}
+_SUSPENDED_S = 0.4
+"""Time between two checks that only a suspended or overloaded machine explains."""
+_READ_SIZE = 1 << 16
+_MAX_READS = 16
+"""Limit per check: a process that never stops writing must not block the caller."""
 _LOG = logging.getLogger(__name__)
 
 
 def waited_for_processor(pid: int) -> float:
-    """Return for how long a process could have run, but others did (its first thread) [s].
+    """Return how long the first thread of a process was runnable but not running [s].
 
-    0 where the system does not tell.
+    0 where the kernel does not report it.
     """
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
@@ -41,178 +39,147 @@ def waited_for_processor(pid: int) -> float:
 
 
 class ManagedProcess:
-    """A process that is started anew when it ends otherwise than on purpose, or hangs.
+    """A child process that is restarted when it fails, or misses its heartbeat deadline.
 
     Attributes:
-        name: What it is called.
-        starts: How often it was started.
-        trouble: Why it does not run; empty while it does, and when it has ended on purpose.
+        name: Name in log messages.
+        starts: Number of starts.
+        trouble: Why the process does not run; empty while it runs, or if it ended as intended.
     """
 
     def __init__(
         self,
         name: str,
         command: Sequence[str],
-        head: SharedHeader,
-        seat: int,
+        deadline: "memoryview[float]",
         *,
-        environment: Mapping[str, str],
-        say: Callable[[bytes], object],
+        forward: Callable[[bytes], object],
     ) -> None:
-        """Prepare it.
+        """Prepare the process.
 
         Args:
-            name: What it is called.
+            name: Name in log messages.
             command: The program and its arguments.
-            head: Where it is heard of.
-            seat: Its seat there.
-            environment: Its environment variables.
-            say: Handed what it writes to its standard error, as it comes.
+            deadline: One word that the process shares: when its next heartbeat is due
+                (monotonic time [s]).
+            forward: Called with each piece of the process's standard error.
         """
         self.name = name
         self.starts = 0
         self.trouble = ""
-        self._command, self._environment = list(command), dict(environment)
-        self._head, self._seat, self._say = head, seat, say
+        self._command, self._deadline, self._forward = list(command), deadline, forward
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at: float | None = None
-        self._started_at = self._looked_at = 0.0
-        self._vain = 0
-        self._promise = self._waited_s = 0.0
+        self._started_at = self._checked_at = 0.0
+        self._failed_starts = 0
+        self._last_deadline = self._waited_s = 0.0
         self._hung = False
-        self._said = b""
+        self._output = b""
 
     @property
     def pid(self) -> int | None:
-        """Its process, if it runs."""
+        """Its process id while it runs."""
         return None if self._process is None else self._process.pid
 
     def start(self, now: float) -> None:
-        """Start it.
+        """Start the process, in a thread that lives as long as this program.
 
         Args:
             now: Monotonic wall time [s].
         """
         self._start_at, self._started_at = None, now
-        self._looked_at = now
+        self._checked_at = now
         self.starts += 1
-        self._said, self._hung = b"", False
-        self._head.promise(self._seat, now + START_S)
-        # Ctrl-C is for the simulator alone, which ends its companions. What is blocked stays so in
-        # the process that is started, from its very beginning; here it is only put off.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        self._output, self._hung = b"", False
+        self._deadline[0] = now + START_S
         try:
-            self._process = subprocess.Popen(
-                self._command,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
+            self._process = child_process.start(self._command, stderr=subprocess.PIPE)
         except OSError as error:
-            self._fail(f"it cannot be started: {error.strerror}", now)
+            self._fail(f"cannot be started: {error.strerror}", now)
             return
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self.trouble = ""
         assert self._process.stderr is not None
         os.set_blocking(self._process.stderr.fileno(), False)
 
-    def look(self, now: float) -> None:
-        """See how it is, and start it anew if that is due; to be called several times a second.
+    def check(self, now: float) -> None:
+        """Check the process and restart it when that is due; call this several times a second.
 
         Args:
             now: Monotonic wall time [s].
         """
-        held_up = now - self._looked_at > _HELD_UP_S
-        self._looked_at = now
+        suspended = now - self._checked_at > _SUSPENDED_S
+        self._checked_at = now
         if self._process is None:
             if self._start_at is not None and now >= self._start_at:
                 self.start(now)
             return
         code = self._process.poll()
-        self._hear(self._process)  # after that: why it ended is the last thing it writes
+        self._read_output(self._process)  # after the poll: the last line tells why it ended
         if code is not None:
-            self._note_end(code, now)
-        elif held_up:
-            # Who was stopped together with the simulator, or waited for the processor as long as
-            # it did, needs time to be heard of again.
-            self._head.promise(self._seat, max(self._head.promised(self._seat), now + PATIENCE_S))
-        elif now > self._patient_until(self._process.pid) and not self._hung:
+            self._handle_end(code, now)
+        elif suspended:
+            # The process was probably suspended as well and needs time for its next heartbeat.
+            self._deadline[0] = max(self._deadline[0], now + TIMEOUT_S)
+        elif now > self._extended_deadline(self._process.pid) and not self._hung:
             self._hung = True
             self._process.kill()
 
-    def ask_to_end(self) -> None:
-        """Have it end, for good."""
+    def terminate(self) -> None:
+        """Request the end of the process, without a restart."""
         self._start_at = None
         if self._process is not None:
             self._process.terminate()
 
-    def end(self, patience_s: float) -> None:
-        """Wait for its end so long, or else kill it."""
+    def end(self, timeout_s: float) -> None:
+        """Wait for the end of the process, and kill it after the timeout."""
         process, self._process = self._process, None
         if process is None:
             return
-        try:
-            process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            # What hangs in a driver of the kernel is not even ended by that.
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_KILLED_S)
-        self._hear(process)
+        child_process.end(process, timeout_s)
+        self._read_output(process)
         assert process.stderr is not None
         process.stderr.close()
 
-    def _patient_until(self, pid: int) -> float:
-        """Return when it is too late for it to be heard of (monotonic time [s]).
+    def _extended_deadline(self, pid: int) -> float:
+        """Return the deadline, later by the time for which others had the processor [s]."""
+        deadline, waited_s = self._deadline[0], waited_for_processor(pid)
+        if deadline != self._last_deadline:
+            self._last_deadline, self._waited_s = deadline, waited_s
+        return deadline + waited_s - self._waited_s
 
-        As long as others had the processor, it could do nothing about its promise.
-        """
-        promise, waited_s = self._head.promised(self._seat), waited_for_processor(pid)
-        if promise != self._promise:
-            self._promise, self._waited_s = promise, waited_s
-        return promise + waited_s - self._waited_s
-
-    def _hear(self, process: "subprocess.Popen[bytes]") -> None:
-        """Pass on what it wrote."""
+    def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None
-        with contextlib.suppress(BlockingIOError):  # there is no more for now
-            for _ in range(_MOST_READS):
-                if not (heard := os.read(process.stderr.fileno(), _MANY)):
+        with suppress(BlockingIOError):  # no more for now
+            for _ in range(_MAX_READS):
+                if not (output := os.read(process.stderr.fileno(), _READ_SIZE)):
                     break
-                self._say(heard)
-                self._said = (self._said + heard)[-_MANY:]
+                self._forward(output)
+                self._output = (self._output + output)[-_READ_SIZE:]
 
-    def _note_end(self, code: int, now: float) -> None:
+    def _handle_end(self, code: int, now: float) -> None:
         process, self._process = self._process, None
         assert process is not None
         assert process.stderr is not None
         process.stderr.close()
         if code == 0:
-            _LOG.info("the companion '%s' ended", self.name)
+            _LOG.info("child process '%s' ended", self.name)
         elif code == CANNOT_RUN_HERE:
-            self.trouble = self._last_words() or "it cannot run here"
-            _LOG.error("there is no companion '%s': %s", self.name, self.trouble)
+            self.trouble = self._last_line() or "cannot run here"
+            _LOG.error("child process '%s' is not available: %s", self.name, self.trouble)
         else:
-            self._fail(self._reason(code), now)
+            line = self._last_line() if code > 0 else ""
+            reason = "missed its heartbeat" if self._hung else child_process.exit_reason(code)
+            self._fail(f"{reason}: {line}" if line else reason, now)
 
-    def _reason(self, code: int) -> str:
-        if self._hung:
-            return "it hung"
-        if code < 0:
-            return f"it was ended by {_SIGNALS.get(-code, f'signal {-code}')}"
-        words = self._last_words()
-        return f"it ended with exit code {code}" + (f": {words}" if words else "")
-
-    def _last_words(self) -> str:
-        lines = self._said.decode(errors="replace").split("\n")
+    def _last_line(self) -> str:
+        lines = self._output.decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _fail(self, reason: str, now: float) -> None:
-        """Have it started anew, the later the more often that was in vain."""
-        self._vain = self._vain + 1 if now - self._started_at < SOON_S else 0
-        delay = DELAYS_S[min(self._vain, len(DELAYS_S) - 1)]
+        """Schedule a restart, later with each start that failed."""
+        failed_early = now - self._started_at < EARLY_S
+        self._failed_starts = self._failed_starts + 1 if failed_early else 0
+        delay = DELAYS_S[min(self._failed_starts, len(DELAYS_S) - 1)]
         self._start_at = now + delay
-        when = f"in {delay:g} s" if delay else "at once"
-        self.trouble = f"{reason}; it is started anew {when}"
-        _LOG.warning("companion '%s': %s", self.name, self.trouble)
+        self.trouble = f"{reason}; restart {f'in {delay:g} s' if delay else 'now'}"
+        _LOG.warning("child process '%s': %s", self.name, self.trouble)

@@ -1,39 +1,39 @@
-"""Giving memory back that a long run has no more use for."""
+"""Garbage collection and return of free memory at chosen moments."""
 
 import ctypes
 import gc
 import os
 from pathlib import Path
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_MUCH = 1_000_000
-"""So many bytes more than after the last time are worth the milliseconds that it takes."""
-_LIBRARY = ctypes.CDLL(None)
+_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+_MIN_GROWTH = 1_000_000
+"""Growth since the last trim [bytes] that is worth the milliseconds of another one."""
+_LIBC = ctypes.CDLL(None)
 
 
 class MemoryTrimmer:
-    """Tidies up between two messages, where Python and the C library would not or at a bad moment.
+    """Collects garbage and returns free memory to the system between two messages.
 
-    Python's own collections could keep the GIL from the physics thread amid a trajectory of 100 000
-    points; the C library keeps the pieces that models leave behind in its heaps.
+    Python's automatic collections could hold the GIL, which the physics thread needs, amid a
+    trajectory of 100 000 points. The C library does not return the fragments that old models leave.
     """
 
     def __init__(self) -> None:
-        """Leave alone, from now on, what there is already: it lives as long as the process."""
+        """Turn automatic collection off; exempt all present objects, which stay until the end."""
         gc.freeze()
         gc.disable()
-        # Of glibc; others have nothing like it.
-        self._trim = getattr(_LIBRARY, "malloc_trim", lambda _pad: 0)
-        self._resident = resident()
+        # glibc only; other C libraries have no such function.
+        self._trim = getattr(_LIBC, "malloc_trim", lambda _pad: 0)
+        self._resident = resident_bytes()
 
-    def tidy(self) -> None:
-        """Collect what refers to itself alone, and give back what is free, if that is much."""
+    def trim(self) -> None:
+        """Collect reference cycles, and return free memory if much was allocated."""
         gc.collect()
-        if resident() > self._resident + _MUCH:
+        if resident_bytes() > self._resident + _MIN_GROWTH:
             self._trim(0)
-            self._resident = resident()
+            self._resident = resident_bytes()
 
 
-def resident() -> int:
-    """Return the bytes of this process that are in memory (proc(5): statm)."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
+def resident_bytes() -> int:
+    """Return the resident memory of this process [bytes] (proc(5): statm)."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE_SIZE

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from mujoco.studio import plugin, viewer_protocol
 
+from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.heartbeat import Heartbeat
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.web.page import open_page
@@ -43,5 +43,5 @@ def _plugins(state: SharedState, clients: Clients) -> list[plugin.ViewerPlugin]:
 
 
 def _feed(state: SharedState) -> Feed:
-    heart = Heartbeat(state)
+    heart = Heartbeat(state.beat)
     return Feed(state, on_frame=lambda is_new: heart.frame(is_new=is_new))

@@ -1,6 +1,8 @@
+"""ROS arguments of child processes."""
+
 import pytest
 
-from mujoco_ros.bridge.ros_arguments import handed_on
+from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 
 
 @pytest.mark.parametrize(
@@ -14,8 +16,8 @@ from mujoco_ros.bridge.ros_arguments import handed_on
         ),
         (["--ros-args", "-r", "__node:=me", "-r", "mujoco:__ns:=/there", "-r", "__name:=me"], []),
         (
-            ["--ros-args", "-r", "mujoco_cameras:__node:=eyes", "-r", "mujoco_viewer:__ns:=/there"],
-            ["-r", "mujoco_cameras:__node:=eyes", "-r", "mujoco_viewer:__ns:=/there"],
+            ["--ros-args", "-r", "mujoco_cameras:__node:=cam", "-r", "mujoco_viewer:__ns:=/there"],
+            ["-r", "mujoco_cameras:__node:=cam", "-r", "mujoco_viewer:__ns:=/there"],
         ),
         (["--ros-args", "-p", "scene:=arm", "-p", "cameras:rate:=5"], ["-p", "cameras:rate:=5"]),
         (["--ros-args", "--params-file", "f.yaml"], ["--params-file", "f.yaml"]),
@@ -25,5 +27,5 @@ from mujoco_ros.bridge.ros_arguments import handed_on
         ),
     ],
 )
-def test_companions_get_what_is_not_for_the_simulator_alone(given, kept):
-    assert handed_on(given, "/here") == ["--ros-args", *kept, "-r", "__ns:=/here"]
+def test_child_processes_get_the_arguments_that_are_not_for_the_simulator_alone(given, kept):
+    assert child_ros_arguments(given, "/here") == ["--ros-args", *kept, "-r", "__ns:=/here"]

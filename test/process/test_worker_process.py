@@ -1,97 +1,117 @@
-"""A process that answers questions."""
+"""A worker process that answers requests."""
 
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 MODULE = """
 import os
 from mujoco_ros.process.worker_process import serve
 
-class Own(Exception):
-    def __init__(self, one, two):
-        super().__init__(f"{one} {two}")
-
-def prepare(charge):
-    def answer(question):
-        if question == "nice":
+def prepare(setup):
+    if setup == "invalid":
+        raise LookupError("invalid setup")
+    def answer(request):
+        if request == "nice":
             return os.nice(0)
-        if question == "lambda":
+        if request == "lambda":
             return lambda: None
-        if question == "die":
+        if request == "die":
             os._exit(3)
-        return f"{charge} {int(question)}"
+        return f"{setup} {int(request)}"
     return answer
 
-serve(prepare)
+def main(arguments):
+    return serve(arguments, prepare)
 """
 
 
 @pytest.fixture
-def servant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], WorkerProcess]]:
     (tmp_path / "echo_process.py").write_text(MODULE)
-    root = Path(__file__).parents[2]
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{root}")
-    servant = WorkerProcess("echo_process", lambda: "charge")
-    yield servant
-    servant.close()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    workers: list[WorkerProcess] = []
+
+    def begin(setup: str) -> WorkerProcess:
+        workers.append(WorkerProcess("echo_process", lambda: setup))
+        return workers[-1]
+
+    yield begin
+    for worker in workers:
+        worker.close()
 
 
-def test_it_answers_in_turn_with_what_there_is_or_why_there_is_nothing(servant):
-    answers = [servant.ask(question) for question in ("1", "two", "lambda", "nice", "5")]
-    assert answers[0].result(PATIENCE_S) == "charge 1"
+@pytest.fixture
+def worker(start: Callable[[str], WorkerProcess]) -> WorkerProcess:
+    return start("setup")
+
+
+def test_it_answers_in_order_with_a_result_or_an_error(worker):
+    answers = [worker.submit(request) for request in ("1", "two", "lambda", "nice", "5")]
+    assert answers[0].result(TIMEOUT_S) == "setup 1"
     with pytest.raises(ValueError, match="'two'"):
         answers[1].result()
     with pytest.raises(RuntimeError, match="function"):
-        answers[2].result(PATIENCE_S)
-    assert answers[3].result(PATIENCE_S) >= 5, "it leaves the processor to others"
-    assert answers[4].result(PATIENCE_S) == "charge 5"
+        answers[2].result(TIMEOUT_S)
+    assert answers[3].result(TIMEOUT_S) >= 5, "it leaves the processor to others"
+    assert answers[4].result(TIMEOUT_S) == "setup 5"
 
 
-def test_one_that_died_fails_its_question_and_is_replaced(servant):
+def test_an_invalid_setup_fails_each_request_and_keeps_the_process(start):
+    worker = start("invalid")
+    for request in ("1", "2"):
+        with pytest.raises(LookupError, match="invalid setup"):
+            worker.submit(request).result(TIMEOUT_S)
+    assert Path(f"/proc/{worker.pid}").exists()
+
+
+def test_a_worker_that_died_fails_its_request_and_is_replaced(worker):
     with pytest.raises(WorkerDiedError, match="exit code 3"):
-        servant.ask("die").result(PATIENCE_S)
-    first = servant.pid
-    assert servant.ask("7").result(PATIENCE_S) == "charge 7"
-    assert servant.pid != first
+        worker.submit("die").result(TIMEOUT_S)
+    first = worker.pid
+    assert worker.submit("7").result(TIMEOUT_S) == "setup 7"
+    assert worker.pid != first
 
 
-def test_one_that_finishes_answers_what_it_was_asked(servant):
-    answer = servant.ask("8")
-    servant.finish()
-    assert answer.result(PATIENCE_S) == "charge 8"
-    end = time.monotonic() + PATIENCE_S
-    while Path(f"/proc/{servant.pid}").exists() and time.monotonic() < end:
+def test_a_worker_that_finishes_answers_its_requests(worker):
+    answer = worker.submit("8")
+    worker.finish()
+    assert answer.result(TIMEOUT_S) == "setup 8"
+    deadline = time.monotonic() + TIMEOUT_S
+    while Path(f"/proc/{worker.pid}").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not Path(f"/proc/{servant.pid}").exists()
+    assert not Path(f"/proc/{worker.pid}").exists()
 
 
-def test_one_that_is_closed_while_it_starts_does_not_stay(servant, monkeypatch):
+def test_a_worker_that_is_closed_during_its_start_does_not_stay(worker, monkeypatch):
     begin = subprocess.Popen
 
     def interrupted(*arguments, **options):
-        servant.close()
+        worker.close()
         return begin(*arguments, **options)
 
     monkeypatch.setattr(subprocess, "Popen", interrupted)
-    with pytest.raises(WorkerDiedError, match="told to end"):
-        servant.ask("1").result(PATIENCE_S)
-    assert not Path(f"/proc/{servant.pid}").exists()
+    with pytest.raises(WorkerDiedError, match="it was closed"):
+        worker.submit("1").result(TIMEOUT_S)
+    assert not Path(f"/proc/{worker.pid}").exists()
 
 
-def test_one_that_is_closed_fails_what_is_under_way(servant):
-    assert servant.ask("1").result(PATIENCE_S)
-    os.kill(servant.pid, signal.SIGSTOP)  # so that it certainly has no answer
-    answer = servant.ask("2")
+def test_a_worker_that_is_closed_fails_the_request_in_progress(worker):
+    assert worker.submit("1").result(TIMEOUT_S)
+    os.kill(worker.pid, signal.SIGSTOP)  # so that it certainly has no answer
+    answer = worker.submit("2")
     while not answer.running():
         time.sleep(0.01)
-    servant.close()
-    with pytest.raises(WorkerDiedError, match="told to end"):
-        answer.result(PATIENCE_S)
+    worker.close()
+    with pytest.raises(WorkerDiedError, match="it was closed"):
+        answer.result(TIMEOUT_S)

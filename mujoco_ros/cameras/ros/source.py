@@ -15,7 +15,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
 from mujoco_ros.cameras.frame_statistics import FrameStatistics
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.shared_memory.frame_timeout import FrameTimeout
+from mujoco_ros.process.heartbeat import FrameTimeout
 
 _LOG = logging.getLogger(__name__)
 

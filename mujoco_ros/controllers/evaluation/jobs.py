@@ -1,34 +1,36 @@
 """Episodes in parallel worker processes."""
 
 import gc
-import os
-import signal
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from typing import NamedTuple
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.process.worker_process import ONE_THREAD
+from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess, serve
 
+RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"
 _ATTEMPTS = 3
-"""Attempts at an episode whose worker dies, because another episode may be the cause."""
+"""Times that the worker of an episode may die before the episode counts as failed."""
 
 
-class _Work(NamedTuple):
+class _Setup(NamedTuple):
+    """Setup of a worker.
+
+    Attributes:
+        trial: The trial.
+        clock: Processor time [s].
+        run: Runs an episode instead of the trial.
+    """
+
     trial: Trial
-    assembly: Assembly
     clock: Clock
-
-
-_WORK: list[_Work | UserInputError] = []
-"""What all episodes of this process share, or the error that prevents them."""
+    run: RunEpisode | None
 
 
 def episodes(
@@ -37,96 +39,73 @@ def episodes(
     clock: Clock,
     *,
     jobs: int,
-    run: Callable[[int], Episode] | None = None,
+    run: RunEpisode | None = None,
 ) -> Generator[Episode, None, None]:
-    """Run an episode for each seed, and yield each when it is finished, in any order.
+    """Run episodes and yield each when it is done, in any order.
 
-    A worker that dies is replaced, and its episodes are repeated.
+    A worker that dies is replaced, and its episode is repeated.
 
     Args:
-        clock: Returns the processor time [s]; a picklable function.
-        jobs: Number of worker processes; 0 runs the episodes in this process.
-        run: Runs an episode in a worker, instead of the trial.
+        trial: The trial.
+        seeds: Seed of each episode.
+        clock: Returns processor time [s]; a function that can be imported in another process.
+        jobs: Number of worker processes.
+        run: Runs an episode in a worker instead of the trial.
 
     Raises:
-        UserInputError: The scene is invalid.
+        UserInputError: The scene is wrong.
     """
-    if not jobs:
-        _prepare(trial, clock)
-        yield from map(run or _run, seeds)
-        return
-    left = dict.fromkeys(seeds, 0)
-    while left:
-        yield from _pool(trial, left, clock, jobs, run or _run)
-        for seed in [seed for seed, deaths in left.items() if deaths >= _ATTEMPTS]:
-            del left[seed]
-            yield Episode(
-                seed=seed,
-                outcome=DIED,
-                reason=f"its process died {_ATTEMPTS} times",
-                conditions=trial.conditions(seed),
-                measures={},
-                phases={},
-            )
-
-
-def _pool(
-    trial: Trial, left: dict[int, int], clock: Clock, jobs: int, run: Callable[[int], Episode]
-) -> Iterator[Episode]:
-    """Yield finished episodes and remove them from `left`, until a worker dies."""
-    for name, value in ONE_THREAD.items():  # episodes run in parallel
-        os.environ.setdefault(name, value)
-    waiting = list(left)
-    running: dict[Future[Episode], int] = {}
-    pool = ProcessPoolExecutor(
-        jobs, get_context("spawn"), initializer=_initialize, initargs=(trial, clock)
-    )
+    setup = _Setup(trial, clock, run)
+    waiting, deaths = deque(seeds), Counter[int]()
+    running: dict[Future[Episode], tuple[WorkerProcess, int]] = {}
+    workers = [WorkerProcess(__name__, lambda: setup) for _ in range(min(jobs, len(seeds)))]
+    idle = list(workers)
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
-                seed = waiting.pop(0)
-                running[_submit(pool, run, seed)] = seed
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                episode = future.result()
-                del left[running.pop(future)]
-                yield episode
-    except BrokenProcessPool:
-        for seed in running.values():
-            left[seed] += 1
+            while waiting and idle:
+                worker, seed = idle.pop(), waiting.popleft()
+                running[worker.submit(seed)] = worker, seed
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                worker, seed = running.pop(future)
+                idle.append(worker)
+                if not isinstance(future.exception(), WorkerDiedError):
+                    yield future.result()
+                elif deaths[seed] + 1 < _ATTEMPTS:
+                    deaths[seed] += 1
+                    waiting.append(seed)
+                else:
+                    yield _died(trial, seed)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.close()
 
 
-def _submit(pool: ProcessPoolExecutor, run: Callable[[int], Episode], seed: int) -> Future[Episode]:
-    """Submit a seed; a worker process started for it ignores SIGINT."""
-    # Workers inherit the signal mask; a handler would be installed only after their imports.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return pool.submit(run, seed)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def main(arguments: Sequence[str]) -> int:
+    """Run episodes in a worker process until its parent ends; return the exit code."""
+    return serve(arguments, _prepare)
 
 
-def _initialize(trial: Trial, clock: Clock) -> None:
-    """Initialize a worker process."""
-    try:
-        _prepare(trial, clock)
-    except UserInputError as error:
-        # The first episode raises it: an exception in an initializer is lost with its process.
-        _WORK[:] = [error]
+def _prepare(setup: _Setup) -> RunEpisode:
+    if setup.run is not None:
+        return setup.run
+    run = partial(_run, setup, assemble(load_scene(setup.trial.scene)))
     gc.collect()
     gc.freeze()
+    return run
 
 
-def _prepare(trial: Trial, clock: Clock) -> None:
-    _WORK[:] = [_Work(trial, assemble(load_scene(trial.scene)), clock)]
-
-
-def _run(seed: int) -> Episode:
-    (work,) = _WORK
-    if isinstance(work, UserInputError):
-        raise work
-    episode = run_episode(work.trial, work.assembly, seed, work.clock)
-    gc.collect()  # Python does not account for the memory of models
+def _run(setup: _Setup, assembly: Assembly, seed: int) -> Episode:
+    episode = run_episode(setup.trial, assembly, seed, setup.clock)
+    gc.collect()  # models are large, and Python does not see how large
     return episode
+
+
+def _died(trial: Trial, seed: int) -> Episode:
+    return Episode(
+        seed=seed,
+        outcome=DIED,
+        reason=f"its process died {_ATTEMPTS} times",
+        conditions=trial.conditions(seed),
+        measures={},
+        phases={},
+    )

@@ -53,18 +53,18 @@ class ProcessPlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
-        self._servant = WorkerProcess(_PROCESS, lambda: chain, PlannerDiedError)
-        self._servant.start()
+        self._worker = WorkerProcess(_PROCESS, lambda: chain, PlannerDiedError)
+        self._worker.start()
 
     @property
     def pid(self) -> int | None:
         """Return the number of the process, if one was started."""
-        return self._servant.pid
+        return self._worker.pid
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done when the process has answered."""
-        return self._servant.ask(request)
+        return self._worker.submit(request)
 
     def close(self) -> None:
         """Plan nothing more; what is under way fails."""
-        self._servant.close()
+        self._worker.close()

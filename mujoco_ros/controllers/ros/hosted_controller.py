@@ -14,7 +14,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.ros_arguments import handed_on
+from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
@@ -81,7 +81,7 @@ class HostedController(Component):
             name,
             context=beside.context,
             namespace=beside.get_namespace(),
-            cli_args=handed_on(arguments, beside.get_namespace()),
+            cli_args=child_ros_arguments(arguments, beside.get_namespace()),
             use_global_arguments=False,  # they may name the simulator's node
         )
         endpoints, supervised = Endpoints(self.node), self.host.supervised

@@ -77,7 +77,7 @@ class ControllerCameras:
             mocap_quat=plant.data.mocap_quat.copy(),
             model_values=gather(plant.model),
         )
-        rendered: Future[Image] = self._worker.ask(request)
+        rendered: Future[Image] = self._worker.submit(request)
         delivered: Future[Image] = Future()
         self._pending.append(_Pending(due=time + DELAY_S, rendered=rendered, delivered=delivered))
         return delivered

@@ -1,5 +1,6 @@
 """The process that renders the images of a hosted controller."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -79,5 +80,6 @@ class RenderWorker:
         )
 
 
-if __name__ == "__main__":
-    serve(lambda charge: RenderWorker(*charge).render)
+def main(arguments: Sequence[str]) -> int:
+    """Answer requests until the parent ends; return the exit code."""
+    return serve(arguments, lambda setup: RenderWorker(*setup).render)

@@ -13,7 +13,7 @@ _MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _DEADLINES = rang
 class SharedHeader:
     """The one page that stays where it is as long as there is a simulation.
 
-    Each of its words has one writer: the simulator, or the reader whose seat it is.
+    Each of its words has one writer: the simulator, or the reader whose slot it is.
     """
 
     def __init__(self, block: MemoryBlock) -> None:
@@ -90,10 +90,6 @@ class SharedHeader:
         self._integers[_ENDED] = True
         self._block.close()
 
-    def promise(self, seat: int, until: float) -> None:
-        """Say that the reader on `seat` will be heard of again by then (monotonic time [s])."""
-        self._numbers[_DEADLINES + seat] = until
-
-    def promised(self, seat: int) -> float:
-        """Return by when the reader on `seat` will be heard of again (monotonic time [s])."""
-        return float(self._numbers[_DEADLINES + seat])
+    def deadline(self, slot: int) -> "memoryview[float]":
+        """Return the word that has the deadline of a reader's heartbeat (monotonic time [s])."""
+        return self._numbers[_DEADLINES + slot : _DEADLINES + slot + 1]

@@ -17,6 +17,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.memory_fence import fence, nothing
 from mujoco_ros.sim.shared_memory.model_values import scatter
@@ -24,8 +25,6 @@ from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import copies
 from mujoco_ros.sim.state_log.segment_head import assembly
 
-PATIENCE_S = 1.5
-"""Who is not heard of for so long hangs."""
 _LOADING_S = 120.0
 _ENDING_S = 30.0
 
@@ -71,9 +70,9 @@ class SharedState:
         Raises:
             ModelError: There is none.
         """
-        path, _, seat = name.partition("#")
-        self._seat = int(seat) if seat else None
+        path, _, slot = name.partition("#")
         self._head = SharedHeader.open(path)
+        self._deadline = self._head.deadline(int(slot)) if slot else None
         self._keep_order = fence() or nothing
         self.step = self.edits = 0
         self._load()
@@ -98,10 +97,10 @@ class SharedState:
         """Whether there will be nothing new, as the simulator ended or died."""
         return self._head.ended
 
-    def beat(self, patience_s: float = PATIENCE_S) -> None:
-        """Promise to be heard of again within so long [s]; who does not is restarted."""
-        if self._seat is not None:
-            self._head.promise(self._seat, time.monotonic() + patience_s)
+    def beat(self, timeout_s: float = TIMEOUT_S) -> None:
+        """Publish a heartbeat; without another one within `timeout_s`, the process is restarted."""
+        if self._deadline is not None:
+            self._deadline[0] = time.monotonic() + timeout_s
 
     def peek(self) -> tuple[float, int]:
         """Return time [s] and number of the latest state, which differ if `update` finds a new one.

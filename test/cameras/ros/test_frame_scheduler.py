@@ -12,8 +12,8 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.shared_memory.frame_timeout import FIRST_S
-from mujoco_ros.sim.shared_memory.reader import PATIENCE_S, Update
+from mujoco_ros.process.heartbeat import FIRST_FRAME_S, TIMEOUT_S
+from mujoco_ros.sim.shared_memory.reader import Update
 
 MODEL = mujoco.MjModel.from_xml_string(
     "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
@@ -37,7 +37,7 @@ class State:
     def time(self) -> float:
         return float(self.data.time)
 
-    def beat(self, patience_s: float = PATIENCE_S) -> None:
+    def beat(self, patience_s: float = TIMEOUT_S) -> None:
         self.patience.append(patience_s)
 
     def peek(self) -> tuple[float, int]:
@@ -228,15 +228,15 @@ def test_a_first_frame_may_take_long_and_later_ones_may_not():
     scene = Scene([source])
     source.clock, source.takes_s = scene.clock, 0.05
     scene.run(0.05)
-    assert max(scene.state.patience) == FIRST_S
+    assert max(scene.state.patience) == FIRST_FRAME_S
     scene.state.patience.clear()
     source.subscribe(2)  # to the same topic
     scene.run(0.5)
     assert len(source.frames) > 3
-    assert max(scene.state.patience) == PATIENCE_S
+    assert max(scene.state.patience) == TIMEOUT_S
     source.untried = {source.publisher}  # of another model, or of another quality
     scene.run(0.2)
-    assert max(scene.state.patience) == FIRST_S
+    assert max(scene.state.patience) == FIRST_FRAME_S
 
 
 def test_a_frame_may_take_four_times_as_long_as_the_last_ones_did_alone():
@@ -247,4 +247,4 @@ def test_a_frame_may_take_four_times_as_long_as_the_last_ones_did_alone():
     scene.run(3.0)
     scene.state.patience.clear()
     scene.run(2.0)
-    assert sorted({round(patience, 6) for patience in scene.state.patience}) == [PATIENCE_S, 2.0]
+    assert sorted({round(patience, 6) for patience in scene.state.patience}) == [TIMEOUT_S, 2.0]

@@ -4,7 +4,9 @@ import csv
 import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
+import dying
 import pytest
 from dying import die_always, die_once, made_up
 
@@ -66,6 +68,7 @@ def test_impossible_conditions_are_an_error(spread, complaint):
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(dying.__file__).parent))
     tried = PickPlaceTrial()
     done = list(episodes(tried, [1, 2, 3], time.process_time, jobs=1, run=die_once))
     assert sorted(it.seed for it in done) == [1, 2, 3]

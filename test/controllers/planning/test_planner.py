@@ -67,7 +67,7 @@ def test_a_process_that_dies_is_replaced_and_one_that_is_closed_is_not(process, 
     os.kill(first, signal.SIGSTOP)  # so that it certainly dies before it has answered
     plan = process.submit(detour)
     os.kill(first, signal.SIGKILL)
-    with pytest.raises(PlannerDiedError, match="signal 9"):
+    with pytest.raises(PlannerDiedError, match="SIGKILL"):
         plan.result(PATIENCE_S)
     assert process.submit(detour).result(PATIENCE_S).iterations > 0
     assert process.pid != first
@@ -75,6 +75,6 @@ def test_a_process_that_dies_is_replaced_and_one_that_is_closed_is_not(process, 
     os.kill(process.pid, signal.SIGSTOP)
     plan = process.submit(detour)
     process.close()
-    with pytest.raises((PlannerDiedError, CancelledError), match=r"told to end|^$"):
+    with pytest.raises((PlannerDiedError, CancelledError), match=r"it was closed|^$"):
         plan.result(PATIENCE_S)
     assert not os.path.exists(f"/proc/{process.pid}")

@@ -184,4 +184,4 @@ def test_what_is_no_shared_state_is_refused(name):
 def test_only_who_has_a_seat_is_watched_over(arm):
     arm.reader.beat(1e9)
     SharedState(f"{arm.writer.name}#2").beat(1e9)
-    assert [arm.writer.head.promised(seat) > 1e9 for seat in range(4)] == [0, 0, 1, 0]
+    assert [arm.writer.head.deadline(slot)[0] > 1e9 for slot in range(4)] == [0, 0, 1, 0]

@@ -108,6 +108,6 @@ def record(path: Path) -> None:
     Recorder(sys.modules[MODULE], path).run()
 
 
-if "MUJOCO_ROS_WIDGETS" in os.environ and "mujoco_ros.cli.child_process" in sys.orig_argv:
+if "MUJOCO_ROS_WIDGETS" in os.environ and "mujoco_ros.cli.viewer" in sys.orig_argv:
     path = Path(os.environ["MUJOCO_ROS_WIDGETS"])
     threading.Thread(target=record, args=(path,), daemon=True).start()

@@ -1,0 +1,29 @@
+"""Entry point of every child process: ``python -m mujoco_ros.process.child_main PARENT MODULE``."""
+
+import ctypes
+import os
+import signal
+import sys
+from importlib import import_module
+
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
+_NICE = 5
+
+
+def main() -> int:
+    """Tie this process to its parent, then run ``main`` of a module; return the exit code."""
+    parent, module, *arguments = sys.argv[1:]
+    # The parent's real-time priority may be inherited.
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    os.nice(_NICE)
+    # The kernel enforces it even while this process hangs.
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
+    if os.getppid() != int(parent):
+        return 0  # the parent ended before the line above
+    # The parent may end during this import, which takes long: so it comes last.
+    code: int = import_module(module).main(arguments)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Start and end of child processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_ENTRY = "mujoco_ros.process.child_main"
+# Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_KILL_TIMEOUT_S = 5.0
+_SIGNALS = {number.value: number.name for number in signal.Signals}
+
+
+def python_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs ``main(arguments)`` of a module in a child process.
+
+    The child has a lower priority than this process and is killed when this process ends. The
+    working folder is not on its module path: files there may be named like modules.
+    """
+    return [sys.executable, "-P", "-m", _ENTRY, str(os.getpid()), module, *arguments]
+
+
+def start(
+    command: Sequence[str], *, stderr: int | None = None, pass_fds: Sequence[int] = ()
+) -> "subprocess.Popen[bytes]":
+    """Start a child process that Ctrl-C in the terminal does not reach.
+
+    The kernel kills a child of `python_command` when the *thread* that started it ends.
+
+    Args:
+        command: The program and its arguments.
+        stderr: As for `subprocess.Popen`.
+        pass_fds: Descriptors that stay open in the child.
+
+    Raises:
+        OSError: The program cannot be started.
+    """
+    # A child inherits the blocked signals, so it is safe from its first instruction.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        return subprocess.Popen(
+            command,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stderr=stderr,
+            pass_fds=pass_fds,
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def end(process: "subprocess.Popen[bytes]", timeout_s: float = 0.0) -> int | None:
+    """Wait for the end of a process and kill it after the timeout; return its exit code.
+
+    None if even SIGKILL does not end it, as it hangs in a kernel driver.
+    """
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(_KILL_TIMEOUT_S)
+    return None
+
+
+def exit_reason(code: int | None) -> str:
+    """Describe an exit code as `end` returns it: ``exit code 1`` or ``SIGKILL``."""
+    if code is None:
+        return "hangs in the kernel"
+    return f"exit code {code}" if code >= 0 else _SIGNALS.get(-code, f"signal {-code}")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a child, in which it finds this package."""
+    environment = os.environ | _ONE_THREAD
+    package = str(Path(__file__).resolve().parents[2])
+    if package != sysconfig.get_path("purelib"):
+        path = filter(None, (os.environ.get("PYTHONPATH"), package))
+        environment["PYTHONPATH"] = os.pathsep.join(path)
+    return environment

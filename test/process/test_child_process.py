@@ -1,0 +1,109 @@
+"""Start and end of child processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.process.child_process import end, exit_reason, python_command, start
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT_S = 60.0
+MODULE = """
+import os, signal, sys, time
+from pathlib import Path
+
+def main(arguments):
+    if arguments[0] == "wait":
+        Path(arguments[1]).touch()
+        time.sleep(600)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    import mujoco_ros
+    print(arguments, os.nice(0), os.sched_getscheduler(0), signal.SIGINT in blocked,
+          os.environ["OMP_NUM_THREADS"], os.getcwd() in sys.path, file=sys.stderr)
+    return 7
+"""
+PARENT = """
+import sys, time
+from mujoco_ros.process.child_process import python_command, start
+print(start(python_command("child_module", "wait", sys.argv[1])).pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "child_module.py").write_text(MODULE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.usefixtures("module")
+def test_a_child_runs_main_of_a_module_with_low_priority_and_without_ctrl_c():
+    child = start(python_command("child_module", "a", "b"), stderr=subprocess.PIPE)
+    assert child.stderr is not None
+    assert child.wait(TIMEOUT_S) == 7
+    expected = f"['a', 'b'] {os.nice(0) + 5} {os.SCHED_OTHER} True 1 False\n"
+    assert child.stderr.read().decode() == expected
+    child.stderr.close()
+
+
+def test_the_mask_of_the_parent_stays_the_same():
+    end(start(["/bin/true"]), TIMEOUT_S)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.usefixtures("module")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_child_that_hangs_ends_with_its_parent(tmp_path: Path, number: signal.Signals):
+    mark = tmp_path / "mark"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, "-c", PARENT, str(mark)]
+    parent = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    until(mark.exists)
+    os.kill(child, signal.SIGSTOP)
+    parent.send_signal(number)
+    parent.wait(TIMEOUT_S)
+    parent.stdout.close()
+    until(lambda: not Path(f"/proc/{child}").exists() or _is_zombie(child))
+
+
+@pytest.mark.usefixtures("module")
+def test_a_child_whose_parent_has_ended_already_does_not_start():
+    command = python_command("child_module", "a")
+    command[command.index(str(os.getpid()))] = str(2**22 + 1)
+    assert start(command).wait(TIMEOUT_S) == 0
+
+
+def test_a_process_that_ignores_the_request_to_end_is_killed_after_the_timeout():
+    process = start(["/bin/sh", "-c", "exec sleep 600"])
+    assert end(process, 0.05) == -signal.SIGKILL
+    assert end(process) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [(3, "exit code 3"), (-9, "SIGKILL"), (-63, "signal 63"), (None, "hangs in the kernel")],
+)
+def test_an_exit_code_is_described_by_the_name_of_the_signal(code: int | None, reason: str):
+    assert exit_reason(code) == reason
+
+
+def _is_zombie(pid: int) -> bool:
+    """Return whether a process has ended and nothing in this container collects it."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
