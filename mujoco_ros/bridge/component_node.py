@@ -10,7 +10,7 @@ from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
-from mujoco_ros.bridge.log_handler import RosLogHandler
+from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters
@@ -60,9 +60,7 @@ class ComponentNode(Node):
             super().__init__(name, parameter_overrides=given)
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
-        package_log = logging.getLogger("mujoco_ros")
-        package_log.addHandler(RosLogHandler(self.get_logger()))
-        package_log.setLevel(logging.INFO)
+        forward_log(self.get_logger())
         self.failure: BaseException | None = None
         self.leaving = False
         self.components: list[Component] = []

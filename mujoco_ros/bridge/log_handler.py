@@ -1,4 +1,4 @@
-"""Python's logging, as the layers below ROS use it, into ROS' log."""
+"""Forwards Python's logging, which the layers below ROS use, to the log of a node."""
 
 import logging
 
@@ -6,7 +6,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 
 class RosLogHandler(logging.Handler):
-    """Hands log records on to a ROS logger."""
+    """Forwards log records to a ROS logger."""
 
     def __init__(self, logger: RcutilsLogger) -> None:
         """Create a handler that writes to `logger`."""
@@ -25,3 +25,10 @@ class RosLogHandler(logging.Handler):
             self._logger.info(text)
         else:
             self._logger.debug(text)
+
+
+def forward_log(logger: RcutilsLogger) -> None:
+    """Forward the log of this package to the logger of a node."""
+    package_log = logging.getLogger("mujoco_ros")
+    package_log.addHandler(RosLogHandler(logger))
+    package_log.setLevel(logging.INFO)

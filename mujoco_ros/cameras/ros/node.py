@@ -1,7 +1,6 @@
 """The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.log_handler import RosLogHandler
+from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
@@ -48,9 +47,7 @@ class CameraNode(Node, ParameterListener):
         """
         state.beat(_OPENING_S)
         super().__init__(NAME)
-        package_log = logging.getLogger("mujoco_ros")
-        package_log.addHandler(RosLogHandler(self.get_logger()))
-        package_log.setLevel(logging.INFO)
+        forward_log(self.get_logger())
         self._state, self._seed = state, seed
         endpoints = Endpoints(self, POLL_S)
         self._pool = PublisherPool(endpoints)

@@ -1,6 +1,5 @@
 """A controller on a node of its own, which uses only the topics of a robot."""
 
-import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
-from mujoco_ros.bridge.log_handler import RosLogHandler
+from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
@@ -82,9 +81,7 @@ class ControllerNode(Node):
             super().__init__(controller_name(controller))
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
-        package_log = logging.getLogger("mujoco_ros")
-        package_log.addHandler(RosLogHandler(self.get_logger()))
-        package_log.setLevel(logging.INFO)
+        forward_log(self.get_logger())
         endpoints, parameters, caller = Endpoints(self), Parameters(self), ServiceCaller(self)
         values = parameters.declare(CONTROLLER_NODE_PARAMETERS)
         loaded = load(controller, seed=values["seed"], rate=values["rate"] or None)
