@@ -9,10 +9,17 @@ ROOT = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
 NAME = MANIFEST.findtext("name", "")
 SHARED_FOLDERS = ("config", "launch", "urdf_mjcf")
+PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "scipy", "toppra>=0.6.10"]
+# The shipped evaluations are of controllers that plan.
+EXTRAS = {
+    "viewer": ["websockets"],
+    "planning": PLANNING,
+    "evaluation": ["matplotlib", *PLANNING],
+}
 
 
 def shared_files() -> list[tuple[str, list[str]]]:
-    """Return what goes to share/mujoco_ros, folder by folder as in the source tree."""
+    """Return the files of share/mujoco_ros by folder, as in the source tree."""
     entries = [(f"share/{NAME}", ["package.xml"])]
     for top in SHARED_FOLDERS:
         for folder in sorted(p for p in [ROOT / top, *(ROOT / top).rglob("*")] if p.is_dir()):
@@ -42,11 +49,14 @@ if __name__ == "__main__":
         ],
         python_requires=">=3.11",
         install_requires=[
-            *("lxml", "lz4", "matplotlib", "mcap>=1.6", "mink>=1.3", "mujoco>=4.0", "numpy"),
-            *("ompl>=2.0", "PyYAML", "pycollada", "qpsolvers", "regex", "scipy", "toppra>=0.6.10"),
-            *("trimesh", "websockets", "zstandard"),
+            *("lxml", "lz4", "mcap>=1.6", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "regex"),
+            *("trimesh", "zstandard"),
         ],
-        extras_require={"test": ["pytest"]},
+        extras_require={
+            **EXTRAS,
+            "all": sorted({requirement for extra in EXTRAS.values() for requirement in extra}),
+            "test": ["pytest"],
+        },
         zip_safe=True,
         entry_points={
             "console_scripts": [

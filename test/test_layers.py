@@ -12,7 +12,7 @@ _SIMULATION = {"rendering", "sim", "control", "model"}
 _INTERFACE = {"controllers.interface", "control", "model.errors", "model.strict"}
 _CONTROLLERS = {
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
-    *("control", "model"),
+    *("control", "model", "extras"),
 }
 _RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
 _BRIDGE = {"bridge", "process", *_RUNTIME}
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "model": {"model"},
     "control": {"control", "model.errors", "model.strict"},
     "process": {"process"},
+    "extras": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},
     "rendering": {"rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
@@ -31,7 +32,7 @@ MAY_IMPORT = {
     },
     "controllers.interface": _INTERFACE,
     "controllers.fsm": {"controllers.fsm", *_INTERFACE},
-    "controllers.planning": {"controllers.planning", "process", "control", "model"},
+    "controllers.planning": {"controllers.planning", "process", "control", "model", "extras"},
     "controllers.library": _CONTROLLERS,
     "controllers.runtime": _RUNTIME,
     "controllers.evaluation": {"controllers.evaluation", *_RUNTIME},
@@ -44,6 +45,7 @@ MAY_IMPORT = {
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {
         *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),
+        "extras",
         *_LEAVES,
         *_BRIDGE,
     },

@@ -11,6 +11,7 @@ import setuptools
 from catkin_pkg.package import parse_package
 
 import mujoco_ros
+from mujoco_ros.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -37,22 +38,10 @@ ROSDEP_KEYS = {
 }
 WITHOUT_KEY = {"mink", "ompl", "qpsolvers", "toppra"}
 """Modules that rosdep cannot install."""
-# What pip calls those of them that every user of the package needs.
-DISTRIBUTIONS = {
-    "lz4": "lz4",
-    "matplotlib": "matplotlib",
-    "mcap": "mcap",
-    "mink": "mink",
-    "mujoco": "mujoco",
-    "numpy": "numpy",
-    "ompl": "ompl",
-    "qpsolvers": "qpsolvers",
-    "scipy": "scipy",
-    "toppra": "toppra",
-    "trimesh": "trimesh",
-    "yaml": "PyYAML",
-    "zstandard": "zstandard",
-}
+FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros"}
+"""Modules of a ROS distribution, beside those of messages."""
+DISTRIBUTIONS = {"yaml": "PyYAML"}
+"""Names of modules at pip, where they differ."""
 
 
 def imports_of(folder: str) -> dict[str, Path]:
@@ -141,8 +130,32 @@ def test_package_xml_lists_everything_that_a_launch_file_starts(dependencies, fi
 
 def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
     required = {r.split(">")[0] for r in setup_arguments["install_requires"]}
-    imported = imports_of("mujoco_ros")
-    assert {DISTRIBUTIONS[m] for m in imported if m in DISTRIBUTIONS} <= required
+    optional = {module for modules in EXTRAS.values() for module in modules}
+    imported = {
+        module
+        for module in imports_of("mujoco_ros")
+        if module not in FROM_ROS and not module.endswith(("_interfaces", "_msgs", "_srvs"))
+    }
+    assert optional <= imported
+    assert {DISTRIBUTIONS.get(module, module) for module in imported - optional} <= required
+    assert not optional & required
+
+
+def test_every_optional_part_is_an_extra_and_all_is_all_of_them(setup_arguments):
+    extras = {
+        name: {requirement.split(">")[0] for requirement in requirements}
+        for name, requirements in setup_arguments["extras_require"].items()
+    }
+    assert extras.keys() == {*EXTRAS, "all", "test"}
+    for name, modules in EXTRAS.items():
+        assert set(modules) <= extras[name] <= extras["all"]
+    assert extras["all"] == {module for modules in EXTRAS.values() for module in modules}
+
+
+def test_make_setup_installs_every_optional_part():
+    locked = (ROOT / "requirements" / "jazzy.txt").read_text()
+    names = {line.split("==")[0] for line in locked.splitlines()}
+    assert {module for modules in EXTRAS.values() for module in modules} <= names
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)

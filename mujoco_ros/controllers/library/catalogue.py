@@ -13,11 +13,14 @@ from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
+from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
 
 GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
+_PLANNING = ("pick_place", "stand")
+"""Shipped controllers that need the extra for planning."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")
 
@@ -77,15 +80,23 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     """
     found = {cls.__name__: cls for cls in basic_states.STATES}
     ordered = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
+    missing: MissingExtraError | None = None
     for source in (*map(_shipped, ordered), _installed(required)):
         if found.keys() >= set(required):
-            break
-        for name, cls in source:
-            found.setdefault(name, cls)
+            return found
+        try:
+            for name, cls in source:
+                found.setdefault(name, cls)
+        except MissingExtraError as error:
+            missing = missing or error
+    if missing is not None and not found.keys() >= set(required):
+        raise missing
     return found
 
 
 def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
+    if controller in _PLANNING:
+        require("planning", f"controller '{controller}'")
     module = import_module(f"{__package__}.{controller}.states")
     for cls in module.STATES:
         yield cls.__name__, cls

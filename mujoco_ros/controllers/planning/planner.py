@@ -6,6 +6,7 @@ from typing import Protocol
 from mujoco_ros.controllers.planning.errors import PlannerDiedError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
+from mujoco_ros.extras import require
 from mujoco_ros.process.worker_process import WorkerProcess
 
 _PROCESS = "mujoco_ros.controllers.planning.planning_worker"
@@ -26,7 +27,8 @@ class InlinePlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
-        # With SciPy, OMPL and mink: a second of processor time; few processes plan.
+        require("planning", "motion planning")
+        # Imports SciPy, OMPL and mink in a second of processor time; few processes need them.
         from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 
         self._make = MotionPlanner(chain).plan
@@ -53,6 +55,7 @@ class ProcessPlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
+        require("planning", "motion planning")
         self._worker = WorkerProcess(_PROCESS, lambda: chain, PlannerDiedError)
         self._worker.start()
 

@@ -1,0 +1,33 @@
+"""Optional parts of the package, which the extras of setup.py install."""
+
+from importlib.util import find_spec
+
+from mujoco_ros.model.errors import UserInputError
+
+EXTRAS = {
+    "viewer": ("websockets",),
+    "planning": ("mink", "ompl", "qpsolvers", "scipy", "toppra"),
+    "evaluation": ("matplotlib",),
+}
+"""The Python modules of each optional part, which no other part imports."""
+
+
+class MissingExtraError(UserInputError):
+    """An optional part is not installed."""
+
+
+def require(extra: str, feature: str) -> None:
+    """Check that an optional part is installed, without an import of it.
+
+    Args:
+        extra: One of `EXTRAS`.
+        feature: What needs it, for the error message.
+
+    Raises:
+        MissingExtraError: A module is missing.
+    """
+    missing = [module for module in EXTRAS[extra] if find_spec(module) is None]
+    if missing:
+        raise MissingExtraError(
+            f"{feature} needs {', '.join(missing)}; run: pip install 'mujoco_ros[{extra}]'"
+        )
