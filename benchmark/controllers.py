@@ -6,7 +6,7 @@ from os import sched_getaffinity
 
 from benchmark.plan import Plan
 from benchmark.report import Row, figure
-from mujoco_ros.cli.progress import run
+from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import LAB, SPEED, TABLE, Bound
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
@@ -22,7 +22,7 @@ def controllers(plan: Plan) -> list[Row]:
     rows = []
     for name, asked in _ASKED.items():
         seeds = range(_SEED, _SEED + counts[name])
-        done, whole = run(trial("pick_place", name), seeds, len(sched_getaffinity(0)))
+        done, whole = run_episodes(trial("pick_place", name), seeds, len(sched_getaffinity(0)))
         if not whole:
             raise KeyboardInterrupt
         told = [it if name == "lab" else replace(it, lab="") for it in (*LAB, SPEED)]

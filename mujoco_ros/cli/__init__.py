@@ -1,1 +1,1 @@
-"""Command lines."""
+"""Executables: the command lines of the package."""

@@ -1,4 +1,4 @@
-"""Run the camera process, which the simulator starts."""
+"""Camera process of a simulator."""
 
 import argparse
 import os
@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cameras.ros.node import CameraNode
-from mujoco_ros.cli.node_process import run, split_arguments
+from mujoco_ros.cli.command_line import parse
+from mujoco_ros.cli.node_process import run
 from mujoco_ros.rendering.gl import CHOICES
 from mujoco_ros.sim.shared_memory.reader import SharedState
 
 
-def main(args: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Publish until the simulation ends; return the exit code."""
-    own, ros = split_arguments(sys.argv[1:] if args is None else args)
-    options = _parser().parse_args(own)
+    options, ros = parse(_parser(), arguments)
     configure_fast_dds(os.environ)
     return run(
         lambda: CameraNode(SharedState(options.state), options.rendering, options.seed),
         ros,
-        turn=CameraNode.turn,
+        work=CameraNode.turn,
     )
 
 
@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="cameras",
         description=(
             "Publish the cameras and lidars of a running simulation. The simulator starts this "
-            "process itself, see its parameters 'cameras' and 'rendering'."
+            "process; see its parameters 'cameras' and 'rendering'."
         ),
         allow_abbrev=False,
     )

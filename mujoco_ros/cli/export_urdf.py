@@ -8,12 +8,13 @@ from pathlib import Path
 
 import mujoco
 
+from mujoco_ros.cli.command_line import add_output, report_errors, write_output
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 
 _EPILOG = """\
-The robots of this package are regenerated, from the top of the source tree, by
+The URDFs of this package are regenerated, from the top of the source tree, by
   for robot in humanoid quadruped arm; do
     python -m mujoco_ros.cli.export_urdf urdf_mjcf/$robot/$robot.xml \\
       -o urdf_mjcf/$robot/$robot.urdf --mesh-uri package://mujoco_ros/urdf_mjcf/$robot/meshes
@@ -21,27 +22,24 @@ The robots of this package are regenerated, from the top of the source tree, by
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the URDF; return the exit code."""
     logging.basicConfig(format="%(message)s")
-    args = _parser().parse_args(argv)
-    try:
-        model = _load(args.model)
-        urdf = export_urdf(
-            model,
-            root=args.root,
-            name=args.name or _model_name(model) or args.model.stem,
-            mesh_uri=Path.as_uri if args.mesh_uri is None else _below(args.mesh_uri),
-            mesh_cache=MeshCache(args.mesh_folder.resolve()) if args.mesh_folder else None,
-            frames=args.frame,
-        )
-        if args.output is None:
-            sys.stdout.write(urdf)
-        else:
-            args.output.write_text(urdf, encoding="utf-8")
-    except (UserInputError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    options = _parser().parse_args(arguments)
+    return report_errors(lambda: _export(options))
+
+
+def _export(options: argparse.Namespace) -> int:
+    model = _load(options.model)
+    urdf = export_urdf(
+        model,
+        root=options.root,
+        name=options.name or _model_name(model) or options.model.stem,
+        mesh_uri=Path.as_uri if options.mesh_uri is None else _in_folder(options.mesh_uri),
+        mesh_cache=MeshCache(options.mesh_folder.resolve()) if options.mesh_folder else None,
+        frames=options.frame,
+    )
+    write_output(urdf, options.output)
     return 0
 
 
@@ -53,29 +51,27 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: standard output"
-    )
+    add_output(parser)
     parser.add_argument(
         "--mesh-uri",
         metavar="URI",
-        help="folder of the meshes as written into the URDF; default: file:// and where they lie",
+        help="folder of the meshes in the URDF; default: file:// and their actual path",
     )
     parser.add_argument(
         "--mesh-folder",
         type=Path,
         metavar="FOLDER",
-        help="where to write meshes of what URDF has no shape for (ellipsoids, height fields, "
-        "meshes that are in no file); default: that is left out",
+        help="folder for meshes of shapes that URDF lacks (ellipsoids, height fields, meshes "
+        "without a file); default: these shapes are left out",
     )
-    parser.add_argument("--name", help="the robot's name; default: the model's")
-    parser.add_argument("--root", metavar="BODY", help="export only this body and what hangs on it")
+    parser.add_argument("--name", help="name of the robot; default: that of the model")
+    parser.add_argument("--root", metavar="BODY", help="export only this body and its descendants")
     parser.add_argument(
         "--frame",
         action="append",
         default=[],
         metavar="SITE",
-        help="write this site as a link too, as those with sensors are; may be repeated",
+        help="export this site as a link, like sites with sensors; may be repeated",
     )
     return parser
 
@@ -95,8 +91,8 @@ def _model_name(model: mujoco.MjModel) -> str:
     return str(model.names[: model.names.index(b"\0")].decode())
 
 
-def _below(folder: str) -> Callable[[Path], str]:
-    """Return what writes meshes as files in `folder`; two files of one name are an error."""
+def _in_folder(folder: str) -> Callable[[Path], str]:
+    """Return the function from a mesh file to its URI in a folder, where names must be unique."""
     written: dict[str, Path] = {}
 
     def uri(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Record topics into a bag: ``ros2 run mujoco_ros record`` or ``record`` without ROS's tools."""
+"""Recorder of topics: ``ros2 run mujoco_ros record`` or ``record``."""
 
 import argparse
 import logging
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-import rclpy
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.bridge.distribution import ros_distribution
+from mujoco_ros.cli.command_line import fail, parse
+from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
@@ -24,73 +24,66 @@ from mujoco_ros.recording.ros.sim_clock import SimClock
 from mujoco_ros.recording.selection import Selection, absolute
 
 _TAKE_S = 0.05
-_LOOK_S = 0.2
+_DISCOVERY_S = 0.2
 _FLUSH_S = 0.5
-"""A sudden end loses at most what came within this and one _TAKE_S."""
+"""A sudden end loses at most the messages of this time and one _TAKE_S."""
 _EPILOG = """\
-Without --topics and --regex, everything is recorded that ROS does not hide. The bag is an MCAP bag
-as of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` leaves those of all
-cameras out, of robots in a namespace `-x '.*/camera/.*'`. Ctrl-C ends the recording. If it ends
-without warning, what is older than a second is in the bag; `record --repair FOLDER` indexes it.
+Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
+of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` excludes all cameras, and
+`-x '.*/camera/.*'` also those of robots in a namespace. Ctrl-C ends the recording. After a sudden
+end, all messages older than a second are in the bag; `record --repair FOLDER` indexes it.
 """
 
 _LOG = logging.getLogger("mujoco_ros.record")
 
 
-def main(args: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Record until a signal; return the exit code."""
-    given = list(sys.argv[1:] if args is None else args)
-    ros = given.index("--ros-args") if "--ros-args" in given else len(given)
-    options = _parser().parse_args(given[:ros])
+    options, ros_arguments = parse(_parser(), arguments)
     logging.basicConfig(format="record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     try:
         if options.repair is not None:
             return _repair(options.repair)
-        return _record(options, given[ros:])
+        return _record(options, ros_arguments)
     except UserInputError as error:
-        return _fail(str(error))
+        return fail(str(error))
 
 
-def _record(options: argparse.Namespace, ros_arguments: list[str]) -> int:
+def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
     signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: signals.append(number))
-    try:
-        rclpy.init(args=ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # rclpy has no narrower type for wrong --ros-args
-        return _fail(f"ROS 2 does not start: {type(error).__name__}: {error}")
-    try:
-        bag = Bag(
-            options.output,
-            ros_distribution(),
-            compression=options.compression,
-            limits=BagLimits(size=options.max_bag_size, duration=options.max_bag_duration),
+    handle_signals(signals.append, signal.SIGHUP)
+    with ros(ros_arguments):
+        try:
+            bag = Bag(
+                options.output,
+                ros_distribution(),
+                compression=options.compression,
+                limits=BagLimits(size=options.max_bag_size, duration=options.max_bag_duration),
+            )
+        except FileExistsError:
+            return fail(f"'{options.output}' exists; name a new folder")
+        except OSError as error:
+            return fail(f"'{options.output}' cannot be written: {error.strerror}")
+        node = Node(
+            "record", start_parameter_services=False, enable_rosout=False, use_global_arguments=True
         )
-    except FileExistsError:
-        return _fail(f"'{options.output}' exists; name a folder to be created")
-    except OSError as error:
-        return _fail(f"'{options.output}' cannot be written: {error.strerror}")
-    node = Node(
-        "record", start_parameter_services=False, enable_rosout=False, use_global_arguments=True
-    )
-    session = _Session(bag, node, options)
-    try:
-        session.run(signals)
-    except OSError as error:
-        bag.abandon()
-        return _fail(
-            f"'{options.output}' cannot be written: {error.strerror}; what was recorded before "
-            f"stays; 'record --repair {options.output}' indexes it"
-        )
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+        session = _Session(bag, node, options)
+        try:
+            session.run(signals)
+        except OSError as error:
+            bag.abandon()
+            return fail(
+                f"'{options.output}' cannot be written: {error.strerror}; the messages recorded "
+                f"before are kept; 'record --repair {options.output}' indexes them"
+            )
+        finally:
+            node.destroy_node()
     return 0
 
 
 class _Session:
-    """One recording, and what the terminal shows of it."""
+    """A recording, with its progress in the terminal."""
 
     def __init__(self, bag: Bag, node: Node, options: argparse.Namespace) -> None:
         self._bag = bag
@@ -103,32 +96,32 @@ class _Session:
         )
         self._recorder = Recorder(node, bag, selection, self._clock)
         self._began = time.monotonic()
-        self._shows = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty()
 
     def run(self, signals: list[int]) -> None:
-        """Record until there is a signal."""
+        """Record until a signal arrives."""
         if self._clock is not None:
             _LOG.info("waiting for /clock")
             while not signals and not self._clock.running:
                 time.sleep(_TAKE_S)
                 self._clock.take()
         _LOG.info("recording into '%s' until Ctrl-C", self._bag.folder)
-        look_at = flush_at = time.monotonic()
+        discover_at = flush_at = time.monotonic()
         while not signals:
             now = time.monotonic()
-            if now >= look_at:
+            if now >= discover_at:
                 self._recorder.look()
-                look_at = now + _LOOK_S
+                discover_at = now + _DISCOVERY_S
             self._recorder.take()
             if now >= flush_at:
                 self._bag.flush()
                 flush_at = now + _FLUSH_S
-                if self._shows:
+                if self._terminal:
                     sys.stderr.write(f"\r{self._progress()}\x1b[K")
             time.sleep(_TAKE_S)
         self._recorder.close()
         self._bag.finish()
-        sys.stderr.write("\n" * self._shows)
+        sys.stderr.write("\n" * self._terminal)
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
 
     def _progress(self) -> str:
@@ -143,7 +136,7 @@ def _repair(folder: Path) -> int:
     try:
         repaired = repair(folder)
     except OSError as error:
-        return _fail(f"'{folder}' cannot be repaired: {error.strerror}")
+        return fail(f"'{folder}' cannot be repaired: {error.strerror}")
     _LOG.info(
         "'%s': %d messages in %.1f s indexed, %d bytes of unfinished records cut off",
         folder,
@@ -152,11 +145,6 @@ def _repair(folder: Path) -> int:
         repaired.discarded,
     )
     return 0
-
-
-def _fail(message: str) -> int:
-    sys.stderr.write(f"record: error: {message}\n")
-    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -175,9 +163,9 @@ def _parser() -> argparse.ArgumentParser:
         default=Path(datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")),
         help="folder to create; default: named after the date and time",
     )
-    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="what to record")
+    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="topics to record")
     parser.add_argument(
-        "-e", "--regex", type=_pattern, help="record the topics this matches as a whole"
+        "-e", "--regex", type=_pattern, help="record the topics whose whole name matches"
     )
     parser.add_argument(
         "-x",
@@ -185,13 +173,13 @@ def _parser() -> argparse.ArgumentParser:
         "--exclude",
         type=_pattern,
         metavar="REGEX",
-        help="leave out the topics this matches as a whole",
+        help="exclude the topics whose whole name matches",
     )
     parser.add_argument(
-        "--include-hidden-topics", action="store_true", help="record those of actions as well"
+        "--include-hidden-topics", action="store_true", help="record the topics of actions as well"
     )
     parser.add_argument(
-        "--use-sim-time", action="store_true", help="give messages the time of /clock"
+        "--use-sim-time", action="store_true", help="stamp messages with the time of /clock"
     )
     parser.add_argument(
         "--compression", choices=list(COMPRESSIONS), default="none", help="default: %(default)s"
@@ -202,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_positive,
         default=0,
         metavar="BYTES",
-        help="go on in another file from this size on",
+        help="begin another file at this size",
     )
     parser.add_argument(
         "-d",
@@ -210,10 +198,10 @@ def _parser() -> argparse.ArgumentParser:
         type=_positive,
         default=0,
         metavar="SECONDS",
-        help="go on in another file after this time",
+        help="begin another file after this time",
     )
     parser.add_argument(
-        "--repair", type=Path, metavar="FOLDER", help="index a bag whose recording ended suddenly"
+        "--repair", type=Path, metavar="FOLDER", help="index a bag after a sudden end"
     )
     return parser
 
@@ -222,12 +210,14 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from error
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a regular expression: {error}"
+        ) from error
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
     return int(text)
 
 

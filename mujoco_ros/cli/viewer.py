@@ -1,29 +1,38 @@
-"""Show a running simulation: the simulator starts this process, see its parameter ``viewer``."""
+"""Viewer process of a simulator."""
 
 import argparse
 import signal
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.node_process import fail, split_arguments
+from mujoco_ros.cli.command_line import fail, parse
+from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
-from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.main_loop import serve_page, show_window
-from mujoco_ros.viewer.native import NoDisplayError
-from mujoco_ros.viewer.ros.node import ViewerNode
 
 
-def main(args: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Show the simulation until it ends or the window is closed; return the exit code."""
-    own, ros = split_arguments(sys.argv[1:] if args is None else args)
-    options = _parser().parse_args(own)
+    options, ros = parse(_parser(), arguments)
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     try:
-        state = SharedState(options.state)
-        viewer = ViewerNode(options.simulator, ros, now=lambda: state.time)
+        require("viewer", "the viewer")
+        return _show(options, ros)
+    except MissingExtraError as error:
+        return fail(str(error), CANNOT_RUN_HERE)
     except UserInputError as error:
         return fail(str(error))
+
+
+def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
+    # Imported only where the optional modules are installed.
+    from mujoco_ros.sim.shared_memory.reader import SharedState
+    from mujoco_ros.viewer.main_loop import serve_page, show_window
+    from mujoco_ros.viewer.native import NoDisplayError
+    from mujoco_ros.viewer.ros.node import ViewerNode
+
+    state = SharedState(options.state)
+    viewer = ViewerNode(options.simulator, ros, now=lambda: state.time)
     viewer.start()
     try:
         if options.mode == "web":
@@ -32,10 +41,7 @@ def main(args: Sequence[str] | None = None) -> int:
         else:
             show_window(state, viewer.clients)
     except NoDisplayError as error:
-        fail(str(error))
-        return CANNOT_RUN_HERE
-    except UserInputError as error:
-        return fail(str(error))
+        return fail(str(error), CANNOT_RUN_HERE)
     finally:
         state.close()
         viewer.close()
@@ -45,14 +51,17 @@ def main(args: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="viewer",
-        description="Show a running simulation. The simulator starts this by itself.",
+        description=(
+            "Show a running simulation. The simulator starts this process; see its parameter "
+            "'viewer'."
+        ),
         allow_abbrev=False,
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
     parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
     parser.add_argument("--mode", choices=["web", "native"], default="web")
-    parser.add_argument("--host", default="127.0.0.1", help="where the page is served")
-    parser.add_argument("--port", type=int, default=8080, help="or the next one that is free")
+    parser.add_argument("--host", default="127.0.0.1", help="address of the page")
+    parser.add_argument("--port", type=int, default=8080, help="port, or the next free one")
     return parser
 
 

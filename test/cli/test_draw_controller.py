@@ -1,9 +1,11 @@
+"""The executable `draw_controller`."""
+
 from mujoco_ros.cli.draw_controller import main
 
 TABLE = "{rate: 100, initial: A, states: {A: {class: Hold, outcome: ok}}}"
 
 
-def test_a_picture_goes_to_a_file_or_to_the_standard_output(tmp_path, capsys):
+def test_a_diagram_goes_to_a_file_or_to_the_standard_output(tmp_path, capsys):
     table, picture = tmp_path / "still.yaml", tmp_path / "still.svg"
     table.write_text(TABLE)
     assert main([str(table), "-o", str(picture)]) == 0
@@ -12,12 +14,11 @@ def test_a_picture_goes_to_a_file_or_to_the_standard_output(tmp_path, capsys):
     assert picture.read_text().startswith("<svg")
 
 
-def test_what_cannot_be_drawn_is_an_error_in_one_line(tmp_path, capsys):
+def test_a_diagram_that_cannot_be_drawn_is_an_error_in_one_line(tmp_path, capsys):
     assert main(["nothing_of_the_kind"]) == 1
-    assert (
-        "error: controller 'nothing_of_the_kind' not found; there are: " in capsys.readouterr().err
-    )
+    message = "mujoco_ros: error: controller 'nothing_of_the_kind' not found; there are: "
+    assert capsys.readouterr().err.startswith(message)
     table = tmp_path / "still.yaml"
     table.write_text(TABLE)
     assert main([str(table), "-o", str(tmp_path / "none" / "x.svg")]) == 1
-    assert "error: " in capsys.readouterr().err
+    assert "mujoco_ros: error: " in capsys.readouterr().err

@@ -166,9 +166,9 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--regex", "("], "'(' is no regular expression"),
-        (["--max-bag-size", "0"], "'0' is no whole number above 0"),
-        (["--max-bag-duration", "soon"], "'soon' is no whole number above 0"),
+        (["--regex", "("], "'(' is not a regular expression"),
+        (["--max-bag-size", "0"], "'0' is not a positive integer"),
+        (["--max-bag-duration", "soon"], "'soon' is not a positive integer"),
         (["--compression", "zip"], "invalid choice: 'zip'"),
         (["--topic", "x"], "unrecognized arguments"),
     ],
@@ -182,7 +182,7 @@ def test_a_wrong_argument_is_told(capsys, arguments, message):
 def test_an_existing_folder_is_refused(start, tmp_path):
     recorder = record(start, tmp_path)
     assert recorder.wait(PATIENCE_S) == 1
-    assert "exists; name a folder to be created" in (tmp_path / "log0").read_text()
+    assert "exists; name a new folder" in (tmp_path / "log0").read_text()
 
 
 def test_a_folder_that_is_no_bag_cannot_be_repaired(capsys, tmp_path):

@@ -122,26 +122,28 @@ def test_the_command_writes_its_tables_and_reports_wrong_arguments(tmp_path, cap
     assert re.search(r"^episode 7\n  outcome +no_object\n  reason +\S", printed)
     assert re.search(r"^  start, x \[mm\] +350$", printed, re.M)
     assert re.search(r"^  cycle \[s\] +\d", printed, re.M)
-    assert main([*arguments, "--set", "IDLE=3"]) == 2
+    assert main([*arguments, "--set", "IDLE=3"]) == 1
     assert "expected STATE.NAME=VALUE" in capsys.readouterr().err
-    assert main(["pick_plaice"]) == 2
+    assert main(["pick_plaice"]) == 1
     assert "did you mean 'pick_place'?" in capsys.readouterr().err
-    assert main(["pick_place", "--random", "lob"]) == 2
+    assert main(["pick_place", "--random", "lob"]) == 1
     assert "did you mean 'lab'?" in capsys.readouterr().err
-    assert main(["stand", "--check"]) == 2
+    assert main(["stand", "--check"]) == 1
     assert "--check is for pick_place" in capsys.readouterr().err
 
 
 def test_an_invalid_command_ends_before_the_first_episode(tmp_path, capsys, monkeypatch):
     begun = []
-    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *arguments: begun.append(arguments))
+    monkeypatch.setattr(
+        "mujoco_ros.cli.evaluate.run_episodes", lambda *arguments: begun.append(arguments)
+    )
     (tmp_path / "file").touch()
-    assert main(["pick_place", "--output", str(tmp_path / "file" / "folder")]) == 2
+    assert main(["pick_place", "--output", str(tmp_path / "file" / "folder")]) == 1
     assert "Not a directory" in capsys.readouterr().err
-    assert main(["pick_place", "--set", "IDLE.goal=[1", "--output", str(tmp_path)]) == 2
+    assert main(["pick_place", "--set", "IDLE.goal=[1", "--output", str(tmp_path)]) == 1
     assert "--set IDLE.goal: not valid YAML" in capsys.readouterr().err
     assert not begun
-    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *_arguments: ([], False))
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run_episodes", lambda *_arguments: ([], False))
     (tmp_path / "report.md").write_text("what was found before")
     assert main(["pick_place", "--output", str(tmp_path)]) == 130
     assert "interrupted before any episode was done" in capsys.readouterr().err

@@ -532,6 +532,6 @@ def test_the_command_writes_to_standard_output_by_default(capsys):
 def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_1(capsys, arguments, message):
     assert main(arguments) == 1
     complaint = capsys.readouterr().err
-    assert complaint.startswith("error: ")
+    assert complaint.startswith("mujoco_ros: error: ")
     assert complaint.count("\n") == 1
     assert message in complaint

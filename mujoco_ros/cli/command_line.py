@@ -1,0 +1,60 @@
+"""What all executables share: exit codes, error messages, arguments; needs no ROS."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mujoco_ros.model.errors import UserInputError
+
+FAILED = 1
+"""Exit code of an error. argparse ends with 2 if the command line itself is wrong."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C before the result was complete."""
+
+
+def fail(message: str, code: int = FAILED) -> int:
+    """Write an error message; return the exit code."""
+    sys.stderr.write(f"mujoco_ros: error: {message}\n")
+    return code
+
+
+def report_errors(command: Callable[[], int]) -> int:
+    """Run a command on files, and report its errors; return the exit code."""
+    try:
+        return command()
+    except (UserInputError, OSError) as error:
+        return fail(str(error))
+
+
+def parse(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None
+) -> tuple[argparse.Namespace, list[str]]:
+    """Return the options and the arguments for ROS, from ``--ros-args`` on.
+
+    Args:
+        parser: The parser of the options.
+        arguments: The command line; None is that of this process.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    ros = given.index("--ros-args") if "--ros-args" in given else len(given)
+    return parser.parse_args(given[:ros]), given[ros:]
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add the option of `write_output`."""
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="default: standard output"
+    )
+
+
+def write_output(text: str, path: Path | None) -> None:
+    """Write text to a file, or to the standard output.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    if path is None:
+        sys.stdout.write(text)
+    else:
+        path.write_text(text, encoding="utf-8")

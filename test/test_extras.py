@@ -1,0 +1,152 @@
+"""The package without its optional parts, in an environment that lacks their modules."""
+
+import os
+import signal
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.extras import EXTRAS, MissingExtraError, require
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
+
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Image, JointState
+from simulators import Starter
+
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+
+try:
+    open_context().close()
+except RenderingError:
+    CAN_RENDER = False
+else:
+    CAN_RENDER = True
+
+ROOT = Path(__file__).resolve().parents[1]
+EXECUTABLES = [
+    *("cameras", "controller", "draw_controller", "evaluate"),
+    *("export_urdf", "record", "replay", "sim", "viewer"),
+]
+MISSING = {module for modules in EXTRAS.values() for module in modules}
+PREFIX = "mujoco_ros: error: "
+COLLADA = """
+from pathlib import Path
+from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
+assert len(read_mesh(Path("test/model/urdf/data/two_boxes.dae")).faces)
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with links to all of this one but the optional modules."""
+    if sys.prefix == sys.base_prefix:
+        pytest.skip("this Python is not in a virtual environment; `make setup` makes one")
+    here, there = Path(sys.prefix), tmp_path_factory.mktemp("environment")
+    packages = Path(*Path(os.__file__).parent.parts[-2:]) / "site-packages"
+    (there / packages).mkdir(parents=True)
+    distributions = packages_distributions()
+    files = {f"{name.replace('-', '_')}-" for module in MISSING for name in distributions[module]}
+    for folder in (Path("."), Path("lib"), packages.parent, packages):
+        for path in (here / folder).iterdir():
+            link = there / folder / path.name
+            if path.name not in MISSING and not path.name.startswith(tuple(files)):
+                link.exists() or link.symlink_to(path)
+    return there / "bin" / Path(sys.executable).name
+
+
+def run(python: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [python, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=110, check=False
+    )
+
+
+def the_error(done: "subprocess.CompletedProcess[str]") -> str:
+    assert done.returncode == 1, done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("[")]  # ROS' own log
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith(PREFIX)
+    return lines[0].removeprefix(PREFIX)
+
+
+def test_the_environment_lacks_every_optional_module(python: Path):
+    code = "from importlib.util import find_spec; import sys; print(*map(find_spec, sys.argv[1:]))"
+    done = run(python, "-c", code, *MISSING)
+    assert done.stdout.split() == ["None"] * len(MISSING), done.stderr
+
+
+def test_an_extra_is_required_without_an_import(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(EXTRAS, "sound", ("no_such_module", "wave"))
+    message = r"a beep needs no_such_module; run: pip install 'mujoco_ros\[sound\]'"
+    with pytest.raises(MissingExtraError, match=message):
+        require("sound", "a beep")
+    assert "wave" not in sys.modules
+
+
+def test_the_simulator_serves_all_but_the_optional_parts(
+    python: Path, start: Starter, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "executable", str(python))
+    simulator = start.simulator(
+        anew=True, scene="arm", cameras="true", viewer="web", controller="grasp_reflex"
+    )
+    listener = start.listener(simulator)
+    clock = listener.record(Clock, "/clock")
+    joints = listener.record(JointState, "/joint_states")
+    images = listener.record(Image, "/camera/table_camera/image_raw")
+    simulator.wait_until_running()
+    assert listener.spin_until(lambda: bool(clock and joints and (images or not CAN_RENDER)))
+    simulator.wait_for_log(
+        f"child process 'viewer' is not available: {PREFIX}the viewer needs websockets; "
+        "run: pip install 'mujoco_ros[viewer]'"
+    )
+    assert simulator.stop(signal.SIGINT) == 0
+    assert len([line for line in simulator.complaints() if "viewer" not in line]) == 0
+
+
+@pytest.mark.parametrize("controller", ["pick_place", "stand"])
+def test_a_controller_that_plans_names_the_extra(python: Path, controller: str):
+    arguments = ["--ros-args", "-p", "scene:=arm", "-p", f"controller:={controller}"]
+    message = the_error(run(python, "-m", "mujoco_ros", *arguments))
+    assert message.startswith(f"controller '{controller}' needs mink, ompl, ")
+    assert message.endswith("; run: pip install 'mujoco_ros[planning]'")
+
+
+def test_an_evaluation_names_the_extra_before_any_episode(python: Path, tmp_path: Path):
+    command = ["-m", "mujoco_ros.cli.evaluate", "pick_place", "--output", str(tmp_path / "new")]
+    message = the_error(run(python, *command))
+    assert message == (
+        "the report of an evaluation needs matplotlib; run: pip install 'mujoco_ros[evaluation]'"
+    )
+    assert not (tmp_path / "new").exists()
+    assert "mujoco_ros[planning]" in the_error(run(python, *command, "--episode", "1"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "cameras",
+            "controller",
+            "draw_controller",
+            "evaluate",
+            "export_urdf",
+            "record",
+            "replay",
+        ),
+        "viewer",
+    ],
+)
+def test_every_executable_explains_itself(python: Path, name: str):
+    done = run(python, "-m", f"mujoco_ros.cli.{name}", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
+
+
+def test_meshes_that_mujoco_does_not_read_are_converted(python: Path):
+    done = run(python, "-c", COLLADA)
+    assert done.returncode == 0, done.stderr
