@@ -1,33 +1,33 @@
-"""Why a motion cannot be had."""
+"""Errors of motion planning."""
 
 
 class MotionError(Exception):
-    """No motion does what was asked; the message says why, with the numbers."""
+    """There is no motion for a request; the message gives the reason with numbers."""
 
 
 class IkError(MotionError):
-    """No posture brings the tool there."""
+    """No configuration brings the tool to the pose."""
 
 
 class BlockedError(IkError):
-    """Postures bring the tool there, but something touches in each of them."""
+    """All configurations that bring the tool to the pose are in collision."""
 
 
 class CollisionError(MotionError):
-    """Something touches at the start, at the goal or on a way that is fixed."""
+    """There is a collision at the start, at the goal, or on a straight line."""
 
 
 class NoPathError(MotionError):
-    """The planner found no way in the iterations it was given."""
+    """The planner found no path within its iterations."""
 
 
 class LineError(MotionError):
-    """The joints cannot lead the tool along the straight line."""
+    """The joints cannot move the tool along the straight line."""
 
 
 class TimingError(MotionError):
-    """The limits allow no way of passing the path."""
+    """The limits allow no motion along the path."""
 
 
 class PlannerDiedError(MotionError):
-    """The process that was planning is gone."""
+    """The planning process ended before it answered."""

@@ -1,12 +1,12 @@
-"""How what was asked for becomes a motion."""
+"""From a request to a motion: inverse kinematics, path, curve, timing."""
 
 import numpy as np
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.planning.collisions.collisions import Collisions
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import rounded
-from mujoco_ros.controllers.planning.curves.straight_lines import line_curve
+from mujoco_ros.controllers.planning.curves.curve import round_corners
+from mujoco_ros.controllers.planning.curves.straight_line_paths import straight_line_path
 from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
 from mujoco_ros.controllers.planning.curves.timed_curve import TimedCurve
 from mujoco_ros.controllers.planning.errors import IkError
@@ -17,74 +17,74 @@ from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.path_planning import plan_path
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan, Request
 
-_NOWHERE = 1e-7
-"""A way that is none [rad or m]; one that is much shorter could not be timed."""
+_MIN_DISTANCE = 1e-7
+"""A shorter motion [rad or m] takes no time; one that is much shorter could not be timed."""
 
 
 class MotionPlanner:
-    """Plans motions of one chain; what takes long to make is kept from one to the next."""
+    """Plans motions of a chain; expensive objects are kept between requests."""
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
         self.chain = chain
-        self._collisions: Collisions | None = None
+        self._checker: CollisionChecker | None = None
 
     def plan(self, request: Request) -> MotionPlan:
-        """Plan what was asked for; the same request gives the same bits, whatever was before.
+        """Plan a motion; the same request gives the same bits, whatever was planned before.
 
         Raises:
-            MotionError: It cannot be had, and why; the request says of which kinds.
-            ModelError: The request is none for this chain.
+            MotionError: There is no such motion; the request lists the errors.
+            UserInputError: The request does not fit the chain.
         """
         self.chain.check(request.start)
         request.limits.check(self.chain.size)
-        collisions = self._among(request.surroundings)
+        checker = self._set_scene(request.scene)
         if isinstance(request, JointMove):
-            return self._joint_move(collisions, request)
-        return self._line_move(collisions, request)
+            return self._joint_move(checker, request)
+        return self._line_move(checker, request)
 
-    def _among(self, surroundings: PlanningScene) -> Collisions:
-        if self._collisions is None:
-            self._collisions = Collisions(self.chain, surroundings)
-            self._inverse = InverseKinematics(self.chain, self._collisions)
+    def _set_scene(self, scene: PlanningScene) -> CollisionChecker:
+        if self._checker is None:
+            self._checker = CollisionChecker(self.chain, scene)
+            self._inverse = InverseKinematics(self.chain, self._checker)
         else:
-            self._collisions.surround(surroundings)
-        return self._collisions
+            self._checker.set_scene(scene)
+        return self._checker
 
-    def _joint_move(self, collisions: Collisions, request: JointMove) -> MotionPlan:
+    def _joint_move(self, checker: CollisionChecker, request: JointMove) -> MotionPlan:
         start, goal = request.start, self._goal(request)
         corners, iterations = plan_path(
-            collisions, start, goal, seed=request.seed, iterations=request.iterations
+            checker, start, goal, seed=request.seed, iterations=request.iterations
         )
-        trajectory = TimedCurve.resting(goal)
-        if np.abs(goal - start).max() > _NOWHERE:
-            curve = rounded(corners, collisions)
+        trajectory = TimedCurve.at_rest(goal)
+        if np.abs(goal - start).max() > _MIN_DISTANCE:
+            curve = round_corners(corners, checker)
             trajectory = time_curve(curve, request.limits, dynamics=self._dynamics(request.limits))
         return MotionPlan(
             trajectory=trajectory,
             waypoints=corners,
             iterations=iterations,
-            checks=collisions.checks,
+            checks=checker.checks,
         )
 
     def _goal(self, request: JointMove) -> np.ndarray:
-        """Return the last posture."""
+        """Return the last configuration."""
         near = request.start if request.near is None else request.near
-        for name, pose in request.later.items():
+        for name, pose in request.later_poses.items():
             try:
-                self._inverse.solve(pose, near, blind=True)
+                self._inverse.solve(pose, near, ignore_collisions=True)
             except IkError as error:
                 raise IkError(f"{name} is out of reach: {error}") from error
         if isinstance(request.goal, Pose):
             return self._inverse.solve(request.goal, near, seed=request.seed)
         self.chain.check(request.goal)
-        if beyond := self.chain.beyond(request.goal):
-            raise IkError(f"the goal is no posture: {beyond}")
+        if violation := self.chain.limit_violation(request.goal):
+            raise IkError(f"the goal is out of range: {violation}")
         return request.goal
 
-    def _line_move(self, collisions: Collisions, request: LineMove) -> MotionPlan:
-        curve = line_curve(self._inverse, collisions, request.start, request.goal)
-        trajectory = TimedCurve.resting(request.start)
+    def _line_move(self, checker: CollisionChecker, request: LineMove) -> MotionPlan:
+        curve = straight_line_path(self._inverse, checker, request.start, request.goal)
+        trajectory = TimedCurve.at_rest(request.start)
         if curve is not None:
             trajectory = time_curve(
                 curve,
@@ -96,7 +96,7 @@ class MotionPlanner:
         return MotionPlan(
             trajectory=trajectory,
             waypoints=np.stack([trajectory.start, trajectory.goal]),
-            checks=collisions.checks,
+            checks=checker.checks,
         )
 
     def _dynamics(self, limits: MotionLimits) -> Dynamics | None:

@@ -1,4 +1,4 @@
-"""Who plans: whoever asks, at once, or a process of its own."""
+"""Planners: in the calling thread, or in a process of their own."""
 
 from concurrent.futures import Future
 from typing import Protocol
@@ -13,17 +13,17 @@ _PROCESS = "mujoco_ros.controllers.planning.planning_worker"
 
 
 class Planner(Protocol):
-    """Plans motions of one chain, one after the other; the same request gives the same bits."""
+    """Plans motions of a chain, one at a time; equal requests have plans of equal bits."""
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Have a motion planned; the future fails with a MotionError if there is none."""
+        """Request a plan; the future fails with a MotionError if there is none."""
 
     def close(self) -> None:
-        """Plan nothing more; what is under way fails."""
+        """Stop planning; the request in progress fails."""
 
 
 class InlinePlanner:
-    """Plans at once, while its caller waits."""
+    """Plans in the calling thread, which waits for the plan."""
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
@@ -31,26 +31,26 @@ class InlinePlanner:
         # Imports SciPy, OMPL and mink in a second of processor time; few processes need them.
         from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 
-        self._make = MotionPlanner(chain).plan
+        self._plan = MotionPlanner(chain).plan
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done."""
         future: Future[MotionPlan] = Future()
         try:
-            future.set_result(self._make(request))
+            future.set_result(self._plan(request))
         except Exception as error:
             future.set_exception(error)
         return future
 
     def close(self) -> None:
-        """Nothing is ever under way."""
+        """Do nothing: no request is ever in progress."""
 
 
 class ProcessPlanner:
-    """Plans in a process of low priority, so that no other thread here waits for the GIL.
+    """Plans in a worker process of low priority, without the GIL of this process.
 
-    It is started at once and ends with this process, however that ends. If it dies, the plan it was
-    making fails with a PlannerDiedError, and the next one is made by a new process.
+    The process starts at once and ends with this one. If it dies, its request fails with a
+    PlannerDiedError, and the next request starts another process.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -61,7 +61,7 @@ class ProcessPlanner:
 
     @property
     def pid(self) -> int | None:
-        """Return the number of the process, if one was started."""
+        """The id of the process, once it was started."""
         return self._worker.pid
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
@@ -69,5 +69,5 @@ class ProcessPlanner:
         return self._worker.submit(request)
 
     def close(self) -> None:
-        """Plan nothing more; what is under way fails."""
+        """End the process; the request in progress fails."""
         self._worker.close()

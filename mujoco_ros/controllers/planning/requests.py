@@ -1,4 +1,4 @@
-"""What motions can be asked for; plain data, to be had in another process."""
+"""Requests to a planner, and its answer; plain data that can be sent to another process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,38 +14,38 @@ from mujoco_ros.model.errors import UserInputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointMove:
-    """From a posture to another, or to one that brings the tool somewhere, past everything.
+    """A collision-free motion to a configuration, or to a pose of the tool.
 
-    It fails with an IkError if no posture brings the tool there, a BlockedError if something
-    touches in all that do, a CollisionError if something touches at the start or at the goal, a
-    NoPathError if the planner finds no way, a TimingError if a joint is too weak.
+    Errors: IkError if no configuration brings the tool to the pose, BlockedError if all that do
+    are in collision, CollisionError at the start or at the goal, NoPathError if the planner finds
+    no path, TimingError if a joint is too weak.
 
     Attributes:
-        start: First posture.  # (k,)
-        goal: Last posture (k,), or pose of the tool in ``world``.
-        limits: Of the joints.
-        surroundings: Where everything else is.
-        near: Posture that the last one shall be near to, if there is a choice; `start` if none.
-        later: Poses that the tool is to be brought to after this, by name; each must be within
-            reach, whatever may touch there.
-        seed: Of all chance.
-        iterations: After how many the planner gives up.
+        start: First configuration.  # (k,)
+        goal: Last configuration (k,), or last pose of the tool in ``world``.
+        limits: Limits of the joints.
+        scene: Everything around the chain.
+        near: The last configuration is near this one, if there is a choice; None is `start`.
+        later_poses: Poses of the tool in later motions, by name. They must be reachable, with or
+            without collisions.
+        seed: Seed of all random numbers.
+        iterations: Limit of the planner.
     """
 
     start: np.ndarray
     goal: np.ndarray | Pose
     limits: MotionLimits
-    surroundings: PlanningScene = field(default_factory=PlanningScene)
+    scene: PlanningScene = field(default_factory=PlanningScene)
     near: np.ndarray | None = None
-    later: Mapping[str, Pose] = field(default_factory=dict)
+    later_poses: Mapping[str, Pose] = field(default_factory=dict)
     seed: int = 0
     iterations: int = 3000
 
     def __post_init__(self) -> None:
-        """Refuse a goal that is nowhere, and a seed that is none."""
+        """Reject poses with NaN or infinity, and negative seeds."""
         if isinstance(self.goal, Pose):
             self.goal.check("the goal")
-        for name, pose in self.later.items():
+        for name, pose in self.later_poses.items():
             pose.check(name)
         if self.seed < 0:
             raise UserInputError(f"seed must be 0 or more, got {self.seed}")
@@ -53,29 +53,29 @@ class JointMove:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LineMove:
-    """The tool straight from where it is to a pose.
+    """A motion of the tool on the straight line to a pose.
 
-    It fails with a LineError if the chain cannot follow the line, a CollisionError if it touches
-    something on it, a TimingError if a joint is too weak.
+    Errors: LineError if the chain cannot follow the line, CollisionError on the line, TimingError
+    if a joint is too weak.
 
     Attributes:
-        start: First posture.  # (k,)
+        start: First configuration.  # (k,)
         goal: Last pose of the tool in ``world``.
-        limits: Of the joints.
-        surroundings: Where everything else is.
-        speed: Of the tool at most [m/s].
-        acceleration: Of the tool at most [m/s²].
+        limits: Limits of the joints.
+        scene: Everything around the chain.
+        speed: Maximum speed of the tool [m/s].
+        acceleration: Maximum acceleration of the tool [m/s²].
     """
 
     start: np.ndarray
     goal: Pose
     limits: MotionLimits
-    surroundings: PlanningScene = field(default_factory=PlanningScene)
+    scene: PlanningScene = field(default_factory=PlanningScene)
     speed: float = 0.25
     acceleration: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what never arrives."""
+        """Reject poses with NaN or infinity, and speeds that are not positive."""
         self.goal.check("the goal")
         for name in ("speed", "acceleration"):
             if not getattr(self, name) > 0.0:
@@ -87,13 +87,13 @@ Request = JointMove | LineMove
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MotionPlan:
-    """A motion that was asked for.
+    """The answer to a request.
 
     Attributes:
         trajectory: The motion.
-        waypoints: Corners of the way before they were rounded, or just its ends.  # (m, k)
-        iterations: What the planner took; 0 if the straight way was free.
-        checks: How many postures were checked for collisions.
+        waypoints: Corners of the path before they are rounded, or its two ends.  # (m, k)
+        iterations: Iterations of the planner; 0 if the straight path is free.
+        checks: Number of configurations checked for collisions.
     """
 
     trajectory: TimedCurve

@@ -1,4 +1,4 @@
-"""Chains to move: the shipped arm before its table, and one with seven joints and a wall."""
+"""Chains: the shipped arm at its table, and one with seven joints and a wall."""
 
 import mujoco
 import numpy as np
@@ -63,7 +63,7 @@ def seven() -> Chain:
 
 @pytest.fixture(scope="session")
 def limits() -> MotionLimits:
-    """The grasping lab's, and what the arm's motors can do."""
+    """Limits of the grasping lab, and torques of the arm's motors."""
     return MotionLimits(
         velocity=np.array([3.14] * 3 + [6.28] * 3),
         acceleration=np.array([8.0] * 3 + [16.0] * 3),
@@ -77,5 +77,5 @@ def _down(x: float, y: float, z: float) -> Pose:
 
 @pytest.fixture(scope="session")
 def down():
-    """Where something is whose z axis points down, as a tool that grips from above."""
+    """Poses with the z axis down, like that of a tool that grips from above."""
     return _down

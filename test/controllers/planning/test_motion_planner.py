@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.planning.collisions.collisions import Collisions
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
 from mujoco_ros.controllers.planning.errors import IkError
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
@@ -20,29 +20,29 @@ IN_HAND = HeldObject(
 )
 
 
-def test_a_pose_is_reached_with_an_obstacle_in_the_way(arm, home, limits, down):
+def test_a_pose_is_reached_around_an_obstacle(arm, home, limits, down):
     kinematics = Kinematics(arm)
     start, beyond = home - ASIDE, home + ASIDE
-    surroundings = PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN)
+    scene = PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN)
     goal = kinematics.pose(beyond)
-    move = JointMove(start=start, goal=goal, limits=limits, surroundings=surroundings, near=beyond)
+    move = JointMove(start=start, goal=goal, limits=limits, scene=scene, near=beyond)
     plan = MotionPlanner(arm).plan(move)
     assert plan.iterations > 0
     assert plan.trajectory.start == pytest.approx(start)
     assert kinematics.pose(plan.trajectory.goal).position == pytest.approx(goal.position, abs=1e-5)
-    collisions = Collisions(arm, surroundings)
+    checker = CollisionChecker(arm, scene)
     times = np.arange(0.0, plan.trajectory.duration, 1e-3)
-    assert all(collisions.free(q, 0.5) for q in plan.trajectory.samples(times)[0])
+    assert all(checker.is_free(q, 0.5) for q in plan.trajectory.samples(times)[0])
     assert plan.checks > 100
 
 
-def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
-    """The grasping lab's places, a hand that grips, lifts, carries and puts down."""
+def test_the_labs_transport_moves_up_across_and_down(arm, home, limits, down):
+    """Grip, lift, transport and place at the grasping lab's positions."""
 
-    def line(start, goal, **surroundings):
-        around = PlanningScene(joints=OPEN, **surroundings)
+    def line(start, goal, **scene):
+        around = PlanningScene(joints=OPEN, **scene)
         return MotionPlanner(arm).plan(
-            LineMove(start=start, goal=goal, limits=limits, surroundings=around)
+            LineMove(start=start, goal=goal, limits=limits, scene=around)
         )
 
     on_table = {"objects": {"box": down(0.35, 0.2, 0.335)}, "allowed": (("box", "arm"),)}
@@ -51,7 +51,7 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
         start=home,
         goal=down(0.35, 0.2, 0.485),
         limits=limits,
-        surroundings=PlanningScene(joints=OPEN, objects=on_table["objects"]),
+        scene=PlanningScene(joints=OPEN, objects=on_table["objects"]),
     )
     above = MotionPlanner(arm).plan(move).trajectory.goal
     grip = line(above, down(0.35, 0.2, 0.335), **on_table).trajectory
@@ -63,7 +63,7 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
                 start=up.goal,
                 goal=down(0.35, -0.2, 0.485),
                 limits=limits,
-                surroundings=PlanningScene(joints=OPEN, **held),
+                scene=PlanningScene(joints=OPEN, **held),
             ),
         )
         .trajectory
@@ -75,40 +75,40 @@ def test_the_labs_transport_goes_up_across_and_down(arm, home, limits, down):
     assert total < 4.5
 
 
-def test_what_was_planned_before_changes_no_bit(arm, home, limits, down):
+def test_earlier_requests_change_no_bit(arm, home, limits, down):
     table, box = ("box", "table"), {"box": down(0.35, 0.2, 0.335)}
     first = JointMove(
         start=home - ASIDE,
         goal=home + ASIDE,
         limits=limits,
-        surroundings=PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN),
+        scene=PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}, joints=OPEN),
     )
     others = [
         LineMove(
             start=home,
             goal=down(0.38, 0.13, 0.4),
             limits=limits,
-            surroundings=PlanningScene(held=IN_HAND, allowed=(table,), margin=0.002),
+            scene=PlanningScene(held=IN_HAND, allowed=(table,), margin=0.002),
         ),
         JointMove(
             start=home,
             goal=down(0.35, 0.2, 0.485),
             limits=limits,
-            surroundings=PlanningScene(objects=box),
+            scene=PlanningScene(objects=box),
         ),
     ]
-    maker = MotionPlanner(arm)
+    planner = MotionPlanner(arm)
     for request in (first, *others, first):
-        again, anew = maker.plan(request), MotionPlanner(arm).plan(request)
-        assert again.waypoints.tobytes() == anew.waypoints.tobytes()
-        assert again.trajectory.times.tobytes() == anew.trajectory.times.tobytes()
-        assert again.checks == anew.checks
+        again, fresh = planner.plan(request), MotionPlanner(arm).plan(request)
+        assert again.waypoints.tobytes() == fresh.waypoints.tobytes()
+        assert again.trajectory.times.tobytes() == fresh.trajectory.times.tobytes()
+        assert again.checks == fresh.checks
     with pytest.raises(UserInputError, match="free object 'ball' not found"):
-        maker.plan(replace(first, surroundings=PlanningScene(objects={"ball": box["box"]})))
-    assert maker.plan(first).checks == again.checks, "what was refused left nothing behind"
+        planner.plan(replace(first, scene=PlanningScene(objects={"ball": box["box"]})))
+    assert planner.plan(first).checks == again.checks, "a rejected request has no effect"
 
 
-def test_where_one_is_already_nothing_takes_time(arm, home, limits):
+def test_a_motion_to_the_start_takes_no_time(arm, home, limits):
     assert (
         MotionPlanner(arm).plan(JointMove(start=home, goal=home, limits=limits)).trajectory.duration
         == 0
@@ -120,7 +120,7 @@ def test_where_one_is_already_nothing_takes_time(arm, home, limits):
 
 
 @pytest.mark.parametrize("far", [1e-9, 1e-8, 1e-7, 1e-6, 1e-5])
-def test_next_to_nowhere_is_a_way_as_well(arm, home, limits, far):
+def test_a_tiny_motion_is_planned(arm, home, limits, far):
     step = JointMove(start=home, goal=home + far, limits=limits)
     assert MotionPlanner(arm).plan(step).trajectory.goal == pytest.approx(home + far, abs=1e-12)
     here = Kinematics(arm).pose(home)
@@ -131,20 +131,20 @@ def test_next_to_nowhere_is_a_way_as_well(arm, home, limits, far):
     assert Kinematics(arm).pose(reached).position == pytest.approx(there.position, abs=1e-6)
 
 
-def test_a_line_keeps_the_tools_speed(arm, home, limits, down):
+def test_a_line_limits_the_tools_speed(arm, home, limits, down):
     goal = Kinematics(arm).pose(home).position - [0.0, 0.0, 0.1]
     move = LineMove(start=home, goal=down(*goal), limits=limits, speed=0.05, acceleration=0.5)
     trajectory = MotionPlanner(arm).plan(move).trajectory
     assert trajectory.duration == pytest.approx(0.1 / 0.05 + 0.05 / 0.5, rel=0.02)
 
 
-def test_a_goal_beyond_a_limit_is_named(arm, home, limits):
+def test_a_goal_beyond_a_limit_names_the_joint(arm, home, limits):
     beyond = np.where(np.arange(6) == 2, 3.35, home)
     with pytest.raises(IkError, match=r"elbow_joint at 3.3500 is beyond its limits"):
         MotionPlanner(arm).plan(JointMove(start=home, goal=beyond, limits=limits))
 
 
-def test_a_request_for_another_chain_is_refused(arm, home, limits):
+def test_a_request_for_another_chain_is_rejected(arm, home, limits):
     with pytest.raises(UserInputError, match="6 finite numbers"):
         MotionPlanner(arm).plan(JointMove(start=home[:5], goal=home, limits=limits))
     five = MotionLimits(velocity=np.ones(5), acceleration=np.ones(5))
@@ -152,7 +152,7 @@ def test_a_request_for_another_chain_is_refused(arm, home, limits):
         MotionPlanner(arm).plan(JointMove(start=home, goal=home, limits=five))
 
 
-def test_a_goal_that_is_nowhere_and_a_seed_that_is_none_are_refused(home, limits, down):
+def test_a_goal_with_nan_and_a_negative_seed_are_rejected(home, limits, down):
     for kind in (JointMove, LineMove):
         with pytest.raises(UserInputError, match="the goal must be somewhere"):
             kind(start=home, goal=down(0.4, np.nan, 0.3), limits=limits)
@@ -161,6 +161,6 @@ def test_a_goal_that_is_nowhere_and_a_seed_that_is_none_are_refused(home, limits
 
 
 @pytest.mark.parametrize("name", ["speed", "acceleration"])
-def test_a_line_that_never_arrives_is_refused(home, limits, down, name):
+def test_a_line_without_speed_is_rejected(home, limits, down, name):
     with pytest.raises(UserInputError, match=f"{name} must be more than 0"):
         LineMove(start=home, goal=down(0.0, 0.0, 0.0), limits=limits, **{name: 0.0})

@@ -10,7 +10,7 @@ from mujoco_ros.controllers.planning.errors import IkError, PlannerDiedError
 from mujoco_ros.controllers.planning.planner import InlinePlanner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 ASIDE = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
@@ -20,14 +20,14 @@ def detour(home, limits, down):
         start=home - ASIDE,
         goal=home + ASIDE,
         limits=limits,
-        surroundings=PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}),
+        scene=PlanningScene(objects={"box": down(0.4, 0.13, 0.5)}),
         seed=5,
     )
 
 
 def bits(plan):
     trajectory = plan.trajectory
-    arrays = (trajectory.cubics, trajectory.where, trajectory.times, plan.waypoints)
+    arrays = (trajectory.cubics, trajectory.parameters, trajectory.times, plan.waypoints)
     return b"".join(array.tobytes() for array in arrays)
 
 
@@ -38,43 +38,43 @@ def process(arm):
     planner.close()
 
 
-def test_a_process_plans_the_same_to_the_last_bit(arm, process, detour, home, limits, down):
+def test_a_process_plans_the_same_bits(arm, process, detour, home, limits, down):
     there = process.submit(detour)
     easy = JointMove(start=home, goal=down(0.35, 0.2, 0.5), limits=limits)
     process.submit(easy)
     again = process.submit(detour)
     here = InlinePlanner(arm).submit(detour)
     assert here.done()
-    assert bits(there.result(PATIENCE_S)) == bits(here.result())
-    assert bits(again.result(PATIENCE_S)) == bits(here.result())
+    assert bits(there.result(TIMEOUT_S)) == bits(here.result())
+    assert bits(again.result(TIMEOUT_S)) == bits(here.result())
     assert process.pid != os.getpid()
 
 
-def test_what_cannot_be_planned_says_why(arm, process, home, limits, down):
+def test_a_plan_that_is_impossible_fails_with_the_reason(arm, process, home, limits, down):
     far = JointMove(start=home, goal=down(2.0, 0.0, 0.5), limits=limits)
     for planner in (InlinePlanner(arm), process):
         with pytest.raises(IkError, match="the closest is"):
-            planner.submit(far).result(PATIENCE_S)
+            planner.submit(far).result(TIMEOUT_S)
     wrong = JointMove(start=np.zeros(3), goal=np.zeros(3), limits=limits)
     for planner in (InlinePlanner(arm), process):
         with pytest.raises(ValueError, match="6 finite numbers"):
-            planner.submit(wrong).result(PATIENCE_S)
+            planner.submit(wrong).result(TIMEOUT_S)
 
 
 def test_a_process_that_dies_is_replaced_and_one_that_is_closed_is_not(process, detour):
-    process.submit(detour).result(PATIENCE_S)
+    process.submit(detour).result(TIMEOUT_S)
     first = process.pid
     os.kill(first, signal.SIGSTOP)  # so that it certainly dies before it has answered
     plan = process.submit(detour)
     os.kill(first, signal.SIGKILL)
     with pytest.raises(PlannerDiedError, match="SIGKILL"):
-        plan.result(PATIENCE_S)
-    assert process.submit(detour).result(PATIENCE_S).iterations > 0
+        plan.result(TIMEOUT_S)
+    assert process.submit(detour).result(TIMEOUT_S).iterations > 0
     assert process.pid != first
 
     os.kill(process.pid, signal.SIGSTOP)
     plan = process.submit(detour)
     process.close()
     with pytest.raises((PlannerDiedError, CancelledError), match=r"it was closed|^$"):
-        plan.result(PATIENCE_S)
+        plan.result(TIMEOUT_S)
     assert not os.path.exists(f"/proc/{process.pid}")

@@ -1,84 +1,87 @@
-"""Motions that begin nearer to something than they may come: they must lead away from it."""
+"""Motions that start within the margin of something: they must lead away from it."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from mujoco_ros.controllers.planning.collisions.collisions import Collisions
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.errors import CollisionError
 
-_FINE = 1e-3
-"""How far a point moves at most between two looks at what is left [m]."""
-_DENT = 1e-3
-"""How deep a start may be in something [m]: contacts are soft, and measurements are not exact."""
-_BACK = 2e-4
-"""How much nearer it may come again on its way [m]."""
-_REACHES = (0.02, 0.05, 0.1, 0.2)
-"""How far joints go to leave something [rad or m]."""
+_RESOLUTION = 1e-3
+"""Longest motion of a point between two checks within the margin [m]."""
+_MAX_DEPTH = 1e-3
+"""Deepest overlap at the start [m]: contacts are soft, and measurements are not exact."""
+_TOLERANCE = 2e-4
+"""A distance may decrease by this much on the escape [m]."""
+_RANGES = (0.02, 0.05, 0.1, 0.2)
+"""Ranges of the joints for random escapes [rad or m]."""
 _TRIES = 40
-"""For each of these."""
+"""Random escapes per range."""
 
 
-def finer(collisions: Collisions) -> int:
-    """Return into how many parts to divide a step while something is left."""
-    return int(np.ceil(2.0 * collisions.surroundings.margin / _FINE))
+def refinement(checker: CollisionChecker) -> int:
+    """Return the factor on the number of checks for the part within the margin."""
+    return int(np.ceil(2.0 * checker.scene.margin / _RESOLUTION))
 
 
-def left(collisions: Collisions, postures: Iterable[np.ndarray], share: float = 1.0) -> int | None:
-    """Return from which posture on a share of the margin is kept.
+def first_clear(
+    checker: CollisionChecker, configurations: Iterable[np.ndarray], margin_scale: float = 1.0
+) -> int | None:
+    """Return the index of the first configuration of a path that keeps the margin.
 
-    Whatever is nearer at the first posture may get farther only, and nothing else may come near.
+    Before it, the distances of pairs that are within the margin at the start only increase, and no
+    other pair comes within the margin.
 
     Args:
-        collisions: Tells the distances.
-        postures: The way, in steps as small as `finer` says.
-        share: Of the margin.
+        checker: Collision checks.
+        configurations: The path, in steps refined by `refinement`.
+        margin_scale: Factor on the margin.
 
     Returns:
-        The number of the posture; None if something comes nearer before, overlaps at the start, or
-        if the margin is never kept.
+        The index; None if a distance decreases, another pair comes near, the start overlaps, or no
+        configuration keeps the margin.
     """
     least: dict[tuple[int, int], float] = {}
-    for number, q in enumerate(postures):
-        now = collisions.near(q, share)
+    for number, q in enumerate(configurations):
+        now = checker.pairs_within(q, margin_scale)
         if not now:
             return number
         if number == 0:
-            least = dict.fromkeys(now, -_DENT)
+            least = dict.fromkeys(now, -_MAX_DEPTH)
         if any(distance < least.get(pair, np.inf) for pair, distance in now.items()):
             return None
-        least = {pair: max(least[pair], now[pair] - _BACK) for pair in now}
+        least = {pair: max(least[pair], now[pair] - _TOLERANCE) for pair in now}
     return None
 
 
-def way_out(
-    collisions: Collisions, start: np.ndarray, goal: np.ndarray, *, seed: int
+def escape(
+    checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, *, seed: int
 ) -> np.ndarray:
-    """Return a posture that keeps the margin, and to which a straight way leads from `start`.
+    """Return a configuration that keeps the margin and is on a straight escape from `start`.
 
-    Towards `goal` if that leads away from what is near, else anywhere.
+    It is in the direction of `goal` if that leads away, else in a random direction.
 
     Raises:
-        CollisionError: Something overlaps at the start, or no way leads out.
+        CollisionError: There is a deep collision at the start, or no escape.
     """
-    for there in _ways(collisions, start, goal, np.random.default_rng(seed)):
-        steps = collisions.steps(start, there) * finer(collisions)
-        way = [start + part * (there - start) for part in np.linspace(0.0, 1.0, 1 + steps)]
-        number = left(collisions, way)
+    for target in _targets(checker, start, goal, np.random.default_rng(seed)):
+        steps = checker.step_count(start, target) * refinement(checker)
+        line = [start + part * (target - start) for part in np.linspace(0.0, 1.0, 1 + steps)]
+        number = first_clear(checker, line)
         if number is not None:
-            return np.asarray(way[number])
-    raise CollisionError(f"at the start {collisions.touching(start)}")
+            return np.asarray(line[number])
+    raise CollisionError(f"at the start {checker.deepest_pair(start)}")
 
 
-def _ways(
-    collisions: Collisions, start: np.ndarray, goal: np.ndarray, random: np.random.Generator
+def _targets(
+    checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, random: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Yield postures near `start`, the nearer ones first."""
+    """Yield configurations near `start`, the closest first."""
     far = float(np.abs(goal - start).max())
-    yield start + min(1.0, _REACHES[-1] / max(far, 1e-9)) * (goal - start)
-    for reach in _REACHES:
+    yield start + min(1.0, _RANGES[-1] / max(far, 1e-9)) * (goal - start)
+    for reach in _RANGES:
         for _ in range(_TRIES):
-            there = start + random.uniform(-reach, reach, len(start))
-            there = np.clip(there, collisions.chain.lower, collisions.chain.upper)
-            if collisions.free(there):
-                yield there
+            target = start + random.uniform(-reach, reach, len(start))
+            target = np.clip(target, checker.chain.lower, checker.chain.upper)
+            if checker.is_free(target):
+                yield target

@@ -1,4 +1,4 @@
-"""What is around a chain when it moves."""
+"""The planning scene: everything around a chain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from mujoco_ros.model.errors import UserInputError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeldObject:
-    """A free object in the hand, which goes where the tool goes.
+    """A free object in the hand, which moves with the tool.
 
     Attributes:
         object: Its name.
-        pose: Where it is in the tool's frame.
+        pose: Its pose in the tool's frame.
     """
 
     object: str
@@ -23,17 +23,17 @@ class HeldObject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanningScene:
-    """Where everything else is, and what may touch.
+    """Poses of everything outside a chain, and the allowed collisions.
 
     Attributes:
-        objects: Poses in ``world`` of free objects by name, as an `Observation` has them. Others
-            are where the model puts them.
+        objects: Poses in ``world`` of free objects by name, as in an `Observation`. Other objects
+            have the poses of the model.
         joints: Positions of joints outside the chain, such as fingers [rad or m].
-        held: What is in the hand.
-        allowed: Pairs that may touch. A name is that of a geom, of a body, or of a robot or object
-            of the scene, which stands for all of it.
-        margin: Distance that the chain and what it holds keep from everything else [m]. To itself
-            it keeps none.
+        held: The object in the hand.
+        allowed: Pairs that may touch: names of geoms, of bodies, or of robots and objects of the
+            scene, which stand for all of their geoms.
+        margin: Distance that the chain and its held object keep from everything else [m]; not from
+            each other.
     """
 
     objects: Mapping[str, Pose] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class PlanningScene:
     margin: float = 0.005
 
     def __post_init__(self) -> None:
-        """Refuse a margin that is none, and what is nowhere: it would be in nobody's way."""
+        """Reject margins out of range, and NaN and infinity, which would collide with nothing."""
         if not 0.0 < self.margin < 1.0:
             raise UserInputError(f"margin must be more than 0 and less than 1 m, got {self.margin}")
         for name, pose in self.objects.items():

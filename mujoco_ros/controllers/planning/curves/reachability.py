@@ -1,4 +1,4 @@
-"""The fastest way of passing a curve: TOPP-RA, on bounds that were found for all points at once."""
+"""Fastest motion along a curve: TOPP-RA, with bounds that are evaluated at all points at once."""
 
 import logging
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from toppra.algorithm import TOPPRA
 from toppra.constraint import LinearConstraint, canlinear_colloc_to_interpolate
 from toppra.interpolator import SplineInterpolator
 
-# A failure is an error with a reason of its own.
+# A failure is a TimingError with a reason of its own.
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
 
 
-class Bounded(NamedTuple):
-    """Something that depends on how the curve is passed: ``first u + second x²``.
+class RateBound(NamedTuple):
+    """Bounds of ``first u + second x²``, with the rate x of the parameter and its acceleration u.
 
     Attributes:
-        first: What accelerating takes.  # (n, m)
-        second: What going on takes.  # (n, m)
+        first: Factors of u.  # (n, m)
+        second: Factors of x².  # (n, m)
         low: Lower bounds, all negative.  # (n, m)
         high: Upper bounds, all positive.  # (n, m)
     """
@@ -29,24 +29,26 @@ class Bounded(NamedTuple):
     high: np.ndarray
 
 
-def fastest(where: np.ndarray, most: np.ndarray, *bounded: Bounded) -> np.ndarray | None:
-    """Return how fast to go at some points of a curve, from rest to rest.
+def fastest_rates(
+    parameters: np.ndarray, max_rates: np.ndarray, *bounds: RateBound
+) -> np.ndarray | None:
+    """Return the largest rates of a curve's parameter at some points, from rest to rest.
 
-    The rate of the curve's parameter is x; its acceleration u is constant between two points. What
-    is bounded is so at both ends of each stretch.
+    The acceleration of the parameter is constant between two points. The bounds hold at both ends
+    of each stretch.
 
     Args:
-        where: The parameters of the points, rising.  # (n,)
-        most: Largest rates.  # (n,)
-        bounded: At all of the points.
+        parameters: Parameters of the points, rising.  # (n,)
+        max_rates: Largest rates.  # (n,)
+        bounds: Bounds at all points.
 
     Returns:
         Rates at the points, 0 at both ends [1/s]; None if the solver finds none.  # (n,)
     """
-    constraint = _Constraint(most, bounded)
-    # All that the solver wants to know of the curve itself is where it begins and ends.
-    line = SplineInterpolator(where[[0, -1]], where[[0, -1]])
-    solver = TOPPRA([constraint], line, gridpoints=where, solver_wrapper="seidel")
+    constraint = _Constraint(max_rates, bounds)
+    # The solver needs only the first and the last parameter of the curve itself.
+    line = SplineInterpolator(parameters[[0, -1]], parameters[[0, -1]])
+    solver = TOPPRA([constraint], line, gridpoints=parameters, solver_wrapper="seidel")
     _, rates, _ = solver.compute_parameterization(0.0, 0.0)
     if rates is None or not np.isfinite(rates).all() or not (rates[1:-1] > 0.0).all():
         return None
@@ -54,25 +56,23 @@ def fastest(where: np.ndarray, most: np.ndarray, *bounded: Bounded) -> np.ndarra
 
 
 class _Constraint(LinearConstraint):
-    """All that is bounded, as parts of what is free to both sides."""
+    """All bounds, normalized to ±1 around the middle of each."""
 
-    def __init__(self, most: np.ndarray, bounded: Sequence[Bounded]) -> None:
+    def __init__(self, max_rates: np.ndarray, bounds: Sequence[RateBound]) -> None:
         super().__init__()
         self.identical = True
-        self._squares = np.stack([np.zeros_like(most), most**2], axis=1)
-        first, second, low, high = (
-            np.concatenate(them, axis=1) for them in zip(*bounded, strict=True)
-        )
-        free = 0.5 * (high - low)
-        self._rows = first / free, second / free, -0.5 * (low + high) / free
+        self._squares = np.stack([np.zeros_like(max_rates), max_rates**2], axis=1)
+        first, second, low, high = (np.concatenate(it, axis=1) for it in zip(*bounds, strict=True))
+        half = 0.5 * (high - low)
+        self._rows = first / half, second / half, -0.5 * (low + high) / half
 
     def compute_constraint_params(
         self, path: SplineInterpolator, gridpoints: np.ndarray
     ) -> tuple[np.ndarray | None, ...]:
-        """Return what the solver asks for, so that it holds at both ends of each stretch."""
+        """Return the solver's matrices, so that the bounds hold at both ends of each stretch."""
         one = np.eye(self._rows[0].shape[1])
-        both, room = np.vstack([one, -one]), np.ones(2 * len(one))
+        both, limits = np.vstack([one, -one]), np.ones(2 * len(one))
         result: tuple[np.ndarray | None, ...] = canlinear_colloc_to_interpolate(
-            *self._rows, both, room, None, self._squares, gridpoints, identical=True
+            *self._rows, both, limits, None, self._squares, gridpoints, identical=True
         )
         return result

@@ -1,4 +1,4 @@
-"""A curve, and when to be where on it."""
+"""A curve with its timing."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,57 +8,57 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimedCurve:
-    """Cubics by a parameter, and the parameter by time: its acceleration is piecewise constant.
+    """Piecewise cubics of a parameter, whose acceleration is piecewise constant in time.
 
     Attributes:
-        breaks: Parameters between which the positions are one cubic each.  # (p + 1,)
-        cubics: Their coefficients, by falling powers of the parameter since the break; the curve
-            is smooth to the second derivative.  # (4, p, k)
-        where: Parameters between which its acceleration is constant.  # (m,)
-        speed: Its rate of change there, 0 at both ends [1/s].  # (m,)
-        times: When they are passed, from 0 on [s].  # (m,)
+        breaks: Parameters at the ends of the cubics.  # (p + 1,)
+        cubics: Coefficients by falling powers of the parameter since the break; the curve has a
+            continuous second derivative.  # (4, p, k)
+        parameters: Parameters at the ends of the stretches of constant acceleration.  # (m,)
+        rates: Rates of change of the parameter there, 0 at both ends [1/s].  # (m,)
+        times: Times there, from 0 on [s].  # (m,)
     """
 
     breaks: np.ndarray
     cubics: np.ndarray
-    where: np.ndarray
-    speed: np.ndarray
+    parameters: np.ndarray
+    rates: np.ndarray
     times: np.ndarray
 
     @classmethod
-    def passing(
-        cls, breaks: np.ndarray, cubics: np.ndarray, where: np.ndarray, speed: np.ndarray
+    def from_rates(
+        cls, breaks: np.ndarray, cubics: np.ndarray, parameters: np.ndarray, rates: np.ndarray
     ) -> "TimedCurve":
-        """Return the one that has the rates `speed` at `where`."""
-        times = _times(where, speed)
-        return cls(breaks=breaks, cubics=cubics, where=where, speed=speed, times=times)
+        """Return the curve with `rates` at `parameters`."""
+        times = _times(parameters, rates)
+        return cls(breaks=breaks, cubics=cubics, parameters=parameters, rates=rates, times=times)
 
     @classmethod
-    def resting(cls, q: np.ndarray) -> "TimedCurve":
-        """Return the one that stays where it is, and takes no time."""
-        ends, still = np.array([0.0, 1.0]), np.zeros(2)
+    def at_rest(cls, q: np.ndarray) -> "TimedCurve":
+        """Return a curve of one configuration that takes no time."""
+        ends, zero = np.array([0.0, 1.0]), np.zeros(2)
         cubic = np.zeros((4, 1, len(q)))
         cubic[3] = q
-        return cls(breaks=ends, cubics=cubic, where=ends, speed=still, times=still)
+        return cls(breaks=ends, cubics=cubic, parameters=ends, rates=zero, times=zero)
 
-    def slower(self, factor: float) -> "TimedCurve":
-        """Return the same that takes `factor` times as long."""
-        speed = self.speed / factor
-        return replace(self, speed=speed, times=_times(self.where, speed))
+    def slowed(self, factor: float) -> "TimedCurve":
+        """Return the same curve with `factor` times the duration."""
+        rates = self.rates / factor
+        return replace(self, rates=rates, times=_times(self.parameters, rates))
 
     @property
     def duration(self) -> float:
-        """Return how long it takes [s]."""
+        """Return the duration [s]."""
         return float(self.times[-1])
 
     @property
     def start(self) -> np.ndarray:
-        """Return the first posture.  # (k,)."""
+        """Return the first configuration.  # (k,)."""
         return self.sample(0.0)[0]
 
     @property
     def goal(self) -> np.ndarray:
-        """Return the last posture.  # (k,)."""
+        """Return the last configuration.  # (k,)."""
         return self.sample(self.duration)[0]
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,13 +71,13 @@ class TimedCurve:
         return q[0], dq[0], ddq[0]
 
     def samples(self, times: np.ndarray) -> np.ndarray:
-        """Return the same for many times (n,) at once.  # (3, n, k)."""
+        """Return positions, velocities and accelerations at many times (n,).  # (3, n, k)."""
         moving = (times > 0.0) & (times < self.duration)
         piece = np.searchsorted(self.times[1:-1], times, side="right")
         since = np.clip(times, 0.0, self.duration) - self.times[piece]
-        bend = self._acceleration[piece]
-        rate = self.speed[piece] + bend * since
-        at = self.where[piece] + (self.speed[piece] + 0.5 * bend * since) * since
+        acceleration = self._acceleration[piece]
+        rate = self.rates[piece] + acceleration * since
+        at = self.parameters[piece] + (self.rates[piece] + 0.5 * acceleration * since) * since
         part = np.searchsorted(self.breaks[1:-1], at, side="right")
         s, one, zero = at - self.breaks[part], np.ones_like(at), np.zeros_like(at)
         powers = np.array(
@@ -88,17 +88,17 @@ class TimedCurve:
             ]
         )
         q, first, second = np.einsum("dpn,pnk->dnk", powers, self.cubics[:, part])
-        rate, bend = (moving * rate)[:, None], (moving * bend)[:, None]
-        return np.array([q, first * rate, second * rate**2 + first * bend])
+        rate, acceleration = (moving * rate)[:, None], (moving * acceleration)[:, None]
+        return np.array([q, first * rate, second * rate**2 + first * acceleration])
 
     @cached_property
     def _acceleration(self) -> np.ndarray:
-        """Acceleration of the curve parameter between the points [1/s²].  # (m - 1,)."""
-        bend: np.ndarray = np.diff(self.speed**2) / (2.0 * np.diff(self.where))
-        return bend
+        """Acceleration of the parameter in each stretch [1/s²].  # (m - 1,)."""
+        acceleration: np.ndarray = np.diff(self.rates**2) / (2.0 * np.diff(self.parameters))
+        return acceleration
 
 
-def _times(where: np.ndarray, speed: np.ndarray) -> np.ndarray:
-    """Return when the points are passed: between two, the mean of their rates counts.  # (m,)."""
-    steps = 2.0 * np.diff(where) / (speed[:-1] + speed[1:])
+def _times(parameters: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return the times at the parameters, from the mean rate of each stretch.  # (m,)."""
+    steps = 2.0 * np.diff(parameters) / (rates[:-1] + rates[1:])
     return np.concatenate([[0.0], np.cumsum(steps)])

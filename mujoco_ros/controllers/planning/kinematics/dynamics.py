@@ -1,4 +1,4 @@
-"""What torques a motion takes: the engine's inverse dynamics, on data of its own."""
+"""Inverse dynamics of a chain."""
 
 import mujoco
 import numpy as np
@@ -9,20 +9,21 @@ from mujoco_ros.controllers.planning.kinematics.limits import Payload
 
 
 class Dynamics:
-    """Inverse dynamics of a chain that carries something, free of contacts and constraints.
+    """Inverse dynamics of a chain with a payload, without contacts and constraints.
 
-    All other joints stand still where the model puts them.
+    All other joints rest at the model's initial positions. The engine computes on MjData of its
+    own.
 
     Attributes:
-        friction: Viscous, of the joints [Nms/rad or Ns/m].  # (k,)
+        friction: Viscous friction of the joints [Nms/rad or Ns/m].  # (k,)
     """
 
     def __init__(self, chain: Chain, payload: Payload | None = None) -> None:
-        """Carry `payload`."""
+        """Compute with an optional payload."""
         self.chain, self.payload = chain, payload
         model = chain.model
         self._data = data = mujoco.MjData(model)
-        # Controllers ask at every tick, so what stays the same is looked up once.
+        # Controllers call this at every tick, so the constants are resolved once.
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
         self._at, self._dof = as_slice(chain.qpos), as_slice(chain.dof)
         self._torques = np.zeros(model.nv)
@@ -30,12 +31,12 @@ class Dynamics:
         self._jacobian, self._drift = np.zeros((2, 3, model.nv))
         self.friction = model.dof_damping[chain.dof]
         self._armature = model.dof_armature[chain.dof]
-        self._is_lightened, self._gravity = bool(model.ngravcomp), model.opt.gravity.copy()
+        self._has_gravcomp, self._gravity = bool(model.ngravcomp), model.opt.gravity.copy()
         self._body = int(model.site_bodyid[chain.site])
-        self._place, self._turn = data.site_xpos[chain.site], data.site_xmat[chain.site]
+        self._position, self._rotation = data.site_xpos[chain.site], data.site_xmat[chain.site]
 
     def torques(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        """Return the torques that a motion takes: inertia, gravity, springs, friction.  # (k,)."""
+        """Return the torques of a motion: inertia, gravity, springs, friction.  # (k,)."""
         data = self._data
         torques = self.rigid(q, dq, ddq)
         mujoco.mj_passive(self.chain.model, data)
@@ -43,9 +44,9 @@ class Dynamics:
         return torques
 
     def rigid(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        """Return those of inertia and gravity alone, without springs and friction.  # (k,).
+        """Return the torques of inertia and gravity, without springs and friction.  # (k,).
 
-        Weight that the model takes off its bodies itself (``gravcomp``) is no matter of these.
+        Gravity compensation of the model (``gravcomp``) is subtracted.
         """
         model, data, dof = self.chain.model, self._data, self._dof
         self._qpos[self._at] = q
@@ -56,15 +57,15 @@ class Dynamics:
         mujoco.mj_comVel(model, data)
         mujoco.mj_rne(model, data, 1, self._torques)
         torques: np.ndarray = self._torques[dof] + self._armature * ddq
-        if self._is_lightened:
+        if self._has_gravcomp:
             mujoco.mj_passive(model, data)
             torques -= data.qfrc_gravcomp[dof]
         if self.payload is not None:
-            torques += self._carrying(self.payload, dq, ddq)
+            torques += self._payload_torques(self.payload, dq, ddq)
         return torques
 
     def gravity(self, q: np.ndarray) -> np.ndarray:
-        """Return the torques that hold still.  # (k,)."""
+        """Return the torques that hold a configuration.  # (k,)."""
         rest = np.zeros(self.chain.size)
         return self.torques(q, rest, rest)
 
@@ -78,10 +79,10 @@ class Dynamics:
         mujoco.mj_fullM(model, data, self._full)
         return np.asarray(self._full[np.ix_(dof, dof)])
 
-    def _carrying(self, payload: Payload, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        """Return what moving a point of mass takes: its weight and inertia, at its lever."""
+    def _payload_torques(self, payload: Payload, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        """Return the torques for the weight and inertia of a point mass.  # (k,)."""
         model, data, dof = self.chain.model, self._data, self._dof
-        at = self._place + self._turn.reshape(3, 3) @ payload.com
+        at = self._position + self._rotation.reshape(3, 3) @ payload.com
         mujoco.mj_jac(model, data, self._jacobian, None, at, self._body)
         mujoco.mj_jacDot(model, data, self._drift, None, at, self._body)
         jacobian, drift = self._jacobian[:, dof], self._drift[:, dof]

@@ -1,4 +1,4 @@
-"""Where the tool is, and how it moves with the joints."""
+"""Forward kinematics and Jacobian of the tool."""
 
 import mujoco
 import numpy as np
@@ -8,10 +8,10 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 
 
 class Kinematics:
-    """Forward kinematics of a chain, on data of its own."""
+    """Forward kinematics of a chain, on MjData of its own."""
 
     def __init__(self, chain: Chain) -> None:
-        """Take all other joints as in the model's initial posture."""
+        """Compute with all other joints at the model's initial positions."""
         self.chain = chain
         self._data = mujoco.MjData(chain.model)
         self._jacobian = np.zeros((6, chain.model.nv))
@@ -23,7 +23,7 @@ class Kinematics:
         return site_pose(self._data, self.chain.site)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """Return what the tool's velocity is per velocity of the joints.
+        """Return the Jacobian of the tool.
 
         Returns:
             Linear velocity of the tool's origin in the first three rows, angular velocity in the
@@ -38,7 +38,7 @@ class Kinematics:
 
 
 def site_pose(data: mujoco.MjData, site: int) -> Pose:
-    """Return the pose in ``world`` of a site whose kinematics are computed."""
+    """Return the pose of a site in ``world``, after ``mj_kinematics``."""
     quat = np.empty(4)
     mujoco.mju_mat2Quat(quat, data.site_xmat[site])
     return Pose(position=data.site_xpos[site].copy(), quat_wxyz=quat)

@@ -1,4 +1,4 @@
-"""How fast a chain may go."""
+"""Limits of a motion, and its payload."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,33 @@ from mujoco_ros.model.errors import UserInputError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Payload:
-    """What the hand carries, as a point of mass.
+    """The payload of the hand, a point mass.
 
     Attributes:
-        mass: [kg]
-        com: Its centre in the tool's frame [m].  # (3,)
+        mass: Mass [kg].
+        com: Position in the tool's frame [m].  # (3,)
     """
 
     mass: float
     com: np.ndarray
 
     def __post_init__(self) -> None:
-        """Refuse what is no mass."""
+        """Reject negative masses, NaN and infinity."""
         if not 0.0 <= self.mass < np.inf or not np.isfinite(self.com).all():
             raise UserInputError(
-                f"a payload is 0 kg or more somewhere, got {self.mass} at {self.com}"
+                f"a payload is 0 kg or more at a finite position, got {self.mass} at {self.com}"
             )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MotionLimits:
-    """Of the joints, the same in both directions.
+    """Limits of the joints, equal in both directions.
 
     Attributes:
-        velocity: [rad/s or m/s]  # (k,)
-        acceleration: [rad/s² or m/s²]  # (k,)
-        torque: Of the actuators [Nm or N]; None where they are strong enough for anything.  # (k,)
-        payload: What is carried, which counts for the torques alone.
+        velocity: Velocities [rad/s or m/s].  # (k,)
+        acceleration: Accelerations [rad/s² or m/s²].  # (k,)
+        torque: Torques of the actuators [Nm or N]; None is unlimited.  # (k,)
+        payload: The payload, for the torques.
     """
 
     velocity: np.ndarray
@@ -44,17 +44,17 @@ class MotionLimits:
     payload: Payload | None = None
 
     def __post_init__(self) -> None:
-        """Refuse limits that allow nothing."""
+        """Reject limits that are not positive."""
         for name in ("velocity", "acceleration", "torque"):
             limit = getattr(self, name)
             if limit is not None and not (np.asarray(limit) > 0.0).all():
                 raise UserInputError(f"limits of {name} must be more than 0, got {limit}")
 
     def check(self, size: int) -> None:
-        """Refuse limits that are not for `size` joints.
+        """Check the number of joints.
 
         Raises:
-            ModelError: They are for another number of joints.
+            UserInputError: The limits are of another number of joints than `size`.
         """
         for name in ("velocity", "acceleration", "torque"):
             limit = getattr(self, name)

@@ -1,4 +1,4 @@
-"""Postures of a robot that stands: its feet stay where they are, its base and weight move."""
+"""Configurations of a standing robot: the feet stay, the base and the centre of mass move."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,30 +11,30 @@ import qpsolvers
 from mujoco_ros.model.errors import UserInputError
 
 _TOLERANCE = 1e-4
-"""So far may a foot, the base or the centre of mass be from where it shall be [m or rad]."""
+"""Largest error of the feet, the base and the centre of mass [m or rad]."""
 _ITERATIONS = 60
-_POSTURE_COST = 1e-3
+_INITIAL_COST = 1e-3
 _DAMPING = 1e-6
 _SCALAR = int(mujoco.mjtJoint.mjJNT_SLIDE)
-"""Joints of this and the next type, the hinge, have one position each."""
-_FLAT = 2
-"""Up to so many feet have soles that must stay flat; more only have to stay where they are."""
+"""Joints of this type and of the next one, the hinge, have one position each."""
+_FLAT_FEET = 2
+"""Up to this number of feet, soles stay flat on the ground; more feet only keep their position."""
 
 
 class Shift(NamedTuple):
-    """How a posture differs from the one it began with.
+    """Displacement from the initial configuration.
 
     Attributes:
-        down: By how much the base is lower [m].
-        aside: By how much the centre of mass is further to the left [m].
+        down: Of the base, downwards [m].
+        aside: Of the centre of mass, to the left [m].
     """
 
     down: float = 0.0
     aside: float = 0.0
 
 
-class _Weight(mink.ComTask):
-    """Where the centre of mass of one robot is, of however many there are in the model."""
+class _SubtreeComTask(mink.ComTask):
+    """Centre of mass of one of the robots in the model."""
 
     def __init__(self, body: int) -> None:
         super().__init__(cost=[1.0, 1.0, 0.0])
@@ -51,12 +51,12 @@ class _Weight(mink.ComTask):
 
 
 class Stance:
-    """Feet on level ground, and what is above them; the base is upright, and stays so.
+    """Inverse kinematics of a robot that stands on level ground with an upright base.
 
     Attributes:
-        height: Of the base above the lowest foot's frame [m].
+        height: Height of the base above the lowest foot's frame [m].
         half_width: Half the distance from the rightmost to the leftmost foot [m].
-        legs: Which of the robot's joints carry the base: those between it and the feet.  # (k,)
+        legs: Indices of the robot's joints between the base and the feet.  # (k,)
     """
 
     def __init__(
@@ -64,82 +64,83 @@ class Stance:
         model: mujoco.MjModel,
         qpos: np.ndarray,
         dof: np.ndarray,
-        posture: np.ndarray,
+        initial: np.ndarray,
         feet: Sequence[str],
     ) -> None:
-        """Stand.
+        """Stand in an initial configuration.
 
         Args:
-            model: Holds the robot.
-            qpos: Addresses of its joints in the positions.  # (n,)
-            dof: Addresses of its joints in the velocities.  # (n,)
-            posture: The joints' positions to begin with.  # (n,)
-            feet: Bodies that stand on the ground.
+            model: The model.
+            qpos: Addresses of the robot's joints in qpos.  # (n,)
+            dof: Addresses of the robot's joints in qvel.  # (n,)
+            initial: Initial positions of the joints.  # (n,)
+            feet: Bodies on the ground.
 
         Raises:
-            ModelError: They stand on no floating base, or not on the same.
+            UserInputError: The feet do not belong to one floating base.
         """
         bodies = [int(model.body(foot).id) for foot in feet]
-        base, *apart = {int(model.body_rootid[body]) for body in bodies}
+        base, *others = {int(model.body_rootid[body]) for body in bodies}
         joint = int(model.body_jntadr[base])
-        if apart or joint < 0 or model.jnt_type[joint] != int(mujoco.mjtJoint.mjJNT_FREE):
-            raise UserInputError(f"{', '.join(feet)} carry no floating base: nothing to balance")
+        if others or joint < 0 or model.jnt_type[joint] != int(mujoco.mjtJoint.mjJNT_FREE):
+            raise UserInputError(f"{', '.join(feet)} do not belong to one floating base")
         carrying = np.zeros(model.nv, dtype=bool)
         for body in bodies:
-            carrying |= _moves(model, body)
+            carrying |= _moving_dofs(model, body)
         carrying[model.jnt_dofadr[joint] :][:6] = True
         self.legs = np.flatnonzero(carrying[dof])
         self._qpos = qpos[self.legs]
         start = _within_limits(model)
         start[model.jnt_qposadr[joint] + 3 :][:4] = 1.0, 0.0, 0.0, 0.0
-        start[qpos] = posture
+        start[qpos] = initial
         self._configuration = mink.Configuration(model, start)
         data = self._configuration.data
-        places = data.xpos[bodies]
-        self.height = float(data.xpos[base, 2] - places[:, 2].min())
-        self.half_width = float(np.ptp(places[:, 1])) / 2.0
+        positions = data.xpos[bodies]
+        self.height = float(data.xpos[base, 2] - positions[:, 2].min())
+        self.half_width = float(np.ptp(positions[:, 1])) / 2.0
         self._start = start
         self._base = mink.FrameTask(base, "body", [0.0, 0.0, 1.0], 1.0)
-        self._weight = _Weight(base)
+        self._com = _SubtreeComTask(base)
         self._feet = [
-            mink.FrameTask(foot, "body", 1.0, 1.0 if len(feet) <= _FLAT else 0.0) for foot in bodies
+            mink.FrameTask(foot, "body", 1.0, 1.0 if len(feet) <= _FLAT_FEET else 0.0)
+            for foot in bodies
         ]
         for foot in self._feet:
             foot.set_target_from_configuration(self._configuration)
-        self._base_at = self._configuration.get_transform_frame_to_world(base, "body")
-        self._weight_at = data.subtree_com[base].copy()
-        self._weight.set_target(self._weight_at)
-        self._posture = mink.PostureTask(model, _POSTURE_COST)
-        self._posture.set_target(start)
+        self._initial_base = self._configuration.get_transform_frame_to_world(base, "body")
+        self._initial_com = data.subtree_com[base].copy()
+        self._com.set_target(self._initial_com)
+        self._initial = mink.PostureTask(model, _INITIAL_COST)
+        self._initial.set_target(start)
         self._limits = [mink.ConfigurationLimit(model)]
-        others = np.flatnonzero(~carrying).tolist()
-        self._frozen = [mink.DofFreezingTask(model, others)] if others else None
+        fixed = np.flatnonzero(~carrying).tolist()
+        self._frozen = [mink.DofFreezingTask(model, fixed)] if fixed else None
 
     def sweep(self, shifts: Sequence[Shift]) -> np.ndarray:
-        """Return the postures of shifts that lie close to each other, up to the last reachable one.
+        """Return the configurations of closely spaced shifts, up to the last reachable one.
 
         Returns:
-            Positions of the legs' joints.  # (m, k), m <= len(shifts)
+            Positions of the joints in `legs`.  # (m, k), m <= len(shifts)
         """
         self._configuration.update(self._start)
-        postures = []
+        configurations = []
         for shift in shifts:
             if not self._reach(shift):
                 break
-            postures.append(self._configuration.q[self._qpos])
-        return np.array(postures).reshape(-1, len(self._qpos))
+            configurations.append(self._configuration.q[self._qpos])
+        return np.array(configurations).reshape(-1, len(self._qpos))
 
     def _reach(self, shift: Shift) -> bool:
         down = mink.SE3.from_translation(np.array([0.0, 0.0, -shift.down]))
-        self._base.set_target(down @ self._base_at)
-        self._weight.set_target(self._weight_at + np.array([0.0, shift.aside, 0.0]))
-        tasks = [self._base, self._weight, *self._feet]
+        self._base.set_target(down @ self._initial_base)
+        self._com.set_target(self._initial_com + np.array([0.0, shift.aside, 0.0]))
+        tasks = [self._base, self._com, *self._feet]
         for _ in range(_ITERATIONS):
-            if max(_off(task, self._configuration) for task in tasks) < _TOLERANCE:
+            if max(_error(task, self._configuration) for task in tasks) < _TOLERANCE:
                 return True
             problem = mink.build_ik(
                 self._configuration,
-                [*tasks, self._posture],
+                [*tasks, self._initial],
                 1.0,
                 damping=_DAMPING,
                 limits=self._limits,
@@ -152,24 +153,24 @@ class Stance:
         return False
 
 
-def _off(task: mink.Task, configuration: mink.Configuration) -> float:
-    """Return how far a task is from its target, in what it cares for [m or rad]."""
+def _error(task: mink.Task, configuration: mink.Configuration) -> float:
+    """Return the error of a task in its components with a cost [m or rad]."""
     return float(np.abs(task.compute_error(configuration)[task.cost > 0.0]).max())
 
 
-def _moves(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """Return which velocities move a body.  # (nv,) bool"""
+def _moving_dofs(model: mujoco.MjModel, body: int) -> np.ndarray:
+    """Return which degrees of freedom move a body.  # (nv,) bool"""
     moved, turned = np.zeros((2, 3, model.nv))
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
     mujoco.mj_jacBody(model, data, moved, turned, body)
-    moves: np.ndarray = moved.any(axis=0) | turned.any(axis=0)
-    return moves
+    moving: np.ndarray = moved.any(axis=0) | turned.any(axis=0)
+    return moving
 
 
 def _within_limits(model: mujoco.MjModel) -> np.ndarray:
-    """Return the initial positions, each joint of which is within its limits."""
+    """Return qpos0, clipped to the limits of the joints."""
     positions: np.ndarray = model.qpos0.copy()
     for joint in np.flatnonzero(model.jnt_limited & (model.jnt_type >= _SCALAR)):
         address = model.jnt_qposadr[joint]

@@ -133,7 +133,7 @@ def test_an_unreachable_goal_is_reported_before_the_grasp(stage, there, goal, wh
     short.put("box", *there)
     assert short.until("FAILED", "EXEC_APPROACH") == "FAILED"
     assert short.made[-1] == ("PLAN_APPROACH", "ik_failed")
-    assert short.reason.startswith(f"{what} is out of reach: no posture brings arm/grasp to")
+    assert short.reason.startswith(f"{what} is out of reach: no configuration brings arm/grasp to")
 
 
 def test_a_blocked_line_is_not_a_failure_of_kinematics(stage):

@@ -27,7 +27,7 @@ def path() -> TimedCurve:
     cubic = np.zeros((4, 1, 1))
     cubic[2:, 0, 0] = 2.0, 1.0
     ends = np.array([0.0, 1.0])
-    return TimedCurve.passing(ends, cubic, np.array([0.0, 0.5, 1.0]), np.array([0.0, 2.0, 0.0]))
+    return TimedCurve.from_rates(ends, cubic, np.array([0.0, 0.5, 1.0]), np.array([0.0, 2.0, 0.0]))
 
 
 @pytest.fixture

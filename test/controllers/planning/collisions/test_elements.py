@@ -22,14 +22,14 @@ def test_an_object_without_a_prefix_is_found(seven):
         ("table", {"table/table_board", "table/table_leg_1"}),
     ],
 )
-def test_geoms_are_meant_by_their_name_their_bodys_or_their_objects(arm, name, some):
+def test_geoms_are_found_by_their_name_their_bodys_or_their_objects(arm, name, some):
     meant = {arm.model.geom(g).name for g in np.flatnonzero(geoms_of(arm.model, name))}
     assert some <= meant
     assert "arm/right_pad" not in meant
 
 
 @pytest.mark.parametrize(
-    ("look", "message"),
+    ("find", "message"),
     [
         (lambda model: free_body(model, "bix"), "free object 'bix' not found.*'box'"),
         (lambda model: free_body(model, "table"), "free object 'table' not found"),
@@ -37,6 +37,6 @@ def test_geoms_are_meant_by_their_name_their_bodys_or_their_objects(arm, name, s
         (lambda model: joint_address(model, "arm/finger"), "joint 'arm/finger' not found"),
     ],
 )
-def test_names_of_nothing_are_errors_that_say_what_there_is(arm, look, message):
+def test_names_that_are_not_in_the_model_are_errors_with_the_valid_names(arm, find, message):
     with pytest.raises(UserInputError, match=message):
-        look(arm.model)
+        find(arm.model)

@@ -3,28 +3,28 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.collisions.collisions import Collisions
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curves.curve import (
-    cubics,
-    curve_touches,
-    ends,
-    rounded,
-    through,
+    first_collision,
+    interpolate,
+    parameter_range,
+    piecewise_cubics,
+    round_corners,
 )
 from mujoco_ros.controllers.planning.errors import NoPathError
 
 
 class Gate:
-    """Stands for collisions: only what is near to a corner's two sides is free."""
+    """A checker for which only the surroundings of a corner's two sides are free."""
 
     def __init__(self, width):
         self.width = width
 
-    def free(self, q, share=1.0):
+    def is_free(self, q, margin_scale=1.0):
         return min(abs(q[0]), abs(q[1] - 1.0)) <= self.width
 
-    def steps(self, start, goal):
+    def step_count(self, start, goal):
         return max(1, int(np.ceil(np.abs(goal - start).max() / STEP)))
 
 
@@ -33,9 +33,9 @@ CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 
 @pytest.mark.parametrize("width", [1.0, 0.1, 0.02])
-def test_a_corner_is_cut_as_far_as_nothing_touches(width):
-    curve = rounded(CORNERS, Gate(width))
-    begin, end = ends(curve)
+def test_a_corner_is_cut_as_far_as_there_is_no_collision(width):
+    curve = round_corners(CORNERS, Gate(width))
+    begin, end = parameter_range(curve)
     points = curve(np.linspace(begin, end, 500))
     assert points[0] == pytest.approx(CORNERS[0])
     assert points[-1] == pytest.approx(CORNERS[-1])
@@ -45,47 +45,47 @@ def test_a_corner_is_cut_as_far_as_nothing_touches(width):
     assert points.max() <= 1.0 + 1e-12
 
 
-def test_a_corner_that_leaves_no_room_is_an_error():
+def test_a_corner_without_room_is_an_error():
     with pytest.raises(NoPathError, match="too narrow"):
-        rounded(CORNERS, Gate(1e-6))
+        round_corners(CORNERS, Gate(1e-6))
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_between_two_checks_of_a_curve_is_no_more_than_a_step(share):
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_two_checks_of_a_curve_are_at_most_a_step_apart(scale):
     class Noted(Gate):
         seen: ClassVar[list[np.ndarray]] = []
 
-        def free(self, q, share=1.0):
+        def is_free(self, q, margin_scale=1.0):
             self.seen.append(q)
             return True
 
     uneven = np.array([[0.0, 0.0], [0.6, 0.8], [0.61, 0.8], [0.62, 0.81], [0.0, 0.1]])
-    curve_touches(rounded(uneven, Gate(9.0)), noted := Noted(9.0), share)
+    first_collision(round_corners(uneven, Gate(9.0)), noted := Noted(9.0), scale)
     far = np.abs(np.diff(noted.seen, axis=0)).max(axis=1)
-    assert far.max() <= share * STEP + 1e-9
-    assert len(far) < 5 * 2.0 / (share * STEP), "nor is it looked at for ever"
+    assert far.max() <= scale * STEP + 1e-9
+    assert len(far) < 5 * 2.0 / (scale * STEP), "and not much closer"
 
 
 def test_two_corners_are_a_straight_line(arm, home):
     goal = home + np.array([0.5, -0.2, 0.1, 0.0, 0.3, -0.4])
-    curve = rounded(np.stack([home, goal]), Collisions(arm, PlanningScene()))
-    points = curve(np.linspace(*ends(curve), 50))
+    curve = round_corners(np.stack([home, goal]), CollisionChecker(arm, PlanningScene()))
+    points = curve(np.linspace(*parameter_range(curve), 50))
     along = (points - home) @ (goal - home) / np.dot(goal - home, goal - home)
     assert points == pytest.approx(home + along[:, None] * (goal - home))
     assert (np.diff(along) > 0).all()
 
 
-def test_the_cubics_of_a_curve_are_the_curve():
+def test_the_cubics_of_a_curve_are_equal_to_it():
     random = np.random.default_rng(2)
-    curve = through(random.normal(size=(7, 3)), np.linspace(0.0, 2.0, 7))
-    breaks, pieces = cubics(curve)
+    curve = interpolate(random.normal(size=(7, 3)), np.linspace(0.0, 2.0, 7))
+    breaks, pieces = piecewise_cubics(curve)
     for at in np.linspace(0.0, 1.999, 30):
         part = np.searchsorted(breaks, at, side="right") - 1
         powers = (at - breaks[part]) ** np.arange(3, -1, -1)
         assert powers @ pieces[:, part] == pytest.approx(curve(at))
 
 
-def test_where_a_curve_touches_is_found():
-    inside = through(np.linspace((0.0, 0.0), (1.0, 1.0), 5), np.linspace(0.0, 1.0, 5))
-    assert not Gate(0.1).free(curve_touches(inside, Gate(0.1)))
-    assert curve_touches(inside, Gate(0.6)) is None
+def test_the_first_collision_of_a_curve_is_found():
+    inside = interpolate(np.linspace((0.0, 0.0), (1.0, 1.0), 5), np.linspace(0.0, 1.0, 5))
+    assert not Gate(0.1).is_free(first_collision(inside, Gate(0.1)))
+    assert first_collision(inside, Gate(0.6)) is None

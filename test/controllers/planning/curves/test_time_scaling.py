@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.curves.curve import through
+from mujoco_ros.controllers.planning.curves.curve import interpolate
 from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
 from mujoco_ros.controllers.planning.errors import TimingError
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
@@ -9,13 +9,13 @@ from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, Payl
 
 
 def wavy(home, size=6, points=8):
-    """A curve that turns in all joints, a few times."""
+    """A curve on which all joints oscillate a few times."""
     at = np.linspace(0.0, 4.0, points)
     shape = np.sin(np.outer(at, np.arange(1, size + 1)) * 0.7)
-    return through(home + 0.6 * shape, at)
+    return interpolate(home + 0.6 * shape, at)
 
 
-def test_limits_are_kept_at_every_millisecond_and_are_used(arm, home, limits):
+def test_limits_are_kept_at_every_millisecond_and_reached(arm, home, limits):
     dynamics = Dynamics(arm)
     trajectory = time_curve(wavy(home), limits, dynamics=dynamics)
     times = np.arange(0.0, trajectory.duration, 1e-3)
@@ -35,16 +35,16 @@ def test_a_straight_line_takes_as_long_as_its_slowest_joint(home):
     limits = MotionLimits(velocity=np.full(6, 2.0), acceleration=np.full(6, 4.0))
     way = np.zeros((5, 6))
     way[:, 2] = np.linspace(0.0, 3.0, 5)
-    trajectory = time_curve(through(home + way, np.linspace(0.0, 3.0, 5)), limits)
+    trajectory = time_curve(interpolate(home + way, np.linspace(0.0, 3.0, 5)), limits)
     assert trajectory.duration == pytest.approx(3.0 / 2.0 + 2.0 / 4.0, rel=0.01)
 
 
 def test_the_curves_own_speed_and_acceleration_are_limited(home, limits):
     way = np.linspace(0.0, 0.2, 5)[:, None] * np.ones(6)
-    curve = through(home + way, np.linspace(0.0, 1.0, 5))
+    curve = interpolate(home + way, np.linspace(0.0, 1.0, 5))
     trajectory = time_curve(curve, limits, speed=0.5, acceleration=1.0)
     assert trajectory.duration == pytest.approx(1.0 / 0.5 + 0.5 / 1.0, rel=0.01)
-    assert trajectory.speed.max() <= 0.5
+    assert trajectory.rates.max() <= 0.5
 
 
 def test_weaker_motors_take_longer_and_keep_their_limit(arm, home, limits):
@@ -61,19 +61,19 @@ def test_weaker_motors_take_longer_and_keep_their_limit(arm, home, limits):
     assert (np.abs(torques) <= weak.torque * 1.01).all()
 
 
-def test_limits_are_kept_between_the_points_of_a_long_way_too(home, limits):
-    """Limits are looked at as closely on a way of a minute as on one of a second."""
+def test_limits_are_kept_between_the_points_of_a_long_curve(home, limits):
+    """The points are as dense on a motion of a minute as on one of a second."""
     at = np.linspace(0.0, 12.0, 16)
     shape = np.random.default_rng(6).normal(size=(16, 6)).cumsum(axis=0)
     lazy = MotionLimits(velocity=limits.velocity / 8, acceleration=limits.acceleration)
-    trajectory = time_curve(through(home + shape, at), lazy)
+    trajectory = time_curve(interpolate(home + shape, at), lazy)
     assert trajectory.duration > 40.0
     _, dq, ddq = trajectory.samples(np.arange(0.0, trajectory.duration, 2e-3))
     assert (np.abs(dq) / lazy.velocity).max() < 1.002
     assert (np.abs(ddq) / lazy.acceleration).max() < 1.002
 
 
-def test_motors_that_hardly_bear_friction_are_given_all_the_time_it_takes(seven):
+def test_motors_that_barely_overcome_friction_move_slowly(seven):
     dynamics, rest = Dynamics(seven), np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0])
     curve = wavy(rest, size=7)
     held = np.array([dynamics.gravity(q) for q in curve(np.linspace(0.0, 4.0, 300))])

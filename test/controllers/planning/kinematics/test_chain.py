@@ -5,7 +5,7 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.model.errors import UserInputError
 
 
-def test_a_chain_knows_its_joints_limits(arm):
+def test_a_chain_has_the_limits_of_its_joints(arm):
     assert arm.size == 6
     assert arm.upper[2] == pytest.approx(np.pi)
     assert arm.upper[0] == pytest.approx(2 * np.pi)
@@ -25,18 +25,18 @@ def test_names_that_are_not_in_the_model_are_errors(seven, joints, tool, message
         Chain.of(seven.model, joints=joints, tool=tool)
 
 
-def test_a_free_joint_is_no_part_of_a_chain(arm):
-    with pytest.raises(UserInputError, match="neither turns nor slides"):
+def test_a_free_joint_cannot_be_part_of_a_chain(arm):
+    with pytest.raises(UserInputError, match="neither a hinge nor a slide"):
         Chain.of(arm.model, joints=["box/box_free"], tool="arm/grasp")
 
 
 @pytest.mark.parametrize("q", [np.zeros(5), np.full(6, np.nan), np.zeros((1, 6))])
-def test_what_is_no_posture_is_refused(arm, q):
-    with pytest.raises(UserInputError, match="a posture is 6 finite numbers"):
+def test_a_configuration_of_another_shape_or_with_nan_is_rejected(arm, q):
+    with pytest.raises(UserInputError, match="a configuration is 6 finite numbers"):
         arm.check(q)
 
 
-def test_the_joint_that_is_farthest_beyond_its_limits_is_named(arm, home):
-    assert arm.beyond(home) == ""
+def test_the_joint_that_exceeds_its_limits_most_is_named(arm, home):
+    assert arm.limit_violation(home) == ""
     message = "arm/elbow_joint at 3.2000 is beyond its limits -3.1416 to 3.1416"
-    assert arm.beyond(np.where(np.arange(6) == 2, 3.2, home)) == message
+    assert arm.limit_violation(np.where(np.arange(6) == 2, 3.2, home)) == message

@@ -13,7 +13,7 @@ from mujoco_ros.model.errors import UserInputError
 MOTION = np.array([[0.5, -1.0, 0.3, 0.8, -0.2, 1.0], [3.0, -2.0, 1.0, 5.0, -4.0, 2.0]])
 
 
-def test_torques_are_those_the_engine_needs_for_that_motion(arm, home):
+def test_torques_are_equal_to_those_of_the_engine(arm, home):
     torques = Dynamics(arm).torques(home, *MOTION)
     data = mujoco.MjData(arm.model)
     data.qpos[arm.qpos], data.qvel[arm.dof] = home, MOTION[0]
@@ -23,7 +23,7 @@ def test_torques_are_those_the_engine_needs_for_that_motion(arm, home):
     data.qacc[:] = fingers
     mujoco.mj_inverse(arm.model, data)
     ours = Dynamics(arm).torques(home, *MOTION)
-    # the engine's fingers fall, ours stand still
+    # the fingers fall in the engine, and rest here
     assert ours == pytest.approx(data.qfrc_inverse[arm.dof], rel=0.02, abs=0.05)
     data.qacc[:] = 0.0
     data.qacc[arm.dof] = MOTION[1]
@@ -31,7 +31,7 @@ def test_torques_are_those_the_engine_needs_for_that_motion(arm, home):
     assert torques == pytest.approx(data.qfrc_inverse[arm.dof], abs=1e-9)
 
 
-def test_a_payload_weighs_on_the_joints_by_its_lever(arm, home):
+def test_a_payload_loads_the_joints_by_its_lever(arm, home):
     payload = Payload(mass=0.3, com=np.array([0.01, 0.02, 0.03]))
     more = Dynamics(arm, payload).gravity(home) - Dynamics(arm).gravity(home)
     kinematics = Kinematics(arm)
@@ -41,7 +41,7 @@ def test_a_payload_weighs_on_the_joints_by_its_lever(arm, home):
     assert more == pytest.approx(kinematics.jacobian(home).T @ wrench, abs=1e-9)
 
 
-def test_a_payload_is_as_heavy_to_move_as_the_same_mass_in_the_hand(arm, home):
+def test_a_payload_has_the_inertia_of_the_same_mass_in_the_hand(arm, home):
     loaded = copy(arm.model)
     body = int(loaded.site_bodyid[arm.site])
     own, extra = float(loaded.body_mass[body]), 0.4
@@ -62,25 +62,25 @@ def test_a_payload_is_as_heavy_to_move_as_the_same_mass_in_the_hand(arm, home):
     )
 
 
-def test_what_changes_with_acceleration_is_the_inertia(arm, home):
+def test_torques_change_with_acceleration_by_the_inertia(arm, home):
     dynamics, still = Dynamics(arm), np.zeros(6)
     more = dynamics.torques(home, still, MOTION[1]) - dynamics.gravity(home)
     assert more == pytest.approx(dynamics.inertia(home) @ MOTION[1])
 
 
-def test_without_friction_the_viscous_part_is_missing(arm, home):
+def test_rigid_torques_exclude_friction(arm, home):
     dynamics = Dynamics(arm)
     missing = dynamics.torques(home, *MOTION) - dynamics.rigid(home, *MOTION)
     assert missing == pytest.approx(dynamics.friction * MOTION[0])
 
 
 @pytest.mark.parametrize("wrong", [-0.1, np.nan, np.inf])
-def test_a_payload_that_is_none_is_refused(wrong):
+def test_a_payload_without_a_valid_mass_is_rejected(wrong):
     with pytest.raises(UserInputError, match="a payload is"):
         Payload(mass=wrong, com=np.zeros(3))
 
 
-def test_a_model_that_carries_its_own_weight_is_not_carried_again():
+def test_gravity_compensation_of_the_model_is_subtracted():
     model = mujoco.MjModel.from_xml_string("""
       <mujoco><worldbody><body gravcomp="0.75"><joint name="j" axis="0 1 0" damping="0.5"/>
         <geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0" mass="2"/>
@@ -102,6 +102,6 @@ def test_a_model_that_carries_its_own_weight_is_not_carried_again():
         ({"velocity": np.ones(5)}, "velocity: expected 6 numbers"),
     ],
 )
-def test_limits_that_allow_nothing_or_are_for_other_joints_are_refused(wrong, message):
+def test_limits_that_are_not_positive_or_of_other_joints_are_rejected(wrong, message):
     with pytest.raises(UserInputError, match=message):
         MotionLimits(**({"velocity": np.ones(6), "acceleration": np.ones(6)} | wrong)).check(6)

@@ -21,7 +21,7 @@ SPRING = np.array([100.0, 100.0, 2000.0, 100.0, 100.0, 100.0])
 
 
 def stepped(chain, q, law, *, seconds, force=(0.0, 0.0, 0.0)):
-    """Step the engine under a law of torques, and a force at the tool's origin."""
+    """Step the engine with a control law of torques, and a force at the tool's origin."""
     model, data = chain.model, mujoco.MjData(chain.model)
     data.qpos[chain.qpos] = q
     for _ in range(round(seconds / model.opt.timestep)):
@@ -43,7 +43,7 @@ def stepped(chain, q, law, *, seconds, force=(0.0, 0.0, 0.0)):
 
 @pytest.fixture(scope="module")
 def loaded(arm):
-    """The arm with 300 g more in its hand, as a model of the engine's own."""
+    """The arm with 300 g more in its hand."""
     model = copy(arm.model)
     body = int(model.site_bodyid[arm.site])
     model.body_mass[body] += 0.3
@@ -51,7 +51,7 @@ def loaded(arm):
 
 
 def payload(chain):
-    """What was put into the hand: at the gripper's own centre."""
+    """The mass in the hand of `loaded`, at the gripper's centre."""
     at = chain.model.body_ipos[chain.model.site_bodyid[chain.site]]
     return Payload(mass=0.3, com=at - chain.model.site_pos[chain.site])
 
@@ -62,14 +62,14 @@ def hold(dynamics, q):
     return lambda now, rate: SOFT * (references[0] - now) - damping * rate + references[2]
 
 
-def test_soft_joints_hold_an_arm_that_knows_its_payload(arm, loaded, home):
+def test_soft_joints_hold_an_arm_with_a_known_payload(arm, loaded, home):
     known, _ = stepped(loaded, home, hold(Dynamics(arm, payload(arm)), home), seconds=0.5)
     assert known == pytest.approx(home, abs=1e-4)
     unknown, _ = stepped(loaded, home, hold(Dynamics(arm), home), seconds=0.5)
     assert np.abs(unknown - home).max() > 3e-3
 
 
-def test_soft_joints_follow_a_motion_by_its_torques(arm, home):
+def test_soft_joints_follow_a_motion_with_feedforward_torques(arm, home):
     dynamics = Dynamics(arm)
     damping, time, worst = joint_damping(dynamics, home, SOFT), 0.0, 0.0
 
@@ -88,7 +88,7 @@ def test_soft_joints_follow_a_motion_by_its_torques(arm, home):
 
 
 @pytest.mark.parametrize(("axis", "force"), [(1, 4.0), (2, 20.0)], ids=["y", "z"])
-def test_the_tool_gives_way_as_stiffly_as_its_axes_say(arm, home, axis, force):
+def test_the_tool_yields_with_the_stiffness_of_each_axis(arm, home, axis, force):
     kinematics, dynamics = Kinematics(arm), Dynamics(arm)
     target = kinematics.pose(home)
     spring = CartesianImpedance(dynamics, SPRING, cartesian_damping(dynamics, home, SPRING, 0.5))
@@ -102,7 +102,7 @@ def test_the_tool_gives_way_as_stiffly_as_its_axes_say(arm, home, axis, force):
     assert np.abs(dq).max() < 0.02
 
 
-def test_the_tool_follows_a_target_that_moves(arm, home):
+def test_the_tool_follows_a_moving_target(arm, home):
     kinematics, dynamics = Kinematics(arm), Dynamics(arm)
     first = kinematics.pose(home)
     stiff = np.full(6, 2000.0)
@@ -119,7 +119,7 @@ def test_the_tool_follows_a_target_that_moves(arm, home):
     assert kinematics.pose(q).position == pytest.approx(first.position + speed[:3], abs=2e-3)
 
 
-def test_damping_is_critical_on_each_joints_inertia(arm, home):
+def test_joint_damping_is_critical_for_each_joints_inertia(arm, home):
     dynamics = Dynamics(arm)
     inertia = np.diag(dynamics.inertia(home))
     damping = joint_damping(dynamics, home, SOFT) + dynamics.friction
@@ -127,7 +127,7 @@ def test_damping_is_critical_on_each_joints_inertia(arm, home):
     assert (joint_damping(dynamics, home, np.zeros(6)) == 0.0).all()
 
 
-def test_damping_from_a_singular_posture_does_no_harm_elsewhere(arm, home):
+def test_damping_from_a_singularity_is_stable_elsewhere(arm, home):
     straight = home.copy()
     straight[4] = 0.0  # the wrist's other axes are parallel
     dynamics = Dynamics(arm)
@@ -138,7 +138,7 @@ def test_damping_from_a_singular_posture_does_no_harm_elsewhere(arm, home):
     assert dq == pytest.approx(STILL, abs=1e-3)
 
 
-def test_damping_of_the_tool_is_that_of_what_it_weighs(arm, home):
+def test_damping_of_the_tool_follows_its_inertia(arm, home):
     dynamics, kinematics = Dynamics(arm), Kinematics(arm)
     damping = cartesian_damping(dynamics, home, SPRING)
     axes = kinematics.pose(home).matrix

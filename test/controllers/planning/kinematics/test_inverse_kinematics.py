@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.collisions.collisions import Collisions
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
@@ -22,7 +22,7 @@ def off(kinematics, q, pose):
 
 
 @pytest.mark.parametrize(("name", "near", "reach"), [("arm", None, 1.2), ("seven", BENT, 0.8)])
-def test_a_hundred_reachable_poses_are_met(request, home, name, near, reach):
+def test_a_hundred_reachable_poses_are_reached(request, home, name, near, reach):
     chain = request.getfixturevalue(name)
     near = home if near is None else near
     random = np.random.default_rng(7)
@@ -34,10 +34,10 @@ def test_a_hundred_reachable_poses_are_met(request, home, name, near, reach):
         position, rotation = off(kinematics, q, pose)
         assert position < 1e-5
         assert rotation < 1e-5
-        assert chain.beyond(q) == ""
+        assert chain.limit_violation(q) == ""
 
 
-def test_of_all_solutions_the_one_near_the_given_posture_is_taken(arm, home, down):
+def test_the_solution_nearest_to_the_given_configuration_wins(arm, home, down):
     inverse = InverseKinematics(arm)
     q = inverse.solve(down(0.35, 0.2, 0.485), home)
     turned = home + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2 * np.pi])
@@ -45,7 +45,7 @@ def test_of_all_solutions_the_one_near_the_given_posture_is_taken(arm, home, dow
     assert again - q == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0, 2 * np.pi], abs=1e-4)
 
 
-def test_a_joint_to_spare_stays_where_it_is_liked(seven):
+def test_a_redundant_chain_stays_near_the_given_configuration(seven):
     kinematics, inverse = Kinematics(seven), InverseKinematics(seven)
     pose = kinematics.pose(BENT)
     swung = BENT + np.array([0.3, 0.0, 0.4, 0.0, -0.4, 0.0, 0.2])
@@ -54,54 +54,56 @@ def test_a_joint_to_spare_stays_where_it_is_liked(seven):
     assert np.linalg.norm(q - swung) < 0.8 * np.linalg.norm(BENT - swung)
 
 
-def test_a_posture_that_touches_is_left_for_one_that_does_not(seven):
-    collisions = Collisions(seven, PlanningScene())
-    plain, clear = InverseKinematics(seven), InverseKinematics(seven, collisions)
+def test_a_solution_without_collision_replaces_one_with_a_collision(seven):
+    checker = CollisionChecker(seven, PlanningScene())
+    plain, clear = InverseKinematics(seven), InverseKinematics(seven, checker)
     kinematics, random = Kinematics(seven), np.random.default_rng(0)
     avoided = 0
     for _ in range(20):
         there = REACHING + random.uniform(-0.8, 0.8, 7)
-        if collisions.free(there):
+        if checker.is_free(there):
             pose = kinematics.pose(there)
-            avoided += not collisions.free(plain.solve(pose, BENT))
+            avoided += not checker.is_free(plain.solve(pose, BENT))
             q = clear.solve(pose, BENT)
-            assert collisions.free(q)
+            assert checker.is_free(q)
             assert off(kinematics, q, pose)[0] < 1e-5
     assert avoided > 0
 
 
-def test_a_finger_measured_beyond_its_limit_does_not_matter(arm, home, down):
-    collisions = Collisions(arm, PlanningScene(joints={"arm/left_finger_joint": 0.0301}))
-    q = InverseKinematics(arm, collisions).solve(down(0.35, 0.2, 0.485), home)
+def test_a_finger_measured_beyond_its_limit_is_tolerated(arm, home, down):
+    checker = CollisionChecker(arm, PlanningScene(joints={"arm/left_finger_joint": 0.0301}))
+    q = InverseKinematics(arm, checker).solve(down(0.35, 0.2, 0.485), home)
     assert Kinematics(arm).pose(q).position == pytest.approx([0.35, 0.2, 0.485], abs=1e-5)
 
 
-def test_the_same_question_has_the_same_answer_to_the_last_bit(arm, home, down):
-    answers = {
+def test_the_same_request_has_the_same_bits(arm, home, down):
+    solutions = {
         InverseKinematics(arm).solve(down(-0.4, 0.3, 0.5), home, seed=3).tobytes() for _ in range(3)
     }
-    assert len(answers) == 1
+    assert len(solutions) == 1
 
 
-def test_what_is_out_of_reach_says_how_far(arm, home, down):
+def test_a_pose_out_of_reach_is_an_error_with_the_distance(arm, home, down):
     with pytest.raises(IkError, match=r"arm/grasp to \(2.000, 0.000, 0.500\): the closest is"):
         InverseKinematics(arm).solve(down(2.0, 0.0, 0.5), home)
 
 
-def test_what_only_a_limit_keeps_away_names_the_joint(seven):
+def test_a_pose_out_of_reach_because_of_a_limit_names_the_joint(seven):
     pose = Kinematics(seven).pose(np.array([0.0, 0.6, 0.0, 2.9, 0.0, 0.6, 0.0]))
     with pytest.raises(IkError, match=r"at the limit of .*j4"):
         InverseKinematics(seven).solve(pose, BENT, starts=1)
 
 
-def test_what_touches_everywhere_says_what(arm, home, down):
-    inverse = InverseKinematics(arm, Collisions(arm, PlanningScene()))
-    with pytest.raises(IkError, match=r"is free: .*pad and table/table_board overlap by 23.0 mm"):
+def test_a_pose_with_collisions_alone_names_the_pair(arm, home, down):
+    inverse = InverseKinematics(arm, CollisionChecker(arm, PlanningScene()))
+    with pytest.raises(
+        IkError, match=r"in collision: .*pad and table/table_board overlap by 23.0 mm"
+    ):
         inverse.solve(down(0.6, 0.0, 0.3), home, starts=2)
 
 
 @pytest.mark.parametrize(("starts", "most"), [(1, 9), (4, 36)])
-def test_where_everything_touches_it_gives_up_after_so_many_descents(
+def test_a_pose_with_collisions_alone_is_given_up_after_a_number_of_descents(
     arm, home, down, monkeypatch, starts, most
 ):
     made = []
@@ -109,19 +111,19 @@ def test_where_everything_touches_it_gives_up_after_so_many_descents(
     monkeypatch.setattr(
         InverseKinematics, "_descend", lambda self, *how: made.append(how) or descend(self, *how)
     )
-    inverse = InverseKinematics(arm, Collisions(arm, PlanningScene()))
+    inverse = InverseKinematics(arm, CollisionChecker(arm, PlanningScene()))
     with pytest.raises(BlockedError, match="table_board"):
         inverse.solve(down(0.6, 0.0, 0.3), home, starts=starts)
     assert len(made) <= most
-    assert sum(len(how) > 2 for how in made) <= starts, "those that keep clear take their time"
+    assert sum(len(how) > 2 for how in made) <= starts, "descents with collision avoidance are slow"
 
 
-def test_blind_it_minds_no_touch(arm, home, down):
-    inverse = InverseKinematics(arm, Collisions(arm, PlanningScene()))
-    q = inverse.solve(down(0.6, 0.0, 0.3), home, blind=True)
+def test_collisions_can_be_ignored(arm, home, down):
+    inverse = InverseKinematics(arm, CollisionChecker(arm, PlanningScene()))
+    q = inverse.solve(down(0.6, 0.0, 0.3), home, ignore_collisions=True)
     assert inverse.pose(q).position == pytest.approx([0.6, 0.0, 0.3], abs=1e-5)
 
 
-def test_what_is_no_posture_is_refused(arm, down):
+def test_a_configuration_of_another_size_is_rejected(arm, down):
     with pytest.raises(UserInputError, match="6 finite numbers"):
         InverseKinematics(arm).solve(down(0.4, 0.0, 0.5), np.zeros(7))

@@ -4,7 +4,7 @@ import pytest
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 
 
-def test_the_tool_is_where_the_arms_drawing_says(arm, home):
+def test_the_tool_has_the_pose_of_the_arms_drawing(arm, home):
     pose = Kinematics(arm).pose(home)
     # tool0 at (0.385, 0.133, 0.634) by arm.xml; the grasp is 0.105 m below
     assert pose.position == pytest.approx([0.385, 0.133, 0.529], abs=5e-4)

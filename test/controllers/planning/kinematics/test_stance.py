@@ -1,4 +1,4 @@
-"""Whole-body postures over feet that stay where they are."""
+"""Whole-body configurations over feet that stay in place."""
 
 import mujoco
 import numpy as np
@@ -27,7 +27,7 @@ def stand(robot, feet=None) -> Stance:
     return Stance(robot.model, robot.qpos, robot.dof, robot.home, feet)
 
 
-def seen_from_feet(robot, q: np.ndarray) -> tuple[np.ndarray, ...]:
+def relative_to_feet(robot, q: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return feet, base and centre of mass relative to the mean of the feet, base upright."""
     model, data = robot.model, mujoco.MjData(robot.model)
     data.qpos[robot.qpos] = q
@@ -46,31 +46,31 @@ def whole(robot, stance: Stance, legs: np.ndarray) -> np.ndarray:
     return q
 
 
-def test_a_squat_lowers_the_base_upright_over_feet_and_weight_that_stay(robot):
+def test_a_squat_lowers_the_upright_base_and_keeps_feet_and_centre_of_mass(robot):
     stance = stand(robot)
     depths = np.arange(0.0, 0.2 * stance.height, 0.01)
-    postures = stance.sweep([Shift(down=depth) for depth in depths])
-    assert len(postures) == len(depths)
-    feet, base, weight = seen_from_feet(robot, robot.home)
-    for depth, legs in zip(depths, postures, strict=True):
-        feet_now, base_now, weight_now = seen_from_feet(robot, whole(robot, stance, legs))
+    configurations = stance.sweep([Shift(down=depth) for depth in depths])
+    assert len(configurations) == len(depths)
+    feet, base, weight = relative_to_feet(robot, robot.home)
+    for depth, legs in zip(depths, configurations, strict=True):
+        feet_now, base_now, weight_now = relative_to_feet(robot, whole(robot, stance, legs))
         np.testing.assert_allclose(feet_now, feet, atol=3e-4)
         assert base[2] - base_now[2] == pytest.approx(depth, abs=3e-4)
         np.testing.assert_allclose(weight_now[:2], weight[:2], atol=3e-4)
-    assert (np.abs(np.diff(postures, axis=0)) < 0.2).all(), "no posture jumps to another branch"
+    assert (np.abs(np.diff(configurations, axis=0)) < 0.2).all(), "no jump to another branch"
 
 
-def test_a_sway_moves_the_weight_aside_and_not_the_feet(robot):
+def test_a_sway_moves_the_centre_of_mass_and_not_the_feet(robot):
     stance = stand(robot)
     shifts = np.arange(0.0, 0.5 * stance.half_width, 0.01)
-    postures = stance.sweep([Shift(aside=shift) for shift in shifts])
-    feet, _, weight = seen_from_feet(robot, robot.home)
-    feet_now, _, weight_now = seen_from_feet(robot, whole(robot, stance, postures[-1]))
+    configurations = stance.sweep([Shift(aside=shift) for shift in shifts])
+    feet, _, weight = relative_to_feet(robot, robot.home)
+    feet_now, _, weight_now = relative_to_feet(robot, whole(robot, stance, configurations[-1]))
     np.testing.assert_allclose(feet_now, feet, atol=3e-4)
     assert weight_now[1] - weight[1] == pytest.approx(shifts[-1], abs=3e-4)
 
 
-def test_a_sweep_ends_where_the_legs_do(robot):
+def test_a_sweep_ends_at_the_range_of_the_legs(robot):
     stance = stand(robot)
     far = np.arange(0.0, 2.0 * stance.height, 0.05)
     assert 1 < len(stance.sweep([Shift(down=depth) for depth in far])) < len(far)
@@ -82,10 +82,10 @@ def test_legs_are_the_joints_between_base_and_feet(robot):
     assert not any(part in name for name in names for part in ("waist", "elbow", "gripper"))
 
 
-def test_what_does_not_float_has_no_balance():
+def test_a_robot_without_a_floating_base_is_rejected():
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><body name="foot"><joint name="j"/><geom size="0.1"/></body>'
         "</worldbody></mujoco>"
     )
-    with pytest.raises(UserInputError, match="foot carry no floating base"):
+    with pytest.raises(UserInputError, match="foot do not belong to one floating base"):
         Stance(model, np.array([0]), np.array([0]), np.zeros(1), ["foot"])
