@@ -29,7 +29,7 @@ from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.bridge.tf.ros2_control import with_hardware
 from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.controllers.ros.hosted_controller import HostedController
+from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.recording.ros.state_logging import StateLogging
 
 COMPONENTS: tuple[type[Component], ...] = (
@@ -40,7 +40,6 @@ COMPONENTS: tuple[type[Component], ...] = (
     StateLogging,
     StaticFrames,
     WrenchServer,
-    HostedController,
     ChildProcesses,
     Publishers,
 )
@@ -49,6 +48,7 @@ PARAMETERS: tuple[ParameterSpec, ...] = (
     *NODE_PARAMETERS,
     PREFIX,
     *(spec for component in COMPONENTS for spec in component.parameters),
+    *CONTROLLER_PARAMETERS,
     *limit_parameters(),
 )
 """The parameters that do not depend on the scene."""
@@ -86,11 +86,7 @@ def compose(
     wrenches = WrenchServer(*commanded, parameters)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(node, interfaces, context.models, simulation, values["scene"])
-    hosted = (
-        [HostedController(node, simulation, values, context.arguments, control.show_gains)]
-        if values["controller"]
-        else []
-    )
+    hosted = [_host(context, control)] if values["controller"] else []
     return [
         control,
         PhysicsParameters(parameters, simulation),
@@ -137,3 +133,16 @@ def compose(
         ),
         KeyframeServices(node, values, simulation, run),
     ]
+
+
+def _host(context: NodeContext, control: ControlParameters) -> Component:
+    # Imports state machines and motion planning, which a simulator without a controller needs not.
+    from mujoco_ros.controllers.ros.hosted_controller import HostedController
+
+    return HostedController(
+        context.node,
+        context.simulation,
+        context.parameters.values,
+        context.arguments,
+        control.show_gains,
+    )

@@ -10,10 +10,11 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.limits import LIMITS
 from mujoco_ros.bridge.diagnostics.rows import ROWS
+from mujoco_ros.controllers.ros.hosted_controller import HostedController
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
-OF_COMPONENTS = {component.name for component in COMPONENTS if component.name}
+OF_COMPONENTS = {each.name for each in (*COMPONENTS, HostedController) if each.name}
 
 
 def _shown(limit: float) -> str:
