@@ -1,5 +1,5 @@
-"""Set mujoco_ros up in a virtual environment of its own, ROS 2 included: `python3 -m bootstrap`.
+"""Set-up of mujoco_ros and ROS 2 in a virtual environment: `python3 -m bootstrap`.
 
-Needs nothing but the standard library.  Every step remembers what it was made from and is skipped
-while that has not changed: a second run costs nothing, an interrupted one resumes where it stopped.
+It needs only the standard library. Each step records a digest of its inputs and is skipped while
+they do not change: a second run takes no time, and an interrupted one resumes.
 """

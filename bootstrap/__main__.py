@@ -1,6 +1,6 @@
 """Command line of the set-up."""
 
-# Loads on any Python since 3.7, to say what is wrong with it.
+# Loads on any Python since 3.7, to report one that is too old.
 from __future__ import annotations
 
 import argparse
@@ -19,12 +19,12 @@ DEFAULT_ROS = "jazzy"
 
 
 def distributions() -> list[str]:
-    """Return the ROS distributions that requirements/ describes."""
+    """Return the ROS distributions in requirements/."""
     return sorted(path.stem[len("ros-") :] for path in (ROOT / "requirements").glob("ros-*.in"))
 
 
 def lock(file: IO[str]) -> None:
-    """Wait for another set-up of the same environment: two would spoil each other's work."""
+    """Wait for another set-up of the same environment."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -33,7 +33,7 @@ def lock(file: IO[str]) -> None:
 
 
 def interrupt(*_: object) -> NoReturn:
-    """Treat being terminated like being interrupted."""
+    """Handle SIGTERM like SIGINT."""
     raise KeyboardInterrupt
 
 
@@ -53,7 +53,7 @@ def set_up(ros: str, *, apt: bool, exact: bool) -> None:
             setup.run()
             log.line(f"{venv.name}: ROS 2 {ros} is ready, {time.monotonic() - began:.1f} s")
         except (SetupError, OSError) as error:
-            raise SetupError(f"{error}\nThe whole output is in {log.path}") from error
+            raise SetupError(f"{error}\nThe complete output is in {log.path}") from error
         finally:
             setup.stop()
 
@@ -64,7 +64,7 @@ def main() -> int:
     parser.add_argument("--ros", default=DEFAULT_ROS, metavar="DISTRO", help="jazzy or kilted")
     parser.add_argument("--no-apt", action="store_true", help="install no system package")
     parser.add_argument(
-        "--exact", action="store_true", help="make an environment of another Python version anew"
+        "--exact", action="store_true", help="replace an environment of another Python version"
     )
     options = parser.parse_args()
     newer = newer_python()
@@ -78,7 +78,7 @@ def main() -> int:
         print(f"\nset-up failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nset-up interrupted; run it again to go on", file=sys.stderr)
+        print("\nset-up interrupted; run it again to resume", file=sys.stderr)
         return 130
     return 0
 

@@ -1,6 +1,6 @@
-"""What the machine offers: interpreter, compiler, libraries, disk, a clean environment."""
+"""Checks of the machine: interpreter, compiler, libraries, disk, environment variables."""
 
-# Loads on any Python since 3.7, to say what is wrong with it.
+# Loads on any Python since 3.7, to report one that is too old.
 from __future__ import annotations
 
 import ctypes
@@ -18,7 +18,7 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)  # the ROS wheels exist for CPyt
 PYTHON_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 FREE_DISK_GB = 3  # the virtual environment, uv's cache of the same and the overlay's build
 
-# What a sourced ROS distribution, another virtual environment or the shell would mix into ours.
+# Variables of a sourced ROS distribution, another virtual environment or the shell.
 FOREIGN_VARIABLES = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
@@ -41,7 +41,7 @@ RENDERING_LIBRARIES = {"libEGL.so.1": "libegl1", "libGL.so.1": "libgl1"}
 
 
 def clean_environment(venv: Path) -> dict[str, str]:
-    """Return this process's environment for work inside `venv` and nothing beside it."""
+    """Return this process's environment variables for work in `venv` alone."""
     environment = {k: v for k, v in os.environ.items() if k not in FOREIGN_VARIABLES}
     environment["PATH"] = f"{venv / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
     environment["AMENT_PREFIX_PATH"] = str(venv)
@@ -50,8 +50,8 @@ def clean_environment(venv: Path) -> dict[str, str]:
 
 
 def missing_build_packages() -> list[str]:
-    """Return the Debian packages without which nothing can be built."""
-    # The system's own interpreter is served by generic packages, other versions by numbered ones.
+    """Return the missing Debian packages that the build needs."""
+    # Packages of the system's own interpreter have no version in their names.
     own = os.path.realpath("/usr/bin/python3") == os.path.realpath(sys.executable)
     stem = "python3" if own else f"python{PYTHON_VERSION}"
     missing = []
@@ -65,7 +65,7 @@ def missing_build_packages() -> list[str]:
 
 
 def missing_rendering_packages() -> list[str]:
-    """Return the Debian packages without which MuJoCo renders no image."""
+    """Return the missing Debian packages that rendering needs."""
     missing = []
     for library, package in RENDERING_LIBRARIES.items():
         try:
@@ -76,7 +76,7 @@ def missing_rendering_packages() -> list[str]:
 
 
 def check_machine() -> None:
-    """Refuse, in one sentence, a machine that has no ROS wheels."""
+    """Check that there are ROS wheels for this machine."""
     version = sys.version_info[:2]
     span = f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} to {NEWEST_PYTHON[0]}.{NEWEST_PYTHON[1]}"
     implementation = platform.python_implementation()
@@ -95,7 +95,7 @@ def check_machine() -> None:
 
 
 def check_disk(where: Path) -> None:
-    """Refuse to start what would fill the disk."""
+    """Check that the set-up fits on the disk."""
     free = shutil.disk_usage(where).free / 1e9
     if free < FREE_DISK_GB:
         raise SetupError(f"{where} has {free:.1f} GB free, the set-up takes {FREE_DISK_GB} GB")
@@ -108,7 +108,7 @@ def newer_python() -> str | None:
 
 
 def foreign_distribution() -> str:
-    """Return the name of a sourced ROS distribution, or nothing."""
+    """Return the name of a sourced ROS distribution, or an empty string."""
     if os.environ.get("AMENT_PREFIX_PATH") or "/opt/ros/" in os.environ.get("PYTHONPATH", ""):
         return os.environ.get("ROS_DISTRO", "distribution")
     return ""

@@ -1,4 +1,4 @@
-"""The steps of the set-up and the memory of what is done."""
+"""The steps of the set-up, and the record of finished steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bootstrap.machine import (
 from bootstrap.progress import Log, SetupError
 
 ROOT = Path(__file__).resolve().parents[1]
-# what setup.py installs into share/mujoco_ros
+# the files of share/mujoco_ros, like in setup.py
 SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
 
 SELF_CHECK = """
@@ -40,14 +40,14 @@ rclpy.shutdown()
 
 
 class Setup:
-    """One virtual environment for one ROS distribution, and the steps that fill it.
+    """The steps that set up a virtual environment for a ROS distribution.
 
     Args:
         ros: A distribution with a lock file in requirements/.
-        venv: Where the environment is, or will be.
-        log: Told about progress.
+        venv: Path of the environment.
+        log: Shows the progress.
         apt: Whether missing system packages may be installed.
-        exact: Whether an existing environment of another Python version is made anew.
+        exact: Whether an existing environment of another Python version is replaced.
     """
 
     def __init__(self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool) -> None:
@@ -69,7 +69,7 @@ class Setup:
     # ---- the steps -------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run every step whose inputs changed."""
+        """Run the steps whose inputs changed."""
         wanted = self.fingerprints()
         done = self.record() if self.venv_is_usable() else {}
         steps: dict[str, Callable[[], None]] = {
@@ -83,7 +83,7 @@ class Setup:
             return
         sourced = foreign_distribution()
         if sourced:
-            self.log.line(f"ROS {sourced} is sourced here; it is left out of {self.venv.name}")
+            self.log.line(f"ROS {sourced} is sourced here; {self.venv.name} does not use it")
         self.step("system packages", 1, len(stale) + 1, self.check_system)
         for number, name in enumerate(stale, start=2):
             self.record(name, "begun")
@@ -91,7 +91,7 @@ class Setup:
             self.record(name, wanted[name])
 
     def fingerprints(self) -> dict[str, str]:
-        """Return, step by step, a digest of all that the step and those before it are made from."""
+        """Return for each step a digest of its inputs and those of the steps before it."""
         venv = digest([str(self.venv), str(ROOT)])
         pinned = [self.installer_file, self.lock_file, self.models_file]
         packages = digest([venv, *contents(pinned)])
@@ -105,12 +105,12 @@ class Setup:
         }
 
     def venv_is_usable(self) -> bool:
-        """Return whether there is an environment with an interpreter that still exists."""
+        """Return whether there is an environment whose interpreter exists."""
         versions = [path.name for path in self.venv.glob("lib/python3.*")]
         return self.python.exists() and (f"python{PYTHON_VERSION}" in versions or not self.exact)
 
     def record(self, step: str | None = None, fingerprint: str = "") -> dict[str, str]:
-        """Return what each step was made from, after noting it for one of them."""
+        """Return the recorded digests, after setting that of a step."""
         try:
             done: dict[str, str] = json.loads(self._record_path.read_text())
         except (OSError, ValueError):
@@ -123,7 +123,7 @@ class Setup:
         return done
 
     def check_system(self) -> None:
-        """Name what the system lacks; install it where that is possible."""
+        """Install missing system packages where that is possible, or name them."""
         needed = missing_build_packages()
         optional = missing_rendering_packages()
         if not needed and not optional:
@@ -133,7 +133,7 @@ class Setup:
             self.log.line(f"      installing {' '.join(wanted)} with apt-get")
             quiet = dict(self.environment, DEBIAN_FRONTEND="noninteractive")
             with (ROOT / "build" / "apt.lock").open("w") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)  # another environment may be set up meanwhile
+                fcntl.flock(file, fcntl.LOCK_EX)  # for another set-up at the same time
                 self.command(["apt-get", "update", "-q"], env=quiet)
                 self.command(
                     ["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted],
@@ -148,14 +148,14 @@ class Setup:
         self.log.line(f"      without {lacks} no camera image is rendered. Install with: {install}")
 
     def make_venv(self) -> None:
-        """Create the virtual environment afresh."""
+        """Create the virtual environment."""
         shutil.rmtree(self.venv, ignore_errors=True)
-        # If this runs in a virtual environment, that may be the very one just removed.
+        # If this runs in a virtual environment, it may be the one that was just removed.
         interpreter = getattr(sys, "_base_executable", sys.executable)
         self.command([interpreter, "-m", "venv", str(self.venv)])
 
     def install_packages(self) -> None:
-        """Install exactly what the lock file names."""
+        """Install the packages of the lock file."""
         check_disk(self.venv.parent)
         discard_half_installed(self.site_packages())
 
@@ -165,19 +165,19 @@ class Setup:
 
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
         self.command([*pip, "install", "--no-deps", "-r", str(self.installer_file)])
-        # The lock file is the whole closure, so nothing may be resolved beside it.
+        # The lock file lists all dependencies, so none are resolved.
         install = [str(self.venv / "bin" / "uv"), "pip", "install", "--no-deps"]
         install += ["--python", str(self.python)]
         install += ["-r", str(self.lock_file), "-r", str(self.models_file)]
         self.command(install, env=self.environment_of_uv(), on_line=show)
 
     def environment_of_uv(self) -> dict[str, str]:
-        """Return the environment for uv, which ignores the package index of pip by itself."""
+        """Return the environment variables for uv, which does not read the configuration of pip."""
         index = self.environment.get("PIP_INDEX_URL", "")
         if not index:
-            asked = [str(self.python), "-m", "pip", "config", "get", "global.index-url"]
-            told = subprocess.run(asked, env=self.environment, capture_output=True, text=True)
-            index = told.stdout
+            query = [str(self.python), "-m", "pip", "config", "get", "global.index-url"]
+            done = subprocess.run(query, env=self.environment, capture_output=True, text=True)
+            index = done.stdout
         return {**({"UV_DEFAULT_INDEX": index.strip()} if index else {}), **self.environment}
 
     def build_overlay(self) -> None:
@@ -187,7 +187,7 @@ class Setup:
                 if Path(installed).is_relative_to(self.venv):
                     Path(installed).unlink(missing_ok=True)
         shutil.rmtree(self.build, ignore_errors=True)
-        # Longest first, so that the short ones fill up the rest.
+        # The longest first, for an even load.
         sources = sorted(
             (path.parent for path in (ROOT / "overlay").glob("*/CMakeLists.txt")),
             key=lambda source: -sum(1 for _ in source.rglob("*")),
@@ -225,12 +225,12 @@ class Setup:
         self.command([str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"])
 
     def link_project(self) -> None:
-        """Make this tree importable and its share folder findable from anywhere; then try it."""
+        """Link this source tree and its share folder into the environment; then test it."""
         share = self.venv / "share"
         index = share / "ament_index" / "resource_index" / "packages"
         index.mkdir(parents=True, exist_ok=True)
         (index / "mujoco_ros").touch()
-        # Not a path entry: that would put `launch`, `test` and `config` on sys.path as well.
+        # No path entry, which would add `launch`, `test` and `config` to sys.path as well.
         (share / "mujoco_ros").mkdir(exist_ok=True)
         links = {share / "mujoco_ros" / name: ROOT / name for name in SHARED}
         links[self.site_packages() / "mujoco_ros"] = ROOT / "mujoco_ros"
@@ -239,10 +239,10 @@ class Setup:
             link.symlink_to(target)
         self.command([str(self.python), "-c", SELF_CHECK], cwd=self.venv)
 
-    # ---- running things --------------------------------------------------------------------------
+    # ---- execution --------------------------------------------------------------------------
 
     def step(self, name: str, number: int, total: int, action: Callable[[], None]) -> None:
-        """Run one step with its name and time shown."""
+        """Run a step, and show its name and time."""
         head = f"[{number}/{total}] {name}"
         self._detail = ""
         over = threading.Event()
@@ -263,7 +263,7 @@ class Setup:
         self.log.line(f"{head:<28}{time.monotonic() - began:6.1f} s")
 
     def progress(self, detail: str) -> None:
-        """Show `detail` behind the running step."""
+        """Show a detail of the running step."""
         self._detail = detail
 
     def command(
@@ -274,7 +274,7 @@ class Setup:
         cwd: Path = ROOT,
         on_line: Callable[[str], None] | None = None,
     ) -> None:
-        """Run a command, its output in the log; if it fails raise SetupError with the end of it."""
+        """Run a command and log its output; a SetupError has the last lines of it."""
         self.log.write(f"$ {shlex.join(command)}\n")
         process = subprocess.Popen(
             command,
@@ -296,11 +296,11 @@ class Setup:
                 on_line(line)
         if process.wait() != 0:
             tail = "".join("    " + line for line in output[-25:])
-            what = " ".join([Path(command[0]).name, *command[1:4]])
-            raise SetupError(f"`{what} ...` failed:\n{tail}")
+            start = " ".join([Path(command[0]).name, *command[1:4]])
+            raise SetupError(f"`{start} ...` failed:\n{tail}")
 
     def stop(self) -> None:
-        """End whatever still runs."""
+        """Terminate running commands."""
         for process in self._processes:
             if process.poll() is None:
                 process.terminate()
@@ -311,19 +311,19 @@ class Setup:
 
 
 def discard_half_installed(site: Path) -> None:
-    """Forget packages whose installation was interrupted: they would be taken for installed."""
+    """Remove the metadata of interrupted installations, which would count as installed."""
     for metadata in site.glob("*.dist-info"):
         if not (metadata / "RECORD").is_file() or not (metadata / "INSTALLER").is_file():
             shutil.rmtree(metadata)
 
 
 def contents(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield the names and contents of the files among `paths`."""
+    """Yield the names and contents of the files in `paths`."""
     for path in paths:
         if path.is_file() and "__pycache__" not in path.parts:
             yield f"{path.relative_to(ROOT)}\n{path.read_text(errors='replace')}"
 
 
 def digest(parts: Sequence[str]) -> str:
-    """Return one digest of all `parts`."""
+    """Return a digest of all `parts`."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Resolve requirements/*.in anew into the lock files: `make lock`, then review the difference."""
+"""Resolve requirements/*.in into the lock files: `make lock`, then review the difference."""
 
 import subprocess
 import sys
