@@ -102,17 +102,16 @@ class ChildProcesses(Component):
         self._write: Callable[[], object] | None = None
         self._processes: list[ManagedProcess] = []
         self._draft: Draft | None = None
-        enabled = _enabled(values)
+        enabled = _enabled(values, node.get_fully_qualified_name())
         if not enabled:
             return
         self._pacer = pacer
         self._writer = writer = SharedStateWriter(simulation, describe, pacer.factor)
         self._write = writer.write
         ros = child_ros_arguments(arguments, node.get_namespace())
-        common = ["--simulator", node.get_fully_qualified_name()]
         for slot, (name, own) in enumerate(enabled.items()):
             state = ["--state", f"{writer.name}#{slot}"]
-            command = python_command(f"mujoco_ros.cli.{name}", *state, *common, *own, *ros)
+            command = python_command(f"mujoco_ros.cli.{name}", *state, *own, *ros)
             self._processes.append(
                 ManagedProcess(name, command, writer.head.deadline(slot), forward=_forward)
             )
@@ -193,14 +192,14 @@ class ChildProcesses(Component):
             process.check(now)
 
 
-def _enabled(values: Mapping[str, Any]) -> dict[str, list[str]]:
+def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
     """Return the processes that the parameters enable, each with its arguments."""
     enabled = {}
     if values["cameras"]:
         enabled["cameras"] = ["--rendering", values["rendering"], "--seed", str(values["seed"])]
     if values["viewer"] != "none":
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
-        enabled["viewer"] = ["--mode", values["viewer"], *address]
+        enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
 
 

@@ -34,7 +34,6 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
-    parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
     parser.add_argument("--rendering", choices=CHOICES, default="auto", help="OpenGL backend")
     parser.add_argument("--seed", type=int, default=0, help="seed of the noise")
     return parser

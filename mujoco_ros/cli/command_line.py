@@ -41,6 +41,17 @@ def parse(
     return parser.parse_args(given[:ros]), given[ros:]
 
 
+def integer_from(least: int) -> Callable[[str], int]:
+    """Return the type of an argument that is an integer of at least `least`."""
+
+    def integer(text: str) -> int:
+        if not (text.isdecimal() and int(text) >= least):
+            raise argparse.ArgumentTypeError(f"'{text}' is not an integer of at least {least}")
+        return int(text)
+
+    return integer
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the option of `write_output`."""
     parser.add_argument(

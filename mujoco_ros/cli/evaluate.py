@@ -5,12 +5,11 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from errno import EACCES
-from functools import partial
 from os import W_OK, X_OK, access, sched_getaffinity
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, report_errors
+from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import LAB, TABLE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
@@ -62,17 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("controller", help="name of the controller, e.g. pick_place")
     parser.add_argument(
         "--episodes",
-        type=_positive,
+        type=integer_from(1),
         default=50,
         metavar="N",
         help="number of episodes; default: 50",
     )
     parser.add_argument(
-        "--seed", type=_integer, default=1, help="seed of all random numbers; default: 1"
+        "--seed", type=integer_from(0), default=1, help="seed of all random numbers; default: 1"
     )
     parser.add_argument(
         "--jobs",
-        type=_positive,
+        type=integer_from(1),
         default=len(sched_getaffinity(0)),
         metavar="N",
         help="number of processes; default: one for each processor",
@@ -100,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--episode",
-        type=_integer,
+        type=integer_from(0),
         metavar="SEED",
         help="run this episode alone and print all of its results",
     )
@@ -111,15 +110,6 @@ def _parser() -> argparse.ArgumentParser:
         "metrics in a line, and fail if one is out of bounds",
     )
     return parser
-
-
-def _integer(text: str, least: int = 0) -> int:
-    if not (text.isdecimal() and int(text) >= least):
-        raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, got '{text}'")
-    return int(text)
-
-
-_positive = partial(_integer, least=1)
 
 
 def _seeds(seed: int, count: int) -> range:

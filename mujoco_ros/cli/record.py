@@ -13,7 +13,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
-from mujoco_ros.cli.command_line import fail, parse
+from mujoco_ros.cli.command_line import fail, integer_from, parse
 from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_file import COMPRESSIONS
@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-b",
         "--max-bag-size",
-        type=_positive,
+        type=integer_from(1),
         default=0,
         metavar="BYTES",
         help="begin another file at this size",
@@ -195,7 +195,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-d",
         "--max-bag-duration",
-        type=_positive,
+        type=integer_from(1),
         default=0,
         metavar="SECONDS",
         help="begin another file after this time",
@@ -213,12 +213,6 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not a regular expression: {error}"
         ) from error
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
-    return int(text)
 
 
 if __name__ == "__main__":

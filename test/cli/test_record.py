@@ -1,4 +1,4 @@
-"""The executable `record`, as a user runs it: ended by Ctrl-C, and without warning."""
+"""The executable `record`, as a user runs it: with an end by Ctrl-C, and a sudden one."""
 
 import os
 import random
@@ -19,9 +19,9 @@ from benchmark.domains import Domain
 from mujoco_ros.cli.record import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 TOPICS, RATE_HZ = 12, 500
-# Publishes so many topics of joint states at this rate; each message says when it was sent.
+# Publishes topics of joint states at a rate.
 PUBLISHER = f"""
 import time
 import rclpy
@@ -43,7 +43,7 @@ while True:
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """The environment of a ROS domain of its own."""
+    """The environment variables of a ROS domain of its own."""
     domain = Domain()
     yield os.environ | {"ROS_DOMAIN_ID": str(domain.id)}
     domain.close()
@@ -51,7 +51,7 @@ def environment() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def start(environment, tmp_path) -> Iterator[Callable[..., Forked]]:
-    """Start a module or script with arguments; it is gone after the test."""
+    """Start a module or script with arguments; it is killed after the test."""
     processes: list[Forked] = []
 
     def start(program: str, *arguments: str) -> Forked:
@@ -77,7 +77,7 @@ def record(start, folder: Path, *arguments: str) -> Forked:
 
 
 def recorded(folder: Path) -> int:
-    """Return how many messages metadata.yaml tells of."""
+    """Return the number of messages in metadata.yaml."""
     try:
         content = yaml.safe_load((folder / "metadata.yaml").read_text())
     except FileNotFoundError:
@@ -86,7 +86,7 @@ def recorded(folder: Path) -> int:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -101,13 +101,13 @@ def contents(folder: Path) -> dict[str, list[int]]:
     return found
 
 
-def test_ctrl_c_ends_a_recording_with_everything_in_it(start, tmp_path):
+def test_ctrl_c_ends_a_complete_recording(start, tmp_path):
     bag = tmp_path / "bag"
     publish(start, tmp_path)
     recorder = record(start, bag, "--regex", "/topic.*")
     wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
     recorder.send_signal(signal.SIGINT)
-    assert recorder.wait(PATIENCE_S) == 0
+    assert recorder.wait(TIMEOUT_S) == 0
     found = contents(bag)
     assert len(found) == TOPICS
     assert sum(map(len, found.values())) == recorded(bag)
@@ -121,7 +121,7 @@ def test_a_kill_loses_at_most_the_last_second(start, tmp_path, seed):
     publish(start, tmp_path)
     recorder = record(start, bag, "--regex", "/topic.*")
     wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
-    time.sleep(random.Random(seed).uniform(0.0, 1.0))  # amid whatever it does
+    time.sleep(random.Random(seed).uniform(0.0, 1.0))  # at a random moment
     killed = time.time_ns()
     recorder.kill()
     recorder.wait()
@@ -149,7 +149,7 @@ def test_a_recording_is_split_by_duration(start, tmp_path):
     recorder = record(start, bag, "--topics", "topic0", "--max-bag-duration", "1")
     wait_for(lambda: len(list(bag.glob("*.mcap"))) == 3)
     recorder.send_signal(signal.SIGTERM)
-    assert recorder.wait(PATIENCE_S) == 0
+    assert recorder.wait(TIMEOUT_S) == 0
     assert list(contents(bag)) == ["/topic0"]
     assert sum(map(len, contents(bag).values())) == recorded(bag)
 
@@ -159,7 +159,7 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
     recorder = record(start, bag, "--use-sim-time")
     wait_for(lambda: "waiting for /clock" in (tmp_path / "log0").read_text())
     recorder.send_signal(signal.SIGINT)
-    assert recorder.wait(PATIENCE_S) == 0
+    assert recorder.wait(TIMEOUT_S) == 0
     assert contents(bag) == {}
 
 
@@ -167,21 +167,21 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
     ("arguments", "message"),
     [
         (["--regex", "("], "'(' is not a regular expression"),
-        (["--max-bag-size", "0"], "'0' is not a positive integer"),
-        (["--max-bag-duration", "soon"], "'soon' is not a positive integer"),
+        (["--max-bag-size", "0"], "'0' is not an integer of at least 1"),
+        (["--max-bag-duration", "soon"], "'soon' is not an integer of at least 1"),
         (["--compression", "zip"], "invalid choice: 'zip'"),
         (["--topic", "x"], "unrecognized arguments"),
     ],
 )
-def test_a_wrong_argument_is_told(capsys, arguments, message):
+def test_a_wrong_argument_is_an_error(capsys, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
 
 
-def test_an_existing_folder_is_refused(start, tmp_path):
+def test_an_existing_folder_is_rejected(start, tmp_path):
     recorder = record(start, tmp_path)
-    assert recorder.wait(PATIENCE_S) == 1
+    assert recorder.wait(TIMEOUT_S) == 1
     assert "exists; name a new folder" in (tmp_path / "log0").read_text()
 
 

@@ -1,4 +1,4 @@
-"""The executable `replay`, as a user runs it: on a log of the simulator, steered by parameters."""
+"""The executable `replay`, as a user runs it: on a log of the simulator, controlled by parameters."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 def write(path: Path, *scenes: str, steps: int = 2000) -> StateLog:
@@ -102,7 +102,7 @@ class Replay:
 
 @pytest.fixture
 def replay(tmp_path) -> Iterator[Callable[..., Replay]]:
-    """Start a replay of a log; it is gone after the test."""
+    """Start a replay of a log; it is killed after the test."""
     started: list[Replay] = []
 
     def start(log: StateLog | Path, *arguments: str) -> Replay:
@@ -128,15 +128,15 @@ def test_a_log_is_played_over_the_topics_of_the_simulator(replay, arm_log):
         position = arm_log.joint(names).position[row]
         assert message.position[0] == pytest.approx(position, abs=1e-12)
     playing.process.send_signal(signal.SIGINT)
-    assert playing.process.wait(PATIENCE_S) == 0
+    assert playing.process.wait(TIMEOUT_S) == 0
 
 
-def test_it_jumps_and_shows_where_it_is_while_it_stands(replay, arm_log):
+def test_a_paused_replay_shows_the_row_that_it_seeks(replay, arm_log):
     playing = replay(arm_log, "--paused")
     assert all(result.successful for result in playing.set(time=1.25))
-    # Whoever came too late for one message gets the next.
+    # A listener that missed one message gets the next.
     playing.until(lambda: playing.set(time=1.25) and 1.25 in playing.times())
-    assert set(playing.times()) <= {0.0, 1.25}  # the first row, and where it jumped
+    assert set(playing.times()) <= {0.0, 1.25}  # the first row, and that of the seek
     playing.set(time=0.5)
     playing.until(lambda: 0.5 in playing.times())
 
@@ -152,11 +152,11 @@ def test_it_plays_at_another_rate(replay, arm_log):
 
 def test_it_can_end_with_the_log(replay, arm_log):
     playing = replay(arm_log, "--rate", "0", "--at-end", "exit")
-    assert playing.process.wait(PATIENCE_S) == 0
+    assert playing.process.wait(TIMEOUT_S) == 0
     assert "the end of the log" in playing.output
 
 
-def test_where_the_model_changes_topics_come_and_go(replay, tmp_path):
+def test_topics_change_with_the_model(replay, tmp_path):
     log = write(tmp_path / "two.mjlog", "arm", "quadruped", steps=500)
     playing = replay(log, "--at-end", "loop")
     lengths: set[int] = set()
@@ -169,9 +169,9 @@ def test_where_the_model_changes_topics_come_and_go(replay, tmp_path):
     assert "2 segments" not in playing.output
 
 
-def test_what_there_is_of_a_broken_log_is_played(replay, arm_log, tmp_path):
+def test_the_valid_rows_of_a_broken_log_are_played(replay, arm_log, tmp_path):
     broken = tmp_path / "broken.mjlog"
-    broken.write_bytes(arm_log.path.read_bytes() + b"ROWS, but for what was to follow")
+    broken.write_bytes(arm_log.path.read_bytes() + b"ROWS, without the rest")
     playing = replay(broken, "--at-end", "loop")
     playing.until(lambda: len(playing.states) > 10)
     assert "its last record is incomplete" in playing.output
@@ -181,12 +181,12 @@ def test_what_there_is_of_a_broken_log_is_played(replay, arm_log, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"), [(None, "cannot be read"), (b"MZ\x00\x00 else", "is no state log")]
 )
-def test_what_is_no_log_is_one_clear_error(replay, tmp_path, content, message):
+def test_a_file_that_is_not_a_log_is_one_clear_error(replay, tmp_path, content, message):
     path = tmp_path / "other.mjlog"
     if content is not None:
         path.write_bytes(content)
     playing = replay(path)
-    assert playing.process.wait(PATIENCE_S) == 1
+    assert playing.process.wait(TIMEOUT_S) == 1
     assert message in playing.output
     assert "Traceback" not in playing.output
 

@@ -1,4 +1,4 @@
-"""What the command line says to a user's mistakes."""
+"""Errors of the command line after a user's mistakes."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ rclpy = pytest.importorskip("rclpy")
 
 from mujoco_ros.cli.sim import main  # noqa: E402
 
-# A mistake that passes for none would run the simulator for ever.
+# A mistake that is not detected would run the simulator forever.
 pytestmark = pytest.mark.timeout(30)
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ MESH = '<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody/></mujoco>'
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working directory with models; what `main` changes in the process is undone."""
+    """A working directory with models; changes of the process by `main` are reverted."""
     (tmp_path / "robot.xml").write_text(MOVING)
     (tmp_path / "still.xml").write_text(MJCF.format('<geom size="0.1"/>'))
     (tmp_path / "broken.xml").write_text("<mujoco><worldbody></mujoco>")
@@ -164,7 +164,7 @@ def test_a_scene_that_cannot_be_loaded_is_one_clear_line(fail, folder, scene, me
         ("sensor_noise", "1", "parameter 'sensor_noise' cannot be 1: it is true or false"),
     ],
 )
-def test_a_wrong_parameter_is_one_clear_line_with_what_it_may_be(fail, name, value, message):
+def test_a_wrong_parameter_is_one_clear_line_with_the_valid_values(fail, name, value, message):
     assert message in fail(*parameters(**{"scene": "robot.xml", name: value}))
 
 
@@ -181,7 +181,7 @@ def test_a_wrong_parameter_is_one_clear_line_with_what_it_may_be(fail, name, val
         (["-r", "__ns:=bad"], "__ns:=bad"),
     ],
 )
-def test_ros_arguments_that_ros_refuses_are_one_clear_line(fail, arguments, message):
+def test_ros_arguments_that_ros_rejects_are_one_clear_line(fail, arguments, message):
     assert message in fail("--ros-args", *arguments)
 
 
@@ -237,7 +237,7 @@ def test_an_unknown_parameter_ends_the_process_with_one_line_and_a_code():
     assert "did you mean 'scene'?" in the_error(done.stdout, done.stderr)
 
 
-def test_help_names_the_shipped_scenes_at_once():
+def test_help_names_the_shipped_scenes_within_two_seconds():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = run("--help")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

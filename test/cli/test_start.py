@@ -1,4 +1,4 @@
-"""Programs that other tests fork from one that has imported everything: here they do so alone."""
+"""Start of executables that other tests fork from a process which has imported everything."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("name", ["record", "replay"])
-def test_a_program_imports_all_that_it_needs(name: str) -> None:
+def test_an_executable_imports_all_that_it_needs(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", f"mujoco_ros.cli.{name}", "--help"],
         cwd=ROOT,

@@ -24,18 +24,11 @@ util.setLogLevel(util.LOG_NONE)
 def plan_path(
     checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, *, seed: int, iterations: int
 ) -> tuple[np.ndarray, int]:
-    """Find a short path from `start` to `goal`.
+    """Find a short path from `start` (k,) to `goal` (k,) within a number of iterations.
 
     It is straight if that is free, else of OMPL's AORRTC: two trees that grow towards each other,
     a few times more for a shorter path. A start within the margin is left first, on a straight
     line. The same arguments give the same bits.
-
-    Args:
-        checker: Collision checks.
-        start: First configuration.  # (k,)
-        goal: Last configuration.  # (k,)
-        seed: Seed of the planner.
-        iterations: Limit of the planner.
 
     Returns:
         Corners of the path, both ends included (m, k), and the number of iterations.

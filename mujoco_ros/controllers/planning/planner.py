@@ -1,5 +1,6 @@
 """Planners: in the calling thread, or in a process of their own."""
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -7,9 +8,7 @@ from mujoco_ros.controllers.planning.errors import PlannerDiedError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.extras import require
-from mujoco_ros.process.worker_process import WorkerProcess
-
-_PROCESS = "mujoco_ros.controllers.planning.planning_worker"
+from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 
 class Planner(Protocol):
@@ -28,10 +27,7 @@ class InlinePlanner:
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
         require("planning", "motion planning")
-        # Imports SciPy, OMPL and mink in a second of processor time; few processes need them.
-        from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
-
-        self._plan = MotionPlanner(chain).plan
+        self._plan = _plan_function(chain)
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done."""
@@ -56,7 +52,7 @@ class ProcessPlanner:
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
         require("planning", "motion planning")
-        self._worker = WorkerProcess(_PROCESS, lambda: chain, PlannerDiedError)
+        self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
         self._worker.start()
 
     @property
@@ -71,3 +67,15 @@ class ProcessPlanner:
     def close(self) -> None:
         """End the process; the request in progress fails."""
         self._worker.close()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plan in a worker process until its parent ends; return the exit code."""
+    return serve(arguments, _plan_function)
+
+
+def _plan_function(chain: Chain) -> Callable[[Request], MotionPlan]:
+    # Imports SciPy, OMPL and mink in a second of processor time; few processes need them.
+    from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
+
+    return MotionPlanner(chain).plan

@@ -38,8 +38,7 @@ def first_clear(
         margin_scale: Factor on the margin.
 
     Returns:
-        The index; None if a distance decreases, another pair comes near, the start overlaps, or no
-        configuration keeps the margin.
+        The index, or None if there is no such configuration.
     """
     least: dict[tuple[int, int], float] = {}
     for number, q in enumerate(configurations):

@@ -22,11 +22,7 @@ def round_corners(corners: np.ndarray, checker: CollisionChecker) -> BSpline:
 
     It is a cubic B-spline with control points on the pieces, so it stays within their hull, and in
     the joint limits, and has their ends. It has as few control points as keep half of the margin;
-    with more, it is closer to the corners.
-
-    Args:
-        corners: Corners of the pieces, both ends included.  # (m, k)
-        checker: Collision checks.
+    with more, it is closer to the corners (m, k).
 
     Raises:
         NoPathError: There is a collision even close to the straight pieces.

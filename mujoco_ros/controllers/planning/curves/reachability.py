@@ -35,12 +35,7 @@ def fastest_rates(
     """Return the largest rates of a curve's parameter at some points, from rest to rest.
 
     The acceleration of the parameter is constant between two points. The bounds hold at both ends
-    of each stretch.
-
-    Args:
-        parameters: Parameters of the points, rising.  # (n,)
-        max_rates: Largest rates.  # (n,)
-        bounds: Bounds at all points.
+    of each stretch. The `parameters` (n,) rise.
 
     Returns:
         Rates at the points, 0 at both ends [1/s]; None if the solver finds none.  # (n,)

@@ -36,17 +36,11 @@ _MAX_STEP = 0.35
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Line:
-    """A straight line from a pose to another, with even rotation.
-
-    Attributes:
-        start: First pose.
-        offset: Vector to the last position [m].  # (3,)
-        turn: Rotation vector to the last orientation, in the frame of `start` [rad].  # (3,)
-    """
+    """A straight line from a pose to another, with even rotation."""
 
     start: Pose
-    offset: np.ndarray
-    turn: np.ndarray
+    offset: np.ndarray  # (3,), to the last position [m]
+    turn: np.ndarray  # (3,), rotation vector to the last orientation, in the frame of `start` [rad]
 
     @classmethod
     def between(cls, start: Pose, goal: Pose) -> "_Line":
@@ -72,13 +66,7 @@ class _Line:
 def straight_line_path(
     inverse: InverseKinematics, checker: CollisionChecker, start: np.ndarray, goal: Pose
 ) -> BSpline | None:
-    """Return the curve in joint space that moves the tool on a straight line.
-
-    Args:
-        inverse: Inverse kinematics of the chain.
-        checker: Collision checks.
-        start: First configuration.  # (k,)
-        goal: Last pose of the tool, in ``world``; the tool rotates evenly.
+    """Return the curve from `start` (k,) that moves the tool on a straight line to `goal`.
 
     Returns:
         Configurations by length of the line [m]; None if the tool is at the goal.

@@ -35,7 +35,7 @@ def time_curve(
     Args:
         curve: Positions by parameter.
         limits: Limits of the joints.
-        dynamics: Inverse dynamics; needed for limits of the torques.
+        dynamics: Needed for limits of the torques.
         speed: Limit of the parameter's rate: of the tool's speed, if it is a length [1/s].
         acceleration: Limit of the parameter's acceleration [1/s²].
 

@@ -19,8 +19,7 @@ class Chain:
     Attributes:
         model: Robot and scene; constant.
         names: Names of the joints, in the order of all arrays.
-        tool: Name of the site.
-        site: Id of the site.
+        tool: Name of the site, whose id is `site`.
         qpos: Addresses of the joints in qpos.  # (k,)
         dof: Addresses of the joints in qvel.  # (k,)
         lower: Lower position limits, or -inf [rad or m].  # (k,)

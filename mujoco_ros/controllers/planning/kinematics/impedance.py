@@ -22,12 +22,6 @@ def joint_references(
 
     The PD law corrects only the errors of the model.
 
-    Args:
-        dynamics: Inverse dynamics of the chain, with its payload.
-        q: Desired positions.  # (k,)
-        dq: Desired velocities.  # (k,)
-        ddq: Desired accelerations.  # (k,)
-
     Returns:
         Positions, velocities, efforts.  # (3, k)
     """

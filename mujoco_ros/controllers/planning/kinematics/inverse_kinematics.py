@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import mink
-import mujoco
 import numpy as np
 import qpsolvers
 
@@ -15,9 +14,8 @@ from mujoco_ros.controllers.planning.collisions.collision_checker import (
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
-from mujoco_ros.controllers.planning.kinematics.kinematics import site_pose
+from mujoco_ros.controllers.planning.kinematics.kinematics import site_pose, within_limits
 
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 POSITION_TOLERANCE = 1e-6
 """Largest position error of a solution [m]; the project requires 1e-5."""
 ROTATION_TOLERANCE = 1e-6
@@ -48,17 +46,11 @@ _NEAR_ENOUGH = 1.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Attempt:
-    """The result of a descent.
+    """The result of a descent."""
 
-    Attributes:
-        q: The configuration.  # (k,)
-        error: Remaining distance and angle [m, rad].
-        collision: The deepest collision there.
-    """
-
-    q: np.ndarray
-    error: tuple[float, float]
-    collision: CollisionPair | None = None
+    q: np.ndarray  # (k,)
+    error: tuple[float, float]  # [m, rad]
+    collision: CollisionPair | None = None  # the deepest one
 
     @property
     def solved(self) -> bool:
@@ -81,8 +73,6 @@ class InverseKinematics:
         self._configuration = mink.Configuration(model)
         self._frame = mink.FrameTask(chain.site, "site", 1.0, 1.0, lm_damping=_DAMPING)
         self._dofs = np.ix_(chain.dof, chain.dof)
-        joints = np.flatnonzero(np.isin(model.jnt_type, _SCALAR) & (model.jnt_limited > 0))
-        self._limited, self._ranges = model.jnt_qposadr[joints], model.jnt_range[joints].T
         self._avoidance: tuple[PlanningScene, mink.CollisionAvoidanceLimit] | None = None
 
     def pose(self, q: np.ndarray) -> Pose:
@@ -164,7 +154,7 @@ class InverseKinematics:
         """Move all joints outside the chain to their positions in the scene."""
         checker = self._checker
         qpos = self._configuration.model.qpos0 if checker is None else checker.qpos
-        self._full = self._clipped(qpos)
+        self._full = within_limits(self._configuration.model, qpos)
 
     def _avoidance_limit(self, checker: CollisionChecker) -> mink.CollisionAvoidanceLimit:
         """Return the limit with which a descent keeps its distance from everything."""
@@ -241,12 +231,6 @@ class InverseKinematics:
         low = np.maximum(chain.lower, near - np.pi)
         high = np.maximum(low, np.minimum(chain.upper, near + np.pi))
         return np.asarray(random.uniform(low, high))
-
-    def _clipped(self, qpos: np.ndarray) -> np.ndarray:
-        """Return positions within all limits, which measured positions may exceed a little."""
-        clipped = qpos.copy()
-        clipped[self._limited] = np.clip(qpos[self._limited], *self._ranges)
-        return clipped
 
     def _unwound(self, q: np.ndarray, near: np.ndarray) -> np.ndarray:
         """Return q with whole turns of its hinges, as near to `near` as the limits allow."""

@@ -6,6 +6,9 @@ import numpy as np
 from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 
+_SCALAR = int(mujoco.mjtJoint.mjJNT_SLIDE)
+"""Joints of this type and of the next one, the hinge, have one position each."""
+
 
 class Kinematics:
     """Forward kinematics of a chain, on MjData of its own."""
@@ -42,3 +45,11 @@ def site_pose(data: mujoco.MjData, site: int) -> Pose:
     quat = np.empty(4)
     mujoco.mju_mat2Quat(quat, data.site_xmat[site])
     return Pose(position=data.site_xpos[site].copy(), quat_wxyz=quat)
+
+
+def within_limits(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
+    """Return positions clipped to the joint limits, which measured ones may exceed.  # (nq,)."""
+    joints = np.flatnonzero(model.jnt_limited & (model.jnt_type >= _SCALAR))
+    addresses, clipped = model.jnt_qposadr[joints], qpos.copy()
+    clipped[addresses] = np.clip(qpos[addresses], *model.jnt_range[joints].T)
+    return clipped

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import qpsolvers
 
+from mujoco_ros.controllers.planning.kinematics.kinematics import within_limits
 from mujoco_ros.model.errors import UserInputError
 
 _TOLERANCE = 1e-4
@@ -15,8 +16,6 @@ _TOLERANCE = 1e-4
 _ITERATIONS = 60
 _INITIAL_COST = 1e-3
 _DAMPING = 1e-6
-_SCALAR = int(mujoco.mjtJoint.mjJNT_SLIDE)
-"""Joints of this type and of the next one, the hinge, have one position each."""
 _FLAT_FEET = 2
 """Up to this number of feet, soles stay flat on the ground; more feet only keep their position."""
 
@@ -90,7 +89,7 @@ class Stance:
         carrying[model.jnt_dofadr[joint] :][:6] = True
         self.legs = np.flatnonzero(carrying[dof])
         self._qpos = qpos[self.legs]
-        start = _within_limits(model)
+        start = within_limits(model, model.qpos0)
         start[model.jnt_qposadr[joint] + 3 :][:4] = 1.0, 0.0, 0.0, 0.0
         start[qpos] = initial
         self._configuration = mink.Configuration(model, start)
@@ -160,19 +159,8 @@ def _error(task: mink.Task, configuration: mink.Configuration) -> float:
 
 def _moving_dofs(model: mujoco.MjModel, body: int) -> np.ndarray:
     """Return which degrees of freedom move a body.  # (nv,) bool"""
-    moved, turned = np.zeros((2, 3, model.nv))
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_jacBody(model, data, moved, turned, body)
-    moving: np.ndarray = moved.any(axis=0) | turned.any(axis=0)
-    return moving
-
-
-def _within_limits(model: mujoco.MjModel) -> np.ndarray:
-    """Return qpos0, clipped to the limits of the joints."""
-    positions: np.ndarray = model.qpos0.copy()
-    for joint in np.flatnonzero(model.jnt_limited & (model.jnt_type >= _SCALAR)):
-        address = model.jnt_qposadr[joint]
-        positions[address] = np.clip(positions[address], *model.jnt_range[joint])
-    return positions
+    ancestors = []
+    while body:
+        ancestors.append(body)
+        body = int(model.body_parentid[body])
+    return np.isin(model.dof_bodyid, ancestors)
