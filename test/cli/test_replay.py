@@ -1,4 +1,4 @@
-"""The executable `replay`, as a user runs it: on a log of the simulator, controlled by parameters."""
+"""The executable `replay`, as a user runs it: on a log of the simulator, with parameters."""
 
 import os
 import signal
