@@ -78,7 +78,7 @@ def viewer_of(simulator: Simulator) -> int:
     pid = simulator.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     commands = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
-    return next(child for child, command in commands.items() if "\0viewer\0" in command)
+    return next(child for child, command in commands.items() if "mujoco_ros.cli.viewer" in command)
 
 
 def height_of(recording: Recording, frame: str) -> Callable[[], float]:
