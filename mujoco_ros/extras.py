@@ -21,7 +21,7 @@ def require(extra: str, feature: str) -> None:
 
     Args:
         extra: One of `EXTRAS`.
-        feature: What needs it, for the error message.
+        feature: The feature that needs it, for the error message.
 
     Raises:
         MissingExtraError: A module is missing.

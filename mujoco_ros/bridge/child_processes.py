@@ -130,7 +130,7 @@ class ChildProcesses(Component):
             self._writer.idle()
 
     def start(self) -> None:
-        """Start the processes, in a thread that lives as long as this program."""
+        """Start the processes, in a thread that ends with this program."""
         now = time.monotonic()
         for process in self._processes:
             process.start(now)

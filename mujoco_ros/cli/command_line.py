@@ -1,4 +1,4 @@
-"""What all executables share: exit codes, error messages, arguments; needs no ROS."""
+"""Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
 import sys

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 TIMEOUT_S = 1.5
-"""Longest time between two heartbeats, unless a process asks for more."""
+"""Longest time between two heartbeats, unless a process sets a longer timeout."""
 FIRST_FRAME_S = 60.0
 """Longest first frame: shaders are compiled, textures uploaded."""
 _FRAME_MARGIN = 4.0

@@ -82,7 +82,7 @@ class ManagedProcess:
         return None if self._process is None else self._process.pid
 
     def start(self, now: float) -> None:
-        """Start the process, in a thread that lives as long as this program.
+        """Start the process, in a thread that ends with this program.
 
         Args:
             now: Monotonic wall time [s].
@@ -114,7 +114,7 @@ class ManagedProcess:
                 self.start(now)
             return
         code = self._process.poll()
-        self._read_output(self._process)  # after the poll: the last line tells why it ended
+        self._read_output(self._process)  # after the poll: the last line has the reason
         if code is not None:
             self._handle_end(code, now)
         elif suspended:

@@ -66,7 +66,7 @@ class Stance:
         initial: np.ndarray,
         feet: Sequence[str],
     ) -> None:
-        """Stand in an initial configuration.
+        """Set the initial configuration.
 
         Args:
             model: The model.
