@@ -7,14 +7,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.planning.collisions.elements import (
-    free_address,
-    free_body,
-    geoms_of,
-    joint_address,
-)
+from mujoco_ros.controllers.planning.collisions.elements import free_address, free_body, geoms_of
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.chain import Chain, joint_id
 
 _NO_LIMIT = -np.inf
 _REST, _ARM, _HAND, _HELD = range(4)
@@ -230,7 +225,7 @@ def _positions(model: mujoco.MjModel, scene: PlanningScene) -> np.ndarray:
     """Return the positions of all joints in a scene.  # (nq,)."""
     qpos: np.ndarray = model.qpos0.copy()
     for name, position in scene.joints.items():
-        qpos[joint_address(model, name)] = position
+        qpos[model.jnt_qposadr[joint_id(model, name)]] = position
     for name, pose in scene.objects.items():
         address = free_address(model, free_body(model, name))
         qpos[address : address + 3] = pose.position

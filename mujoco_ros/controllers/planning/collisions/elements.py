@@ -54,19 +54,6 @@ def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
     raise unknown("geom, body or object", name, sorted(known))
 
 
-def joint_address(model: mujoco.MjModel, name: str) -> int:
-    """Return the address of a scalar joint in qpos.
-
-    Raises:
-        UserInputError: There is none of that name.
-    """
-    joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
-    if joint < 0:
-        names = [model.joint(j).name for j in range(model.njnt)]
-        raise unknown("joint", name, [known for known in names if known])
-    return int(model.jnt_qposadr[joint])
-
-
 def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, number: int) -> str:
     """Return a name, empty if there is none; the accessors of MjModel take ten times as long."""
     return str(mujoco.mj_id2name(model, kind, number) or "")

@@ -44,7 +44,7 @@ class Chain:
         Raises:
             UserInputError: A joint or site does not exist, or a joint is neither hinge nor slide.
         """
-        ids = [_id(model, mujoco.mjtObj.mjOBJ_JOINT, "joint", name) for name in joints]
+        ids = [joint_id(model, name) for name in joints]
         for name, joint in zip(joints, ids, strict=True):
             if model.jnt_type[joint] not in (_HINGE, _SLIDE):
                 raise UserInputError(f"joint '{name}' is neither a hinge nor a slide")
@@ -85,6 +85,15 @@ class Chain:
             return ""
         low, high = self.lower[joint], self.upper[joint]
         return f"{self.names[joint]} at {q[joint]:.4f} is beyond its limits {low:.4f} to {high:.4f}"
+
+
+def joint_id(model: mujoco.MjModel, name: str) -> int:
+    """Return the id of a joint.
+
+    Raises:
+        UserInputError: There is none of that name.
+    """
+    return _id(model, mujoco.mjtObj.mjOBJ_JOINT, "joint", name)
 
 
 def _id(model: mujoco.MjModel, kind: mujoco.mjtObj, label: str, name: str) -> int:

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.collisions.elements import free_body, geoms_of, joint_address
+from mujoco_ros.controllers.planning.collisions.elements import free_body, geoms_of
+from mujoco_ros.controllers.planning.kinematics.chain import joint_id
 from mujoco_ros.model.errors import UserInputError
 
 
@@ -34,7 +35,7 @@ def test_geoms_are_found_by_their_name_their_bodys_or_their_objects(arm, name, s
         (lambda model: free_body(model, "bix"), "free object 'bix' not found.*'box'"),
         (lambda model: free_body(model, "table"), "free object 'table' not found"),
         (lambda model: geoms_of(model, "tabel"), "geom, body or object 'tabel'.*'table'"),
-        (lambda model: joint_address(model, "arm/finger"), "joint 'arm/finger' not found"),
+        (lambda model: joint_id(model, "arm/finger"), "joint 'arm/finger' not found"),
     ],
 )
 def test_names_that_are_not_in_the_model_are_errors_with_the_valid_names(arm, find, message):
