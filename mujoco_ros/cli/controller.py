@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=(
             "Parameters are given as ROS arguments, e.g.\n"
             "  controller pick_place --ros-args -p scene:=arm -p DESCEND.speed:=0.1\n"
-            "docs/controller_node.md explains them, and so does 'ros2 param describe'."
+            "docs/reference/controller_node.md explains them, and so does 'ros2 param describe'."
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

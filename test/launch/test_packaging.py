@@ -23,6 +23,7 @@ ROSDEP_KEYS = {
     "lz4": "mcap-ros2-support",
     "mcap": "mcap-ros2-support",
     "mujoco": "python3-mujoco-pip",
+    "PIL": "python3-pil",
     "numpy": "python3-numpy",
     "matplotlib": "python3-matplotlib",
     "pytest": "python3-pytest",

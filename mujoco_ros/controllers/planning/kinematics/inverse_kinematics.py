@@ -249,7 +249,7 @@ class InverseKinematics:
         if collisions:
             least = max(collisions, key=lambda collision: collision.distance)
             return BlockedError(
-                f"each configuration with {self.chain.tool} at {where} is in collision: {least}"
+                f"no configuration that brings {self.chain.tool} to {where} is free: {least}"
             )
         closest = min(attempts, key=lambda attempt: max(attempt.error))
         chain, (position, rotation) = self.chain, closest.error
