@@ -3,6 +3,7 @@
 import re
 import struct
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,14 @@ class MessageTemplate:
         write(message, numbers, np.zeros(len(numbers)))
         write_times(message, times, np.zeros(len(times), dtype=_STAMP))
         for path in arrays:
-            values = _resolve(message, path.split("."))
+            values = get_field(message, path)
             _write_array(values, bytes(len(values) * values.itemsize))
         self.data = bytearray(serialize_message(message))
         if len(self.data) != length or (offsets[: len(numbers) + len(times)] % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
         self.arrays: dict[str, np.ndarray] = {}
         for path, start in zip(arrays, starts.tolist(), strict=True):
-            values = _resolve(message, path.split("."))
+            values = get_field(message, path)
             self.arrays[path] = np.ndarray(len(values), values.typecode, self.data, start)
 
     def stamped(self, sec: int, nanosec: int) -> bytes:
@@ -84,18 +85,29 @@ class MessageTemplate:
 def write(message: Any, paths: Sequence[str], numbers: np.ndarray) -> None:
     """Set the fields named by `paths` one by one: the slow way, reference for the fast one."""
     for path, number in zip(paths, numbers, strict=True):
-        *parents, last = path.split(".")
-        owner = _resolve(message, parents)
-        if last.isdigit():
-            owner[int(last)] = float(number)
-        else:
-            setattr(owner, last, float(number))
+        set_field(message, path, float(number))
+
+
+def message_type(name: str) -> Any:
+    """Return the class of a message type, such as ``"sensor_msgs/msg/Imu"``."""
+    package, _, message = name.partition("/msg/")
+    return getattr(import_module(f"{package}.msg"), message)
+
+
+def set_field(message: Any, path: str, value: float) -> None:
+    """Set the field named by `path`."""
+    parent, _, last = path.rpartition(".")
+    owner = get_field(message, parent)
+    if last.isdigit():
+        owner[int(last)] = value
+    else:
+        setattr(owner, last, value)
 
 
 def write_times(message: Any, paths: Sequence[str], times: np.ndarray) -> None:
     """Set the times and durations named by `paths` from records of ``sec`` and ``nanosec``."""
     for path, time in zip(paths, times, strict=True):
-        place = _resolve(message, path.split("."))
+        place = get_field(message, path)
         place.sec, place.nanosec = int(time["sec"]), int(time["nanosec"])
 
 
@@ -103,8 +115,9 @@ def _write_array(values: Any, content: bytes) -> None:
     values[:] = type(values)(values.typecode, content)
 
 
-def _resolve(message: Any, path: list[str]) -> Any:
-    for part in path:
+def get_field(message: Any, path: str) -> Any:
+    """Return the field named by `path`; the message itself if that is empty."""
+    for part in path.split(".") if path else ():
         message = message[int(part)] if part.isdigit() else getattr(message, part)
     return message
 
@@ -122,7 +135,7 @@ def _places(
     sentinels = [sentinel.tobytes() for sentinel in (*numbers, *marks)]
     random = np.random.default_rng(sign + 1)
     for path in arrays:
-        values = _resolve(message, path.split("."))
+        values = get_field(message, path)
         sentinels.append(random.bytes(len(values) * values.itemsize))
         _write_array(values, sentinels[-1])
     data = bytes(serialize_message(message))

@@ -9,7 +9,7 @@ from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transf
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import RatesConfig
+from mujoco_ros.model.sensors.site_sensors import Distances
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import Tracking
@@ -55,12 +55,14 @@ class TopicPlan:
         poses = RelativePoses(frames.linked_bodies, parents, sample)
         optical = OpticalPoses(frames.following, sample)
         tracking = Tracking(plant)
+        distances, marked = Distances(plant.model), np.zeros_like(sample.sensordata)
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
             "qacc": sample.qacc,
             "qfrc_actuator": sample.qfrc_actuator,
             "sensordata": sample.sensordata,
+            "distances": marked,
             "base_motion": motion.values,
             "relative_poses": poses.values,
             "optical_poses": optical.values,
@@ -72,7 +74,13 @@ class TopicPlan:
             "velocity_error": tracking.error[1],
             "elapsed": tracking.elapsed,
         }
+
+        def update_distances() -> None:
+            np.copyto(marked, sample.sensordata)
+            distances.mark(marked)
+
         self._derived = {
+            "distances": update_distances,
             "base_motion": motion.update,
             "relative_poses": poses.update,
             "optical_poses": optical.update,
@@ -97,10 +105,8 @@ class TopicPlan:
 
     def rate(self, topic: Topic, rates: dict[str, float]) -> float:
         """Return the rate of a topic [Hz]: its robot's own, or else that of `rates`."""
-        own: RatesConfig | None = None
-        if topic.robot is not None:
-            own = self._robots[topic.robot].publish_rate
-        rate = getattr(own, topic.rate, None)
+        own = {} if topic.robot is None else self._robots[topic.robot].publish_rate
+        rate = own.get(topic.rate)
         return rates[topic.rate] if rate is None else rate
 
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:

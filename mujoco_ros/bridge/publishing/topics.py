@@ -1,23 +1,24 @@
-"""Which topics a robot has: one row per kind of sensor, one function per message."""
+"""The topics of a robot: its joints, bases and trajectory controller, and its sensors."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
-from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from geometry_msgs.msg import AccelStamped, TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.bridge.publishing.message_template import message_type, set_field
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
+from mujoco_ros.model.sensors.site_sensors import SiteSensor
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
 
@@ -29,18 +30,6 @@ LATCHED = QoSProfile(
 TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
 WORLD = "world"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
-
-RATES = {
-    "joint_states": 500.0,
-    "imu": 500.0,
-    "wrench": 500.0,
-    "contact": 500.0,
-    "odom": 500.0,
-    "base_accel": 500.0,
-    "tf": 100.0,
-    "controller_state": 100.0,
-}
-"""Default publish rates in simulated time [Hz]."""
 
 
 def clock_topic() -> Topic:
@@ -67,18 +56,15 @@ def robot_topics(
         controlled: Of each joint of its trajectory controller the index among the robot's joints
             and that among the joints of all robots; none without such a controller.
     """
-    # MuJoCo's force and torque sensors report what the parent does to the child.
-    sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
+    # MuJoCo's force and torque sensors report the load of the parent on the child.
+    load_sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
     if robot.joints.names:
         yield _joint_states(index, robot)
     if controlled:
         yield _controller_state(index, robot, controlled)
-    for imu in robot.imus:
-        yield _imu(index, robot, imu)
-    for sensor in robot.force_torques:
-        yield _wrench(index, robot, sensor, sign)
-    for touch in robot.touches:
-        yield _contact(index, robot, touch)
+    for kind in SENSOR_KINDS:
+        for sensor in robot.sensors[kind.key]:
+            yield _sensor(index, robot, kind, sensor, load_sign)
     for row, base in enumerate(robot.bases, first_base):
         yield _odom(index, robot, base, row)
         yield _base_accel(index, robot, base, row)
@@ -204,40 +190,22 @@ def _controller_state(
     )
 
 
-def _imu(index: int, robot: RobotLayout, imu: ImuSensor) -> Topic:
-    message = ImuMessage()
-    message.header.frame_id = robot.frame(imu.frame)
-    message.orientation.w = 1.0
-    numbers: dict[str, NumberSource] = {}
-    # A covariance that starts with -1 says that there is no such measurement (sensor_msgs/Imu).
-    if imu.orientation is None:
-        message.orientation_covariance[0] = -1.0
-    else:
-        numbers |= quaternion("orientation", "sensordata", imu.orientation)
-    if imu.gyro is None:
-        message.angular_velocity_covariance[0] = -1.0
-    else:
-        numbers |= vector("angular_velocity", "sensordata", imu.gyro)
-    if imu.accelerometer is None:
-        message.linear_acceleration_covariance[0] = -1.0
-    else:
-        numbers |= vector("linear_acceleration", "sensordata", imu.accelerometer)
-    return _topic(index, robot, "imu", imu.name, message, numbers)
-
-
-def _wrench(index: int, robot: RobotLayout, sensor: ForceTorqueSensor, sign: float) -> Topic:
-    message = WrenchStamped()
+def _sensor(
+    index: int, robot: RobotLayout, kind: SensorKind, sensor: SiteSensor, load_sign: float
+) -> Topic:
+    message = message_type(kind.message)()
     message.header.frame_id = robot.frame(sensor.frame)
-    numbers = vector("wrench.force", "sensordata", sensor.force, sign)
-    numbers |= vector("wrench.torque", "sensordata", sensor.torque, sign)
-    return _topic(index, robot, "wrench", sensor.name, message, numbers)
-
-
-def _contact(index: int, robot: RobotLayout, touch: TouchSensor) -> Topic:
-    message = WrenchStamped()
-    message.header.frame_id = robot.frame(touch.frame)
-    numbers = {"wrench.force.z": NumberSource("sensordata", touch.force)}
-    return _topic(index, robot, "contact", touch.name, message, numbers)
+    for path, value in sensor.constants.items():
+        set_field(message, path, value)
+    numbers: dict[str, NumberSource] = {}
+    for measurement in kind.measurements:
+        if measurement.name not in sensor.addresses:
+            continue
+        array_name = "distances" if measurement.is_distance else "sensordata"
+        sign = load_sign if measurement.is_load else 1.0
+        for address, path in enumerate(measurement.paths, sensor.addresses[measurement.name]):
+            numbers[path] = NumberSource(array_name, address, sign)
+    return _topic(index, robot, kind.key, sensor.name, message, numbers)
 
 
 def _told_apart(robot: RobotLayout, base: FloatingBase) -> str:

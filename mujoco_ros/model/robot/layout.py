@@ -1,6 +1,6 @@
 """What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
@@ -13,16 +13,9 @@ from mujoco_ros.model.robot.scope import Scope, cameras_of, is_of
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
-from mujoco_ros.model.sensors.site_sensors import (
-    ForceTorqueSensor,
-    ImuSensor,
-    SiteSensor,
-    TouchSensor,
-    find_force_torques,
-    find_imus,
-    find_touches,
-)
+from mujoco_ros.model.sensors.site_sensors import SiteSensor, find_sensors
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -66,18 +59,16 @@ class RobotLayout:
     roots: tuple[int, ...]
     joints: Joints
     bases: tuple[FloatingBase, ...]
-    imus: tuple[ImuSensor, ...]
-    force_torques: tuple[ForceTorqueSensor, ...]
-    touches: tuple[TouchSensor, ...]
+    sensors: Mapping[str, tuple[SiteSensor, ...]]
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
     gripper: int | None = None
 
     @property
-    def site_sensors(self) -> tuple[SiteSensor, ...]:
-        """Return every sensor that has a site."""
-        return (*self.imus, *self.force_torques, *self.touches)
+    def every_sensor(self) -> tuple[SiteSensor, ...]:
+        """Return the sensors of all kinds."""
+        return tuple(sensor for sensors in self.sensors.values() for sensor in sensors)
 
     def frame(self, name: str) -> str:
         """Return the TF frame of an element given by its name in the model."""
@@ -173,7 +164,7 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, free: Iterable[str
     for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-        for sensor in robot.site_sensors:
+        for sensor in robot.every_sensor:
             taken.setdefault(robot.frame_prefix + sensor.frame, f"a site of robot '{robot.name}'")
         for lidar in robot.lidars:
             taken.setdefault(lidar.frame, f"a site of robot '{robot.name}'")
@@ -244,10 +235,8 @@ def _robot(
     free = _free_bases(model, bodies, prefix)
     articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
     joints = _joints(scope)
-    imus, imu_sensors = find_imus(scope)
-    force_torques, wrench_sensors = find_force_torques(scope)
-    touches, touch_sensors = find_touches(scope)
-    used = imu_sensors | wrench_sensors | touch_sensors
+    sensors = {kind.key: find_sensors(scope, kind) for kind in SENSOR_KINDS}
+    used = {element for found in sensors.values() for it in found for element in it.elements}
     return RobotLayout(
         name=config.name,
         prefix=prefix,
@@ -257,9 +246,7 @@ def _robot(
         roots=tuple(b for b in bodies if model.body_parentid[b] == 0),
         joints=joints,
         bases=articulated or (() if joints.names else free),
-        imus=imus,
-        force_torques=force_torques,
-        touches=touches,
+        sensors=sensors,
         cameras=tuple(
             resolve_camera(
                 model,

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
-
-from mujoco_ros.model.robot.frame_names import site_frame
 
 
 def is_of(name: str, prefix: str, others: tuple[str, ...]) -> bool:
@@ -47,22 +44,17 @@ class Scope:
             s for s in range(model.nsite) if self.owns(model.site_bodyid[s], model.site(s).name)
         ]
 
-    def site(self, site: int) -> dict[str, Any]:
-        """Return the name, frame and id of a site, as the sensors on it have them."""
-        name = self.short(self.model.site(site).name) or f"site{site}"
-        return {"name": name, "frame": site_frame(name, self.body_names), "site": site}
-
-    def sensors(self, kind: mujoco.mjtSensor) -> dict[int, int]:
-        """Return the robot's sensors of a kind that are relative to nothing: site to sensor id."""
+    def sensors(self, kind: mujoco.mjtSensor) -> list[tuple[int, int]]:
+        """Return the robot's absolute MuJoCo sensors of a type at sites: sensor id and site id."""
         model, sites = self.model, set(self.sites())
-        return {
-            int(model.sensor_objid[s]): s
-            for s in reversed(range(model.nsensor))
+        return [
+            (s, int(model.sensor_objid[s]))
+            for s in range(model.nsensor)
             if model.sensor_type[s] == kind
             and model.sensor_objtype[s] == mujoco.mjtObj.mjOBJ_SITE
             and model.sensor_refid[s] < 0
             and int(model.sensor_objid[s]) in sites
-        }
+        ]
 
     def cameras(self) -> Iterator[tuple[int, str]]:
         """Yield the robot's cameras and their names, as `cameras_of` does."""

@@ -1,7 +1,8 @@
 """What is simulated: the strictly checked content of a scene YAML."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from mujoco_ros.model.errors import (
 from mujoco_ros.model.naming import NAME, check_name
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.sensors.cameras import CameraConfig
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
 from mujoco_ros.model.uri import check_file, resolve, share_directory
@@ -27,38 +29,16 @@ FASTEST_HZ = 100_000.0
 SLOWEST_HZ = 0.001
 SHORTEST_TIMESTEP = 1e-5
 LONGEST_TIMESTEP = 0.1
-_RATE_TOPICS = (
-    "joint_states",
-    "imu",
-    "wrench",
-    "contact",
-    "odom",
-    "base_accel",
-    "controller_state",
-)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RatesConfig:
-    """Publish rates of one robot's topics [Hz of simulated time]; None follows the parameter."""
-
-    joint_states: float | None = None
-    imu: float | None = None
-    wrench: float | None = None
-    contact: float | None = None
-    odom: float | None = None
-    base_accel: float | None = None
-    controller_state: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse rates below zero (0 switches a topic off)."""
-        for topic in _RATE_TOPICS:
-            rate = getattr(self, topic)
-            if rate is not None and not (rate == 0 or SLOWEST_HZ <= rate <= FASTEST_HZ):
-                raise UserInputError(
-                    f"rate '{topic}' must be 0 (off), or from {SLOWEST_HZ:g} to {FASTEST_HZ:g} "
-                    f"Hz, got {rate:g}"
-                )
+RATES = {
+    "joint_states": 500.0,
+    **{kind.key: kind.rate_hz for kind in SENSOR_KINDS},
+    "odom": 500.0,
+    "base_accel": 500.0,
+    "tf": 100.0,
+    "controller_state": 100.0,
+}
+"""Default publish rates in simulated time [Hz]."""
+ROBOT_RATES = tuple(key for key in RATES if key != "tf")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,8 +61,9 @@ class RobotConfig:
     `model` is empty for a robot whose model was given as text. `base` overrides a URDF's fixed
     base. `gains` names a gains file; without one, gains are derived from the model. `gripper` names
     the joint that the gripper controller serves. `urdf` replaces the robot_description that would
-    be exported from the model. `cameras` and `lidars` are added to those of the model, or say more
-    about them.
+    be exported from the model. `publish_rate` has rates of the robot's topics [Hz of simulated
+    time], 0 for off; None and missing ones follow the parameters. `cameras` and `lidars` are added
+    to those of the model, or say more about them.
     """
 
     name: str
@@ -94,7 +75,7 @@ class RobotConfig:
     urdf: str | None = None
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None
-    publish_rate: RatesConfig = RatesConfig()
+    publish_rate: dict[str, float | None] = field(default_factory=dict)
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
 
@@ -103,6 +84,7 @@ class RobotConfig:
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
             raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+        _check_rates(self.publish_rate)
         _check_sensors(self.cameras, self.lidars)
 
 
@@ -186,6 +168,17 @@ class _SceneFile:
     physics: PhysicsConfig = PhysicsConfig()
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
+
+
+def _check_rates(rates: Mapping[str, float | None]) -> None:
+    for key, rate in rates.items():
+        if key not in ROBOT_RATES:
+            raise unknown("key", key, ROBOT_RATES, where="publish_rate")
+        if rate is not None and not (rate == 0 or SLOWEST_HZ <= rate <= FASTEST_HZ):
+            raise UserInputError(
+                f"publish_rate: rate '{key}' must be 0 (off), or from {SLOWEST_HZ:g} to "
+                f"{FASTEST_HZ:g} Hz, got {rate:g}"
+            )
 
 
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:

@@ -22,8 +22,12 @@ def test_all_measured_signals_can_be_plotted(state):
         signal = found["arm joints", "shoulder_pan_joint", label]
         assert signal.read().tolist() == [value]
         assert signal.unit == unit
-    sensor = robot.force_torques[0]
-    state.data.sensordata[sensor.force : sensor.force + 3] = (1.0, 2.0, 3.0)
+    sensor = robot.sensors["wrench"][0]
+    state.data.sensordata[sensor.addresses["force"] : sensor.addresses["force"] + 3] = (
+        1.0,
+        2.0,
+        3.0,
+    )
     wrench = found["arm wrenches", sensor.name, "force"]
     assert wrench.read().tolist() == [1.0, 2.0, 3.0]
     assert wrench.curves == tuple(f"{sensor.name} force {axis}" for axis in "xyz")
@@ -32,8 +36,8 @@ def test_all_measured_signals_can_be_plotted(state):
 @pytest.mark.parametrize(("setting", "sign"), [("child_on_parent", -1.0), ("parent_on_child", 1.0)])
 def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, clients, setting, sign):
     clients.parameters.known["wrench_sign"] = ParameterInfo(value=setting)
-    sensor = state.layout.robots[0].force_torques[0]
-    state.data.sensordata[sensor.force] = 7.0
+    sensor = state.layout.robots[0].sensors["wrench"][0]
+    state.data.sensordata[sensor.addresses["force"]] = 7.0
     frames = show(PlotsPanel)
     frames.panel.select(key := ("arm wrenches", sensor.name, "force"), True)
     frames.build()
