@@ -65,6 +65,7 @@ class Observation:
         imus: IMUs by name.
         wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
+        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -76,6 +77,7 @@ class Observation:
     imus: Mapping[str, ImuReading] = field(default_factory=dict)
     wrenches: Mapping[str, WrenchReading] = field(default_factory=dict)
     touches: Mapping[str, float] = field(default_factory=dict)
+    magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
 
 

@@ -201,5 +201,23 @@ SENSOR_KINDS = (
         observation="touches",
         plots="touch sensors",
     ),
+    SensorKind(
+        key="magnetometer",
+        title="magnetometer",
+        message="sensor_msgs/msg/MagneticField",
+        # MuJoCo rotates the option `magnetic` into the site, whatever unit the model gives it in.
+        measurements=(
+            Measurement(
+                name="magnetic_field",
+                sensor=_TYPE.mjSENS_MAGNETOMETER,
+                path="magnetic_field",
+                axes="xyz",
+                label="magnetic field",
+                unit="T",
+            ),
+        ),
+        observation="magnetometers",
+        plots="magnetometers",
+    ),
 )
 """All kinds, in the order of the topics."""
