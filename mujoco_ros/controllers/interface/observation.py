@@ -66,6 +66,8 @@ class Observation:
         wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
         magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
+        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
+        ranges: Distances of rangefinders by name, inf where nothing is in range [m].
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -78,6 +80,7 @@ class Observation:
     wrenches: Mapping[str, WrenchReading] = field(default_factory=dict)
     touches: Mapping[str, float] = field(default_factory=dict)
     magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    ranges: Mapping[str, float] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
 
 

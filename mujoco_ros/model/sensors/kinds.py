@@ -6,7 +6,7 @@ reference pages follow from the declaration.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import mujoco
@@ -218,6 +218,34 @@ SENSOR_KINDS = (
         ),
         observation="magnetometers",
         plots="magnetometers",
+    ),
+    SensorKind(
+        key="range",
+        title="rangefinder",
+        message="sensor_msgs/msg/Range",
+        measurements=(
+            Measurement(
+                name="range",
+                sensor=_TYPE.mjSENS_RANGEFINDER,
+                path="range",
+                label="range",
+                unit="m",
+                is_distance=True,
+            ),
+        ),
+        observation="ranges",
+        plots="rangefinders",
+        display={
+            "Class": "rviz_default_plugins/Range",
+            "Alpha": 0.5,
+            "Buffer Length": 1,
+            "Color": "239; 41; 41",
+        },
+        # The ray of a site is its z axis, and that of sensor_msgs/Range the x axis.
+        frame_suffix="_beam",
+        frame_quat_wxyz=(sqrt(0.5), 0.0, -sqrt(0.5), 0.0),
+        constants=_range_constants,
+        supports=_reports_distance,
     ),
 )
 """All kinds, in the order of the topics."""

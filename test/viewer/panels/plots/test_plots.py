@@ -1,7 +1,9 @@
 """The panel "Plots": its signals and their samples."""
 
+import mujoco
 import numpy as np
 import pytest
+from still_state import StillState
 
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.panels.plots.history import History
@@ -42,6 +44,21 @@ def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, clients, 
     frames.panel.select(key := ("arm wrenches", sensor.name, "force"), True)
     frames.build()
     assert frames.panel.history(key).curve(0).tolist() == [sign * 7.0]
+
+
+def test_a_distance_out_of_range_is_a_gap_in_its_curve(tmp_path):
+    (tmp_path / "cart.xml").write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="b" pos="0 0 1"><joint name="j" axis="0 0 1"/><geom size="0.1"/>
+        <site name="up"/><site name="down" euler="180 0 0"/></body></worldbody>
+        <sensor><rangefinder name="up" site="up"/><rangefinder name="down" site="down"/></sensor>
+        </mujoco>"""
+    )
+    state = StillState(str(tmp_path / "cart.xml"))
+    mujoco.mj_forward(state.model, state.data)
+    found = {signal.row: signal for signal in signals(state, lambda: 1.0) if signal.unit == "m"}
+    assert found["down"].read().tolist() == pytest.approx([1.0])
+    assert np.isnan(found["up"].read()).all()
 
 
 def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
