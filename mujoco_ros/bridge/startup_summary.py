@@ -13,7 +13,7 @@ def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
         simulation: The simulation.
         factor: Simulated seconds per wall second; 0 is as fast as possible.
     """
-    for note in simulation.assembly.notes:
+    for note in simulation.assembly.compiler_log:
         yield f"MuJoCo compiler: {note}"
     for robot in simulation.layout.robots:
         parts = {

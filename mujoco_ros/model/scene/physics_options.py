@@ -1,4 +1,4 @@
-"""MuJoCo's physics options by the names a scene has for them."""
+"""MuJoCo's physics options by the names in a scene."""
 
 from typing import Any
 
@@ -29,25 +29,16 @@ CHOICES: dict[str, dict[str, Any]] = {
         "auto": mujoco.mjtJacobian.mjJAC_AUTO,
     },
 }
-"""Options that are one of several, and what the engine calls these."""
+"""MuJoCo's value of each choice of an option."""
 
 
 def read_options(option: Any) -> PhysicsConfig:
-    """Return all options of a model or spec.
-
-    Args:
-        option: ``MjModel.opt`` or ``MjSpec.option``.
-    """
+    """Return all options of ``MjModel.opt`` or ``MjSpec.option``."""
     return PhysicsConfig(**{name: _plain(name, getattr(option, name)) for name in _NAMES})
 
 
 def write_options(option: Any, physics: PhysicsConfig) -> None:
-    """Write the options that `physics` sets over those of a model or spec.
-
-    Args:
-        option: ``MjModel.opt`` or ``MjSpec.option``.
-        physics: The options; None leaves one as it is.
-    """
+    """Write the options that are not None to ``MjModel.opt`` or ``MjSpec.option``."""
     for name in _NAMES:
         value = getattr(physics, name)
         if value is not None:

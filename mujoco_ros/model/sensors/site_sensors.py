@@ -53,7 +53,7 @@ def find_sensors(scope: Scope, kind: SensorKind) -> tuple[SiteSensor, ...]:
         for name, of_type in found.items()
     }
     sensors = []
-    for site in scope.sites():
+    for site in scope.sites:
         elements = {name: ids[site] for name, ids in by_site.items() if site in ids}
         if _is_complete(kind, elements):
             sensors.append(_sensor(scope, kind, site, elements))

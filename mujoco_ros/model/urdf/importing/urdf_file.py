@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.scene.size_limits import MOST_LINKS
+from mujoco_ros.model.scene.size_limits import MAX_LINKS
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
     name_of,
@@ -141,9 +141,9 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     robot = parse_robot(path, text)
     colours = _colours(robot, str(path))
     elements = robot.findall("link")
-    if len(elements) > MOST_LINKS:
+    if len(elements) > MAX_LINKS:
         raise UserInputError(
-            f"{path}: the robot has {len(elements)} links; {MOST_LINKS} are the most"
+            f"{path}: the robot has {len(elements)} links; at most {MAX_LINKS} are allowed"
         )
     links: dict[str, UrdfLink] = {}
     for element in elements:
