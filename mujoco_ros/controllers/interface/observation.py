@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose as Pose
+from mujoco_ros.model.pose import Pose as Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +65,6 @@ class Observation:
         imus: IMUs by name.
         wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
-        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
         magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
         ranges: Distances of rangefinders by name, inf where nothing is in range [m].
         objects: Poses of free objects in ``world`` by name, if known.

@@ -10,12 +10,12 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
 from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ, optical_frame, site_frame
 from mujoco_ros.model.urdf.exporting.elements import add_inertial, add_origin, text
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 WORLD = "world"
 
@@ -25,7 +25,7 @@ _SCALAR = (_JOINT.mjJNT_HINGE, _JOINT.mjJNT_SLIDE)
 # URDF wants bounds for every prismatic joint; these are out of reach.
 _UNBOUNDED = 1e9
 
-_OPTICAL = RigidTransform.of(quat_wxyz=OPTICAL_WXYZ)
+_OPTICAL = Pose(quat_wxyz=np.array(OPTICAL_WXYZ))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,24 +257,22 @@ class _Writer:
         for site, name in self._names.sites.items():
             if model.site_bodyid[site] == body:
                 self._add_frame(
-                    link, name, RigidTransform.of(model.site_pos[site], model.site_quat[site])
+                    link, name, Pose(position=model.site_pos[site], quat_wxyz=model.site_quat[site])
                 )
         for camera, name in self._names.cameras.items():
             if model.cam_bodyid[camera] == body:
-                pose = RigidTransform.of(model.cam_pos[camera], model.cam_quat[camera])
+                pose = Pose(position=model.cam_pos[camera], quat_wxyz=model.cam_quat[camera])
                 self._add_frame(link, name, pose @ _OPTICAL)
 
-    def _add_frame(self, parent: str, name: str, pose: RigidTransform) -> None:
+    def _add_frame(self, parent: str, name: str, pose: Pose) -> None:
         self._elements.append(ET.Element("link", name=name))
         self._add_fixed(parent, name, pose)
 
-    def _add_fixed(self, parent: str, child: str, pose: RigidTransform) -> None:
+    def _add_fixed(self, parent: str, child: str, pose: Pose) -> None:
         name = _unique(f"{child}_fixed", self._taken_joints)
         self._add_joint(name, "fixed", parent, child, pose)
 
-    def _add_joint(
-        self, name: str, kind: str, parent: str, child: str, pose: RigidTransform
-    ) -> ET.Element:
+    def _add_joint(self, name: str, kind: str, parent: str, child: str, pose: Pose) -> ET.Element:
         element = ET.Element("joint", name=name, type=kind)
         add_origin(element, pose)
         ET.SubElement(element, "parent", link=parent)
@@ -287,21 +285,17 @@ class _Writer:
         model = self._model
         child = self._names.bodies[body]
         joints = self._robot.joints(body)
-        pose = RigidTransform.of(model.body_pos[body], model.body_quat[body])
+        pose = Pose(position=model.body_pos[body], quat_wxyz=model.body_quat[body])
         if self._robot.is_free(body):
             # Its value is the pose in the world already.
-            self._add_joint(
-                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
-            )
+            self._add_joint(self._joint_names[joints[0]], "floating", parent, child, Pose())
             return
         if model.body_mocapid[body] >= 0:
             name = _unique(f"{child}_floating", self._taken_joints)
-            self._add_joint(name, "floating", parent, child, RigidTransform.of())
+            self._add_joint(name, "floating", parent, child, Pose())
             return
         if len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL:
-            self._add_joint(
-                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
-            )
+            self._add_joint(self._joint_names[joints[0]], "floating", parent, child, Pose())
             return
         anchor = np.zeros(3)  # of the link reached so far, in the frame of the body
         for joint in joints:
@@ -311,18 +305,18 @@ class _Writer:
                 target = model.jnt_pos[joint]
             else:  # where a translation is anchored makes no difference
                 target = np.zeros(3) if last else anchor
-            pose = pose @ RigidTransform.of(target - anchor)
+            pose = pose @ Pose(position=target - anchor)
             anchor = target
             reached = child
             if not last or anchor.any():
                 reached = _unique(f"{self._joint_names[joint]}_link", self._taken_links)
                 self._elements.append(ET.Element("link", name=reached))
             self._add_moving(joint, parent, reached, pose)
-            parent, pose = reached, RigidTransform.of()
+            parent, pose = reached, Pose()
         if not joints or anchor.any():
-            self._add_fixed(parent, child, pose @ RigidTransform.of(-anchor))
+            self._add_fixed(parent, child, pose @ Pose(position=-anchor))
 
-    def _add_moving(self, joint: int, parent: str, child: str, pose: RigidTransform) -> None:
+    def _add_moving(self, joint: int, parent: str, child: str, pose: Pose) -> None:
         model = self._model
         name = self._joint_names[joint]
         dof = int(model.jnt_dofadr[joint])
@@ -335,12 +329,12 @@ class _Writer:
         reference = float(model.qpos0[model.jnt_qposadr[joint]])
         if kind == _JOINT.mjJNT_SLIDE:
             urdf_type = "prismatic"
-            pose = pose @ RigidTransform.of(-reference * axis)
+            pose = pose @ Pose(position=-reference * axis)
         else:
             urdf_type = "revolute" if limited else "continuous"
             quat = np.zeros(4)
             mujoco.mju_axisAngle2Quat(quat, axis, -reference)
-            pose = pose @ RigidTransform.of(quat_wxyz=quat)
+            pose = pose @ Pose(quat_wxyz=quat)
         element = self._add_joint(name, urdf_type, parent, child, pose)
         ET.SubElement(element, "axis", xyz=text(axis))
         limit = ET.SubElement(element, "limit")

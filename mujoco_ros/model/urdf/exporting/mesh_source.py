@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+from mujoco_ros.model.pose import Pose
 
 Points = NDArray[np.float64]
 
@@ -26,12 +26,12 @@ def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
     return Path(name).resolve()
 
 
-def file_pose(model: mujoco.MjModel, mesh: int) -> RigidTransform:
+def file_pose(model: mujoco.MjModel, mesh: int) -> Pose:
     """Return the frame of a mesh's file in that of a geom that uses it.
 
     The compiler moves vertices into the mesh's inertial frame.
     """
-    return RigidTransform.of(model.mesh_pos[mesh], model.mesh_quat[mesh]).inverse()
+    return Pose(position=model.mesh_pos[mesh], quat_wxyz=model.mesh_quat[mesh]).inverse()
 
 
 def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
@@ -50,7 +50,7 @@ def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
     if not len(points):
         return False
     pose = file_pose(model, mesh)
-    drawn = points * model.mesh_scale[mesh] @ pose.mat.T + pose.pos
+    drawn = points * model.mesh_scale[mesh] @ pose.matrix.T + pose.position
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertices = model.mesh_vert[first : first + count].astype(np.float64)
     reach = _TOLERANCE * float(np.linalg.norm(np.ptp(vertices, axis=0)))

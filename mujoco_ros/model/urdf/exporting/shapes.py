@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.exporting.elements import add_origin, text
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 from mujoco_ros.model.urdf.exporting.mesh_source import file_pose, mesh_file, shows_the_same
@@ -19,7 +20,6 @@ from mujoco_ros.model.urdf.exporting.triangles import (
     mesh_triangles,
     unit_sphere,
 )
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ _UNBOUNDED_M = 20.0  # how far a plane without bounds is drawn to each side
 class _Form(NamedTuple):
     """A shape of URDF, placed in the frame of the geom it is of."""
 
-    pose: RigidTransform
+    pose: Pose
     shape: str
     attributes: dict[str, str]
 
@@ -94,7 +94,7 @@ class ExportedShapes:
 
     def _add_geom(self, link: ET.Element, tag: str, geom: int) -> None:
         kind = _GEOM(self._model.geom_type[geom])
-        pose = RigidTransform.of(self._model.geom_pos[geom], self._model.geom_quat[geom])
+        pose = Pose(position=self._model.geom_pos[geom], quat_wxyz=self._model.geom_quat[geom])
         name = self._strip(self._model.geom(geom).name)
         where = name or f"a geom of {link.get('name')}"
         if tag == "collision" and kind in _ONE_SIDED:
@@ -111,7 +111,7 @@ class ExportedShapes:
             name = ""  # of a shape in several parts, the first has the name
 
     def _box(self, geom: int, _where: str) -> Sequence[_Form]:
-        return [_Form(RigidTransform.of(), "box", {"size": text(2 * self._model.geom_size[geom])})]
+        return [_Form(Pose(), "box", {"size": text(2 * self._model.geom_size[geom])})]
 
     def _sphere(self, geom: int, _where: str) -> Sequence[_Form]:
         return [_ball(self._model.geom_size[geom][0])]
@@ -119,7 +119,7 @@ class ExportedShapes:
     def _cylinder(self, geom: int, _where: str) -> Sequence[_Form]:
         radius, half, _ = self._model.geom_size[geom]
         attributes = {"radius": text(radius), "length": text(2 * half)}
-        return [_Form(RigidTransform.of(), "cylinder", attributes)]
+        return [_Form(Pose(), "cylinder", attributes)]
 
     def _capsule(self, geom: int, where: str) -> Sequence[_Form]:
         radius, half, _ = self._model.geom_size[geom]
@@ -133,7 +133,7 @@ class ExportedShapes:
     def _plane(self, geom: int, _where: str) -> Sequence[_Form]:
         x, y = (float(half) or _UNBOUNDED_M for half in self._model.geom_size[geom][:2])
         attributes = {"size": text((2 * x, 2 * y, _SHEET_M))}
-        return [_Form(RigidTransform.of((0, 0, -_SHEET_M / 2)), "box", attributes)]
+        return [_Form(Pose(position=np.array((0, 0, -_SHEET_M / 2))), "box", attributes)]
 
     def _height_field(self, geom: int, where: str) -> Sequence[_Form]:
         model, field = self._model, int(self._model.geom_dataid[geom])
@@ -173,7 +173,7 @@ class ExportedShapes:
         attributes = {"filename": self._mesh_uri(path)}
         if not np.array_equal(scale, (1.0, 1.0, 1.0)):
             attributes["scale"] = text(scale)
-        return [_Form(RigidTransform.of(), "mesh", attributes)]
+        return [_Form(Pose(), "mesh", attributes)]
 
     def _skip(self, what: str, name: str) -> None:
         names = self._skipped.setdefault(what, [])
@@ -214,7 +214,7 @@ def material_rgba(model: mujoco.MjModel, material: int) -> NDArray[np.float64]:
 
 
 def _ball(radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> _Form:
-    return _Form(RigidTransform.of(centre), "sphere", {"radius": text(radius)})
+    return _Form(Pose(position=np.array(centre, dtype=float)), "sphere", {"radius": text(radius)})
 
 
 def _noun(kind: mujoco.mjtGeom) -> str:

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
 from mujoco_ros.model.urdf.importing.inertia import WATER, mend
 from mujoco_ros.model.urdf.importing.joints import add_joint
@@ -26,7 +27,6 @@ from mujoco_ros.model.urdf.importing.urdf_file import (
     UrdfLink,
     read_urdf,
 )
-from mujoco_ros.model.urdf.rigid_transform import Array, RigidTransform
 
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
@@ -141,14 +141,14 @@ class _Mount:
     """
 
     parent: str
-    pose: RigidTransform
-    joints: list[tuple[UrdfJoint, Array, Array]] = field(default_factory=list)
+    pose: Pose
+    joints: list[tuple[UrdfJoint, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def through(self, joint: UrdfJoint) -> "_Mount":
         """Return the mount of the link on `joint`, itself on the massless link mounted here."""
         inverse = joint.origin.inverse()
         inner = [
-            (above, inverse.pos + inverse.mat @ anchor, inverse.mat @ axis)
+            (above, inverse.position + inverse.matrix @ anchor, inverse.matrix @ axis)
             for above, anchor, axis in self.joints
         ]
         return _Mount(parent=self.parent, pose=self.pose @ joint.origin, joints=inner)
@@ -187,7 +187,7 @@ class _Builder:
                 mounts[link.name] = mount
                 continue
             body = bodies[mount.parent].add_body(
-                name=link.name, pos=mount.pose.pos, quat=mount.pose.quat_wxyz
+                name=link.name, pos=mount.pose.position, quat=mount.pose.quat_wxyz
             )
             bodies[link.name] = body
             for above, anchor, axis in mount.joints:
@@ -262,10 +262,10 @@ class _Builder:
             tensor, fault = mend(_tensor(link.inertial), link.inertial.mass)
             if fault:
                 self._note(f"links with {fault}", link.name)
-            turn = link.inertial.origin.mat
+            turn = link.inertial.origin.matrix
             body.explicitinertial = True
             body.mass = link.inertial.mass
-            body.ipos = link.inertial.origin.pos
+            body.ipos = link.inertial.origin.position
             body.fullinertia = _full(turn @ tensor @ turn.T)
         for visual in link.visuals:
             self._shapes.add(
@@ -279,11 +279,11 @@ class _Builder:
             )
 
 
-def _tensor(inertial: UrdfInertial) -> Array:
+def _tensor(inertial: UrdfInertial) -> np.ndarray:
     i = inertial
     return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
 
 
-def _full(tensor: Array) -> list[float]:
+def _full(tensor: np.ndarray) -> list[float]:
     """Return a symmetric tensor in the order of MuJoCo's ``fullinertia``."""
     return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
-from mujoco_ros.model.urdf.rigid_transform import Array, RigidTransform
 
 
 def add_joint(
     spec: mujoco.MjSpec,
     body: mujoco.MjsBody,
     joint: UrdfJoint,
-    anchor: Array,
-    axis: Array,
+    anchor: np.ndarray,
+    axis: np.ndarray,
     note: Callable[[str, str], None],
 ) -> None:
     """Let a body move on a joint, with its limits and its motor or mimic.
@@ -36,7 +36,7 @@ def add_joint(
     elif joint.type == "planar":
         quat = np.zeros(4)
         mujoco.mju_quatZ2Vec(quat, axis)
-        x, y, z = RigidTransform.of(quat_wxyz=quat).mat.T
+        x, y, z = Pose(quat_wxyz=quat).matrix.T
         # The names are those MuJoCo's own URDF parser gives.
         for suffix, slide in (("_TX", x), ("_TY", y)):
             body.add_joint(name=joint.name + suffix, type=kind.mjJNT_SLIDE, axis=slide, **dynamics)

@@ -51,7 +51,7 @@ class ImportedShapes:
         """
         geom = body.add_geom(
             type=_GEOM_TYPES[shape.shape],
-            pos=shape.origin.pos,
+            pos=shape.origin.position,
             quat=shape.origin.quat_wxyz,
             **attributes,
         )

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 from mujoco_ros.model.scene.size_limits import MAX_LINKS
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
@@ -16,7 +20,6 @@ from mujoco_ros.model.urdf.importing.markup import (
     parse_robot,
     required,
 )
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 JOINT_TYPES = (
     "revolute",
@@ -44,7 +47,7 @@ _SHAPES = {
 class UrdfInertial:
     """Mass [kg] and inertia about the centre of mass, in the frame `origin` [kg·m²]."""
 
-    origin: RigidTransform
+    origin: Pose
     mass: float
     ixx: float
     iyy: float
@@ -63,7 +66,7 @@ class UrdfGeometry:
     """
 
     name: str
-    origin: RigidTransform
+    origin: Pose
     shape: str
     size: Vector
     mesh: str
@@ -100,7 +103,7 @@ class UrdfJoint:
     type: str
     parent: str
     child: str
-    origin: RigidTransform
+    origin: Pose
     axis: Vector
     lower: float | None
     upper: float | None
@@ -173,12 +176,12 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     )
 
 
-def _origin(parent: ET.Element, where: str) -> RigidTransform:
+def _origin(parent: ET.Element, where: str) -> Pose:
     element = parent.find("origin")
     zero = (0.0, 0.0, 0.0)
-    return RigidTransform.of_rpy(
-        numbers(element, "xyz", 3, where, zero), numbers(element, "rpy", 3, where, zero)
-    )
+    xyz = np.array(numbers(element, "xyz", 3, where, zero))
+    roll, pitch, yaw = numbers(element, "rpy", 3, where, zero)
+    return Pose(position=xyz, quat_wxyz=quaternion_wxyz(PoseConfig(rpy=(roll, pitch, yaw))))
 
 
 def _colours(robot: ET.Element, where: str) -> dict[str, Vector]:

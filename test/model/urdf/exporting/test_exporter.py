@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mujoco_ros.cli.export_urdf import main
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf, link_names
 from mujoco_ros.model.urdf.importing.importer import load_urdf
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 DATA = Path(__file__).parents[1] / "data"
 SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -323,7 +323,7 @@ def test_a_ball_joint_among_others_is_a_rotation_about_its_anchor(link_transform
     data.qpos[:] = [0.3, *np.array([0.5, 0.5, -0.5, 0.5])]
     mujoco.mj_kinematics(model, data)
     turned = np.eye(4)
-    turned[:3, :3] = RigidTransform.of(quat_wxyz=data.qpos[1:]).mat
+    turned[:3, :3] = Pose(quat_wxyz=data.qpos[1:]).matrix
     found = link_transforms(export_urdf(model), {"lift": 0.3, "ball": turned})["b"]
     np.testing.assert_allclose(found[:3, 3], data.body("b").xpos, atol=1e-9)
     np.testing.assert_allclose(found[:3, :3], data.body("b").xmat.reshape(3, 3), atol=1e-9)

@@ -1,6 +1,6 @@
 """Where a frame is in another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -20,8 +20,8 @@ class Pose:
         quat_wxyz: Unit quaternion.  # (4,)
     """
 
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
 
     @property
     def matrix(self) -> np.ndarray:
