@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container
+from itertools import chain, count
 
 from mujoco_ros.model.errors import NameInvalidError
 
@@ -25,13 +26,15 @@ def to_name(text: str) -> str:
     return name if not name or name[0].isalpha() else f"model_{name}"[:_MAX_LENGTH]
 
 
-def unique_name(wanted: str, taken: Container[str]) -> str:
+def unique_name(name: str, taken: Container[str]) -> str:
     """Return a name, or if it is taken the first of name_1, name_2, … that is not."""
-    name, number = wanted, 0
-    while name in taken:
-        number += 1
-        name = f"{wanted[:_MAX_LENGTH]}_{number}"
-    return name
+    numbered = (f"{name[:_MAX_LENGTH]}_{number}" for number in count(1))
+    return next(it for it in chain([name], numbered) if it not in taken)
+
+
+def numbered_name(name: str, taken: Container[str]) -> str:
+    """Return a name, or if it is taken the first of name_2, name_3, … that is not."""
+    return next(it for it in chain([name], (f"{name}_{n}" for n in count(2))) if it not in taken)
 
 
 def topic_token(name: str) -> str:

@@ -47,7 +47,7 @@ class Pose:
             what: Whose pose it is; starts the message.
 
         Raises:
-            ModelError: It is.
+            UserInputError: It is.
         """
         turn = float(np.linalg.norm(self.quat_wxyz))
         if not np.isfinite(self.position).all() or not _LEAST_TURN < turn < np.inf:

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from io import StringIO
 from xml.etree import ElementTree
 
 from mujoco_ros.model.naming import to_name
@@ -12,26 +13,12 @@ _YAML_COMMENT = re.compile(r"((?:\s*#[^\n]*\n)+)")
 _SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
 
 
-class _Root:
-    """Records the first element of an XML text."""
-
-    def __init__(self) -> None:
-        self.tag = ""
-        self.attributes: dict[str, str] = {}
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self.tag:
-            self.tag, self.attributes = tag, attributes
-
-
 def root_element(text: str) -> tuple[str, str]:
     """Return tag and name of the first element of an XML text; empty where there is none."""
-    builder = _Root()
-    parser = ElementTree.XMLParser(target=builder)
     with suppress(ElementTree.ParseError, ValueError):
-        parser.feed(text[:_BEGIN])
-    named = builder.attributes.get("model" if builder.tag == "mujoco" else "name", "")
-    return builder.tag, to_name(named)
+        _, root = next(ElementTree.iterparse(StringIO(text[:_BEGIN]), events=("start",)))
+        return root.tag, to_name(root.get("model" if root.tag == "mujoco" else "name", ""))
+    return "", ""
 
 
 def header_comment(text: str) -> str:

@@ -16,7 +16,7 @@ _RAY_ANGLE = 0.01
 """Angle of the cone [rad] that displays and costmaps draw for a ray; 0 would be invisible."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """A MuJoCo sensor that is part of a kind, and where its numbers go.
 
@@ -28,8 +28,8 @@ class Measurement:
             number.
         label: Label in the viewer's plots; empty for no plot.
         unit: Unit in the plots.
-        absent: Path and value of the message field that marks the measurement as absent; None if
-            the kind requires the measurement.
+        is_optional: Whether a sensor of the kind may lack it. A covariance that starts with -1 then
+            marks the measurement as absent (sensor_msgs/Imu).
         is_auxiliary: Whether the measurement alone does not make a sensor of the kind.
         is_load: Whether the sign follows the parameter ``wrench_sign``. MuJoCo reports the load of
             the parent on the child.
@@ -43,7 +43,7 @@ class Measurement:
     axes: str = ""
     label: str = ""
     unit: str = ""
-    absent: tuple[str, float] | None = None
+    is_optional: bool = False
     is_auxiliary: bool = False
     is_load: bool = False
     is_distance: bool = False
@@ -52,6 +52,11 @@ class Measurement:
     def paths(self) -> tuple[str, ...]:
         """Return the message fields of the numbers, in the order of sensordata."""
         return tuple(f"{self.path}.{axis}" for axis in self.axes) or (self.path,)
+
+    @property
+    def absence(self) -> tuple[str, float] | None:
+        """Return the message field, and its value, that mark an optional measurement as absent."""
+        return (f"{self.path}_covariance.0", -1.0) if self.is_optional else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,11 +102,9 @@ def farthest_distance(model: mujoco.MjModel, sensor: int) -> float:
 
 
 def _range_constants(model: mujoco.MjModel, sensor: int) -> dict[str, float]:
-    return {
-        "radiation_type": 1,  # INFRARED: a ray is as thin as light
-        "field_of_view": _RAY_ANGLE,
-        "max_range": farthest_distance(model, sensor),
-    }
+    infrared = 1  # Range.INFRARED: a ray is as thin as light
+    farthest = farthest_distance(model, sensor)
+    return {"radiation_type": infrared, "field_of_view": _RAY_ANGLE, "max_range": farthest}
 
 
 def _reports_distance(model: mujoco.MjModel, sensor: int) -> bool:
@@ -114,33 +117,32 @@ SENSOR_KINDS = (
         key="imu",
         title="IMU",
         message="sensor_msgs/msg/Imu",
-        # A covariance that starts with -1 marks a missing measurement (sensor_msgs/Imu).
         measurements=(
             Measurement(
-                name="quat_wxyz",
-                sensor=_TYPE.mjSENS_FRAMEQUAT,
-                path="orientation",
-                axes="wxyz",
-                absent=("orientation_covariance.0", -1.0),
+                "quat_wxyz",
+                _TYPE.mjSENS_FRAMEQUAT,
+                "orientation",
+                "wxyz",
+                is_optional=True,
                 is_auxiliary=True,
             ),
             Measurement(
-                name="angular_velocity",
-                sensor=_TYPE.mjSENS_GYRO,
-                path="angular_velocity",
-                axes="xyz",
+                "angular_velocity",
+                _TYPE.mjSENS_GYRO,
+                "angular_velocity",
+                "xyz",
                 label="angular velocity",
                 unit="rad/s",
-                absent=("angular_velocity_covariance.0", -1.0),
+                is_optional=True,
             ),
             Measurement(
-                name="linear_acceleration",
-                sensor=_TYPE.mjSENS_ACCELEROMETER,
-                path="linear_acceleration",
-                axes="xyz",
+                "linear_acceleration",
+                _TYPE.mjSENS_ACCELEROMETER,
+                "linear_acceleration",
+                "xyz",
                 label="acceleration",
                 unit="m/s²",
-                absent=("linear_acceleration_covariance.0", -1.0),
+                is_optional=True,
             ),
         ),
         observation="imus",
@@ -152,22 +154,10 @@ SENSOR_KINDS = (
         message="geometry_msgs/msg/WrenchStamped",
         measurements=(
             Measurement(
-                name="force",
-                sensor=_TYPE.mjSENS_FORCE,
-                path="wrench.force",
-                axes="xyz",
-                label="force",
-                unit="N",
-                is_load=True,
+                "force", _TYPE.mjSENS_FORCE, "wrench.force", "xyz", "force", "N", is_load=True
             ),
             Measurement(
-                name="torque",
-                sensor=_TYPE.mjSENS_TORQUE,
-                path="wrench.torque",
-                axes="xyz",
-                label="torque",
-                unit="Nm",
-                is_load=True,
+                "torque", _TYPE.mjSENS_TORQUE, "wrench.torque", "xyz", "torque", "Nm", is_load=True
             ),
         ),
         observation="wrenches",
@@ -191,11 +181,7 @@ SENSOR_KINDS = (
         message="geometry_msgs/msg/WrenchStamped",
         measurements=(
             Measurement(
-                name="force",
-                sensor=_TYPE.mjSENS_TOUCH,
-                path="wrench.force.z",
-                label="normal force",
-                unit="N",
+                "force", _TYPE.mjSENS_TOUCH, "wrench.force.z", label="normal force", unit="N"
             ),
         ),
         observation="touches",
@@ -208,10 +194,10 @@ SENSOR_KINDS = (
         # MuJoCo rotates the option `magnetic` into the site, whatever unit the model gives it in.
         measurements=(
             Measurement(
-                name="magnetic_field",
-                sensor=_TYPE.mjSENS_MAGNETOMETER,
-                path="magnetic_field",
-                axes="xyz",
+                "magnetic_field",
+                _TYPE.mjSENS_MAGNETOMETER,
+                "magnetic_field",
+                "xyz",
                 label="magnetic field",
                 unit="T",
             ),
@@ -225,9 +211,9 @@ SENSOR_KINDS = (
         message="sensor_msgs/msg/Range",
         measurements=(
             Measurement(
-                name="range",
-                sensor=_TYPE.mjSENS_RANGEFINDER,
-                path="range",
+                "range",
+                _TYPE.mjSENS_RANGEFINDER,
+                "range",
                 label="range",
                 unit="m",
                 is_distance=True,

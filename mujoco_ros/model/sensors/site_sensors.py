@@ -62,7 +62,7 @@ def find_sensors(scope: Scope, kind: SensorKind) -> tuple[SiteSensor, ...]:
 
 def _is_complete(kind: SensorKind, names: Mapping[str, int]) -> bool:
     return any(it.name in names and not it.is_auxiliary for it in kind.measurements) and all(
-        it.name in names or it.absent for it in kind.measurements
+        it.name in names or it.is_optional for it in kind.measurements
     )
 
 
@@ -78,8 +78,8 @@ def _sensor(scope: Scope, kind: SensorKind, site: int, elements: Mapping[str, in
     for measurement in kind.measurements:
         if measurement.name in elements:
             constants |= kind.constants(model, elements[measurement.name])
-        elif measurement.absent:
-            constants |= dict([measurement.absent])
+        elif measurement.absence:
+            constants |= dict([measurement.absence])
     return SiteSensor(
         name=name,
         frame=site_frame(of_site, scope.body_names) + kind.frame_suffix,

@@ -459,7 +459,7 @@ def test_a_range_may_have_no_end(tmp_path):
         ),
         (
             "robots: [{name: r, model: hopper.xml, base: free}]",
-            "robot 'r': the base 'trunk' cannot be freed: it already moves on 'root'",
+            "robot 'r': the base 'trunk' cannot be freed: it moves on 'root'",
         ),
         (
             "plugins: [none]\nrobots: [{name: r, model: pendulum.xml}]",

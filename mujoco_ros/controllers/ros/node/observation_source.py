@@ -174,7 +174,7 @@ def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values = {
         it.name: (load_sign if it.is_load else 1.0) * _value(message, it)
         for it in kind.measurements
-        if it.absent is None or get_field(message, it.absent[0]) != it.absent[1]
+        if it.absence is None or get_field(message, it.absence[0]) != it.absence[1]
     }
     return reading(kind.observation, values)
 

@@ -1,4 +1,4 @@
-"""The file that a compiled mesh was made from, and whether it shows the same."""
+"""The source file of a compiled mesh, and whether the two are equal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ _STL_HEADER = 84
 
 
 def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
-    """Return the whole path of a mesh's file, which need not exist; None if it came from none."""
+    """Return the absolute path of a mesh's file, which need not exist; None if it has none."""
     address = int(model.mesh_pathadr[mesh])
     if address < 0:
         return None
@@ -27,18 +27,15 @@ def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
 
 
 def file_pose(model: mujoco.MjModel, mesh: int) -> Pose:
-    """Return the frame of a mesh's file in that of a geom that uses it.
-
-    The compiler moves vertices into the mesh's inertial frame.
-    """
+    """Return the pose of a mesh's file in a geom; the compiler moves meshes to their centre."""
     return Pose(position=model.mesh_pos[mesh], quat_wxyz=model.mesh_quat[mesh]).inverse()
 
 
-def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
-    """Tell whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
+def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
+    """Whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
 
-    It is not if the model turns or moves the mesh (``refpos``, ``refquat``), which a compiled model
-    does not tell; if the file has changed since; or if it is of a kind that only MuJoCo reads.
+    It differs if the model moves the mesh (``refpos``, ``refquat``), which a compiled model does
+    not contain; if the file has changed; or if only MuJoCo reads its format.
     """
     read = _READERS.get(path.suffix.lower())
     if read is None or not path.is_file():

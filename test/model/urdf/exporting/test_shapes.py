@@ -133,7 +133,7 @@ def test_a_height_field_is_seen_but_nothing_solid(cache, caplog):
     (visual,) = shapes(model, cache)
     assert np.ptp(drawn(visual), axis=0)[:2] == pytest.approx([4, 2])
     assert not shapes(model, cache, "collision")
-    assert "collisions of height fields, of which URDF has none: hill" in caplog.text
+    assert "collisions of height fields, which URDF does not have: hill" in caplog.text
 
 
 @pytest.mark.parametrize(("size", "drawn_size"), [("2 3 1", "4 6"), ("0 3 1", "40 6")])
