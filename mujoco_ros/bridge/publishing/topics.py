@@ -33,7 +33,7 @@ CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
 
 
 def clock_topic() -> Topic:
-    """Return /clock, published with every step that publishes anything."""
+    """Return /clock, which is published with every other message."""
     return Topic(
         name="/clock", rate="clock", message=Clock(), numbers={}, stamps=("clock",), qos=RELIABLE
     )
@@ -46,15 +46,15 @@ def robot_topics(
     wrench_sign: WrenchSign,
     controlled: Sequence[tuple[int, int]] = (),
 ) -> Iterator[Topic]:
-    """Yield every topic of a robot but TF.
+    """Yield the topics of a robot except TF.
 
     Args:
-        index: The robot's index in the layout.
+        index: Index of the robot in the layout.
         robot: The robot.
-        first_base: Row of its first floating base in the ``base_motion`` array.
-        wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
-        controlled: Of each joint of its trajectory controller the index among the robot's joints
-            and that among the joints of all robots; none without such a controller.
+        first_base: Row of its first floating base in the array ``base_motion``.
+        wrench_sign: Sign of wrenches.
+        controlled: Joints of its trajectory controller: index among the robot's joints, and among
+            the joints of all robots.
     """
     # MuJoCo's force and torque sensors report the load of the parent on the child.
     load_sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
@@ -71,19 +71,19 @@ def robot_topics(
 
 
 def vector(path: str, array_name: str, start: int, sign: float = 1.0) -> dict[str, NumberSource]:
-    """Map ``path.x``, ``.y``, ``.z`` to three numbers from `start` on."""
+    """Map ``path.x``, ``.y``, ``.z`` to three numbers from an address on."""
     return {
         f"{path}.{axis}": NumberSource(array_name, start + i, sign) for i, axis in enumerate("xyz")
     }
 
 
 def quaternion(path: str, array_name: str, start: int) -> dict[str, NumberSource]:
-    """Map a message's xyzw quaternion to wxyz numbers from `start` on."""
+    """Map a quaternion of a message to wxyz numbers from an address on."""
     return {f"{path}.{axis}": NumberSource(array_name, start + i) for i, axis in enumerate("wxyz")}
 
 
 def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
-    """Return /tf; a row is (parent frame, child frame, array, start of its 7 numbers)."""
+    """Return /tf; a row is (parent frame, child frame, array, address of its 7 numbers)."""
     message = TFMessage()
     numbers: dict[str, NumberSource] = {}
     for i, (parent, child, array_name, start) in enumerate(frames):
@@ -111,7 +111,7 @@ def _topic(
     numbers: Mapping[str, NumberSource],
     qos: QoSProfile = SENSOR,
 ) -> Topic:
-    """Return the topic ``<namespace>/<kind>/<element>``, published at the rate of its kind."""
+    """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
     parts = (robot.namespace, kind, topic_token(element) if element else "")
     return Topic(
         name=within(*parts),
@@ -173,7 +173,7 @@ def _controller_state(
     zeros = array("d", [0.0] * len(controlled))
     for field in {path.rpartition(".")[0] for path in numbers}:
         point, name = field.split(".")
-        # One for each: where messages check their fields, they keep the array and not a copy.
+        # A copy for each field: messages may keep the array itself.
         setattr(getattr(message, point), name, zeros[:])
     return Topic(
         name=within(robot.namespace, CONTROLLER_STATE),
@@ -208,8 +208,8 @@ def _sensor(
     return _topic(index, robot, kind.key, sensor.name, message, numbers)
 
 
-def _told_apart(robot: RobotLayout, base: FloatingBase) -> str:
-    """Return what distinguishes the topics of a base: its body, if the robot has several bases."""
+def _base_suffix(robot: RobotLayout, base: FloatingBase) -> str:
+    """Return the last token of the topics of a base: its body, if the robot has several bases."""
     return base.name if len(robot.bases) > 1 else ""
 
 
@@ -220,7 +220,7 @@ def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic
     numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
     numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
     numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
-    return _topic(index, robot, "odom", _told_apart(robot, base), message, numbers, RELIABLE)
+    return _topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
 
 
 def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
@@ -228,4 +228,4 @@ def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) ->
     message.header.frame_id = robot.frame(base.name)
     numbers = vector("accel.linear", "base_motion", 6 * row + 3)
     numbers |= vector("accel.angular", "qacc", base.dof + 3)
-    return _topic(index, robot, "base_accel", _told_apart(robot, base), message, numbers)
+    return _topic(index, robot, "base_accel", _base_suffix(robot, base), message, numbers)

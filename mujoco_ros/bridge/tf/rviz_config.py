@@ -38,7 +38,7 @@ class RvizTopics:
     prefix: str = ""
 
 
-def shown(layout: ModelLayout) -> Iterator[RvizTopics]:
+def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
     """Yield the topics of a scene that displays can show."""
     for robot in layout.robots:
         of_robot = {"robot": robot.namespace, "prefix": robot.frame_prefix.rstrip("/")}
@@ -74,7 +74,7 @@ def filled(template: Config, layout: ModelLayout) -> Config:
     of several robots are grouped by robot. Other displays stay as they are.
     """
     manager = template.get("Visualization Manager") or {}
-    everything = list(shown(layout))
+    everything = list(displayable_topics(layout))
     plain: list[Config] = []
     groups: dict[str, list[Config]] = {}
     for display in _with_sensors(manager.get("Displays") or ()):

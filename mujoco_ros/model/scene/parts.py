@@ -77,9 +77,14 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
 def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
     """Read an object of a scene."""
     path = config.path(entity.model)
-    spec = load_spec(path, f"object '{entity.name}'")
-    files = snapshot_files(spec, path.parent)
-    return Part(config=entity, spec=spec, prefix=f"{entity.name}/", files=files)
+    return _part(entity, load_spec(path, f"object '{entity.name}'"), path.parent)
+
+
+def _part(
+    config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
+) -> Part:
+    files = snapshot_files(spec, folder)
+    return Part(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
 
 
 def part_from_file(
@@ -108,8 +113,7 @@ def part_from_file(
     """
     spec = load_spec(path, f"'{name}'")
     config = _config(spec, str(path), name, pose, namespace, gains)
-    files = snapshot_files(spec, path.parent)
-    return Part(config=config, spec=spec, prefix=f"{name}/", files=files)
+    return _part(config, spec, path.parent)
 
 
 def part_from_text(
@@ -143,8 +147,7 @@ def part_from_text(
             f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
     config = _config(spec, "", name, pose, namespace, gains)
-    files = snapshot_files(spec, folder or NO_FOLDER)
-    return Part(config=config, spec=spec, prefix=f"{name}/", files=files, urdf=urdf)
+    return _part(config, spec, folder or NO_FOLDER, urdf)
 
 
 def load_spec(path: Path, owner: str) -> mujoco.MjSpec:

@@ -139,13 +139,7 @@ def _check_resolution(where: str, width: int, height: int) -> None:
 def edit_cameras(spec: mujoco.MjSpec, cameras: Iterable[CameraConfig], owner: str) -> None:
     """Add cameras to the model of a robot or world, and change its own.
 
-    Args:
-        spec: The model.
-        cameras: The configured cameras.
-        owner: Name of the robot or world in error messages.
-
-    Raises:
-        UserInputError: A body or camera does not exist, or the name of a new one is taken.
+    `owner`, the robot or world, begins error messages.
     """
     for config in cameras:
         where = f"{owner}: camera '{config.name}'"
@@ -210,9 +204,6 @@ def resolve_camera(
         configs: Settings of the cameras of its robot or of the scene.
         namespace: Namespace of its robot.
         frame_prefix: Prefix of its robot's TF frames.
-
-    Raises:
-        UserInputError: The model has an impossible resolution.
     """
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)

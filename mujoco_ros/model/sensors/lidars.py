@@ -174,16 +174,7 @@ class Lidar:
 
 
 def edit_lidars(spec: mujoco.MjSpec, lidars: Iterable[LidarConfig], owner: str) -> None:
-    """Add the sites of lidars to the model of a robot or world.
-
-    Args:
-        spec: The model.
-        lidars: The configured lidars.
-        owner: Name of the robot or world in error messages.
-
-    Raises:
-        UserInputError: A body or site does not exist, or the name of a new site is taken.
-    """
+    """Add the sites of lidars to the model of a robot or world, as `edit_cameras` does."""
     for config in lidars:
         where = f"{owner}: lidar '{config.name}'"
         if config.body is None:
@@ -210,19 +201,16 @@ def resolve_lidar(
     frame_prefix: str = "",
     bodies: Container[str] = (),
 ) -> Lidar:
-    """Return a lidar of a compiled model.
+    """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
     Args:
         model: The model.
         config: The configured lidar.
-        where: Robot or scene, the beginning of error messages.
+        where: Beginning of error messages.
         prefix: Prefix of its robot's names in the model.
         namespace: Namespace of its robot.
         frame_prefix: Prefix of its robot's TF frames.
         bodies: Names of its robot's bodies, without the prefix.
-
-    Raises:
-        UserInputError: Its site does not exist.
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.urdf.exporting.triangles import STL_FACET
 
 Points = NDArray[np.float64]
 
 _SAMPLES = 32
 _TOLERANCE = 1e-5  # of the mesh's size; its vertices are in single precision
-_STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _STL_HEADER = 84
 
 
@@ -57,7 +57,7 @@ def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
 
 
 def _stl_points(content: bytes) -> Points:
-    facets = np.frombuffer(content, _STL_FACET, offset=_STL_HEADER)
+    facets = np.frombuffer(content, STL_FACET, offset=_STL_HEADER)
     return _some(facets["corners"].reshape(-1, 3)).astype(np.float64)
 
 

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
+STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _HEADER = 80  # bytes, which readers ignore
 _MERIDIANS, _PARALLELS = 48, 24
 
@@ -24,7 +24,7 @@ class Triangles:
         corners = self.vertices[self.faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-        facets = np.zeros(len(self.faces), dtype=_FACET)
+        facets = np.zeros(len(self.faces), dtype=STL_FACET)
         facets["normal"] = np.divide(
             normals, lengths, where=lengths > 0, out=np.zeros_like(normals)
         )

@@ -15,14 +15,14 @@ from mujoco_ros.viewer.panels.robots.joint_rows import JointRow, joint_rows
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """Something that is measured, as one or several curves.
+    """A measured quantity with one or several curves.
 
     Attributes:
         heading: Robot and kind, such as "arm joints".
-        row: Which of that kind.
-        label: What of it.
-        unit: That of all its curves.
-        curves: What each is called in a legend.
+        row: Name of the joint or sensor.
+        label: Name of the quantity.
+        unit: Unit of all curves.
+        curves: Names in the legend.
         read: Returns the present values.  # (len(curves),)
     """
 
@@ -35,16 +35,16 @@ class Signal:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all others."""
+        """Unique key of the signal."""
         return self.heading, self.row, self.label
 
 
 def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal]:
-    """Return all signals of the present model.
+    """Return the signals of the present model.
 
     Args:
-        state: Where they are read; only as long as it has this model.
-        wrench_sign: 1 for what the sensor's parent does to its child as the engine has it, else -1.
+        state: The state, which must keep this model while the signals are read.
+        wrench_sign: Returns 1 for the load of the parent on the child, as in MuJoCo, else -1.
     """
     layout = state.layout
     found: list[Signal] = []
