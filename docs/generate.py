@@ -28,7 +28,6 @@ from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import (
     LATCHED,
-    RATES,
     RELIABLE,
     clock_topic,
     robot_topics,
@@ -43,7 +42,7 @@ from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.scene.config import load_scene, shipped_scenes
+from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
 
 DOCS = Path(__file__).resolve().parent

@@ -9,7 +9,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 
 _SIMULATION = {"rendering", "sim", "control", "model"}
-_INTERFACE = {"controllers.interface", "control", "model.errors", "model.strict"}
+_BASICS = {"model.errors", "model.pose", "model.strict"}
+_INTERFACE = {"controllers.interface", "control", *_BASICS}
 _CONTROLLERS = {
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
     *("control", "model", "extras"),
@@ -19,7 +20,7 @@ _BRIDGE = {"bridge", "process", *_RUNTIME}
 _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
 MAY_IMPORT = {
     "model": {"model"},
-    "control": {"control", "model.errors", "model.strict"},
+    "control": {"control", *_BASICS},
     "process": {"process"},
     "extras": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.scene.entities import Entity, Kind
+from mujoco_ros.model.scene.entities import Entity, EntityKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ def obstacle(entity: Entity, placement: Placement) -> str:
             return ""
         return f"'{entity.name}' is a mocap body: it has a pose, but no velocity"
     fixed = "its joints connect it" if entity.jointed else "it is fixed"
-    kind = "robot" if entity.kind is Kind.ROBOT else "entity"
+    kind = "robot" if entity.kind is EntityKind.ROBOT else "entity"
     return (
         f"{kind} '{entity.name}' cannot be moved: {fixed} to the world; "
         "entities on a free joint and mocap bodies can"

@@ -84,7 +84,7 @@ class Plant:
         """
         # A robot that is loaded again is another one, whatever its name.
         staying, timestep = {}, float(assembly.model.opt.timestep)
-        if before is not None and assembly.shares(before.assembly):
+        if before is not None and assembly.shares_parts_with(before.assembly):
             robots = zip(before.assembly.robots, before.controls, strict=True)
             staying = {part: control for part, control in robots if part in assembly.parts}
             timestep = float(

@@ -19,10 +19,10 @@ from mujoco_ros.controllers.library.catalogue import names as controller_names
 from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.scene.config import (
+    ROBOT_RATES,
     ObjectConfig,
     PhysicsConfig,
     PoseConfig,
-    RatesConfig,
     RobotConfig,
     SceneConfig,
     read_scene,
@@ -251,7 +251,6 @@ def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
         ("A robot", 0, RobotConfig, set()),
         ("An object", 0, ObjectConfig, set()),
         ("pose", 0, PoseConfig, set()),
-        ("publish_rate", 0, RatesConfig, set()),
         ("physics", 0, PhysicsConfig, set()),
     ],
 )
@@ -265,6 +264,10 @@ def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent
             if get_origin(kind) is Literal:
                 said = row["Meaning"] if heading == "physics" else row["Type"]
                 assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
+
+
+def test_every_publish_rate_of_a_scene_is_in_its_reference():
+    assert names(tables(section(SCENES, "publish_rate"))[0], "Key") == set(ROBOT_RATES)
 
 
 def flat(parameters: dict[str, Any]) -> Iterator[str]:

@@ -13,10 +13,9 @@ from catkin_pkg.package import parse_package
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mujoco_ros.bridge.publishing.topics import RATES
 from mujoco_ros.control.modes import taken_by
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.scene.config import load_scene, shipped_scenes
+from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.scene.entities import Entity, Kind
+from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 
@@ -24,7 +24,7 @@ TWIST = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 
 
 def entity(**fields) -> Entity:
-    given = {"name": "it", "kind": Kind.OBJECT, "root": 1, "offset": OFFSET, "moves": True}
+    given = {"name": "it", "kind": EntityKind.OBJECT, "root": 1, "offset": OFFSET, "moves": True}
     return Entity(**given | {"bodies": (1,), "geoms": ()} | fields)
 
 

@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import LONGEST_TIMESTEP, SHORTEST_TIMESTEP, PhysicsConfig
+from mujoco_ros.model.scene.config import MAX_TIMESTEP, MIN_TIMESTEP, PhysicsConfig
 from mujoco_ros.model.scene.physics_options import CHOICES, read_options
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.options_check import try_options
@@ -24,8 +24,8 @@ PHYSICS_PARAMETERS = (
         name="physics.timestep",
         default=0.002,
         description="Simulated time of one step [s]",
-        low=SHORTEST_TIMESTEP,
-        high=LONGEST_TIMESTEP,
+        low=MIN_TIMESTEP,
+        high=MAX_TIMESTEP,
     ),
     ParameterSpec(
         name="physics.integrator",

@@ -3,12 +3,16 @@
 import re
 import struct
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from rclpy.serialization import serialize_message
 
 _STAMP = np.dtype([("sec", "<i4"), ("nanosec", "<u4")])
+_FIRST_SENTINEL, _SENTINEL_STEP = 0x7149F2CB, 4099
+"""Bits of the first sentinel, 1e30, and the distance to the next."""
+_SINGLE_BYTES = 4
 
 
 class LayoutError(RuntimeError):
@@ -26,6 +30,7 @@ class MessageTemplate:
     Attributes:
         data: The serialized message, with zero in every changing part.
         offsets: Byte offset of each number, in the order of the paths.  # (n,)
+        is_single: Whether each number is a 32-bit float.  # (n,)
         times: Byte offset of each time stamp or duration.  # (m,)
         arrays: Writable views of the array fields in `data`, by path.
     """
@@ -41,7 +46,7 @@ class MessageTemplate:
 
         Args:
             message: The message.
-            numbers: Paths of 64-bit floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
+            numbers: Paths of floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
             times: Paths of ``builtin_interfaces`` times and durations, e.g. ``"header.stamp"``.
             arrays: Paths of arrays of numbers, which already have their final length.
 
@@ -56,22 +61,23 @@ class MessageTemplate:
                 raise LayoutError(
                     f"{type(message).__name__}: cannot locate '{path}' in its serialized form"
                 )
-        offsets = np.array([place for places in found for place in places], dtype=np.intp)
+        offsets, sizes = np.array([place for (place,) in found], dtype=np.intp).reshape(-1, 2).T
         self.offsets, self.times, starts = np.split(
             offsets, (len(numbers), len(numbers) + len(times))
         )
+        self.is_single = sizes[: len(numbers)] == _SINGLE_BYTES
         length = len(serialize_message(message))
         write(message, numbers, np.zeros(len(numbers)))
         write_times(message, times, np.zeros(len(times), dtype=_STAMP))
         for path in arrays:
-            values = _resolve(message, path.split("."))
+            values = get_field(message, path)
             _write_array(values, bytes(len(values) * values.itemsize))
         self.data = bytearray(serialize_message(message))
         if len(self.data) != length or (offsets[: len(numbers) + len(times)] % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
         self.arrays: dict[str, np.ndarray] = {}
         for path, start in zip(arrays, starts.tolist(), strict=True):
-            values = _resolve(message, path.split("."))
+            values = get_field(message, path)
             self.arrays[path] = np.ndarray(len(values), values.typecode, self.data, start)
 
     def stamped(self, sec: int, nanosec: int) -> bytes:
@@ -84,18 +90,29 @@ class MessageTemplate:
 def write(message: Any, paths: Sequence[str], numbers: np.ndarray) -> None:
     """Set the fields named by `paths` one by one: the slow way, reference for the fast one."""
     for path, number in zip(paths, numbers, strict=True):
-        *parents, last = path.split(".")
-        owner = _resolve(message, parents)
-        if last.isdigit():
-            owner[int(last)] = float(number)
-        else:
-            setattr(owner, last, float(number))
+        set_field(message, path, float(number))
+
+
+def message_type(name: str) -> Any:
+    """Return the class of a message type, such as ``"sensor_msgs/msg/Imu"``."""
+    package, _, message = name.partition("/msg/")
+    return getattr(import_module(f"{package}.msg"), message)
+
+
+def set_field(message: Any, path: str, value: float) -> None:
+    """Set the field named by `path`."""
+    parent, _, last = path.rpartition(".")
+    owner = get_field(message, parent)
+    if last.isdigit():
+        owner[int(last)] = value
+    else:
+        setattr(owner, last, value)
 
 
 def write_times(message: Any, paths: Sequence[str], times: np.ndarray) -> None:
     """Set the times and durations named by `paths` from records of ``sec`` and ``nanosec``."""
     for path, time in zip(paths, times, strict=True):
-        place = _resolve(message, path.split("."))
+        place = get_field(message, path)
         place.sec, place.nanosec = int(time["sec"]), int(time["nanosec"])
 
 
@@ -103,27 +120,40 @@ def _write_array(values: Any, content: bytes) -> None:
     values[:] = type(values)(values.typecode, content)
 
 
-def _resolve(message: Any, path: list[str]) -> Any:
-    for part in path:
+def get_field(message: Any, path: str) -> Any:
+    """Return the field named by `path`; the message itself if that is empty."""
+    for part in path.split(".") if path else ():
         message = message[int(part)] if part.isdigit() else getattr(message, part)
     return message
 
 
 def _places(
     message: Any, paths: Sequence[str], times: Sequence[str], arrays: Sequence[str], sign: int
-) -> list[set[int]]:
-    """Serialize with sentinels; return the offsets of each: of numbers, times, then arrays."""
-    numbers = sign * (1.5e300 + 1e290 * np.arange(1, len(paths) + 1))
+) -> list[set[tuple[int, int]]]:
+    """Serialize with sentinels; return offsets and sizes of each: numbers, times, then arrays."""
+    # Floats of 64 bits that are floats of 32 bits as well.
+    bits = _FIRST_SENTINEL + _SENTINEL_STEP * np.arange(len(paths), dtype="<u4")
+    numbers = sign * bits.view("<f4").astype("<f8")
     marks = np.zeros(len(times), dtype=_STAMP)
     marks["sec"] = sign * (0x6B5A0000 + np.arange(len(times)))
     marks["nanosec"] = 0x2F3E0000 + sign * np.arange(len(times))
     write(message, paths, numbers)
     write_times(message, times, marks)
-    sentinels = [sentinel.tobytes() for sentinel in (*numbers, *marks)]
+    sentinels = [[it.tobytes(), np.float32(it).tobytes()] for it in numbers]
+    sentinels += [[it.tobytes()] for it in marks]
     random = np.random.default_rng(sign + 1)
     for path in arrays:
-        values = _resolve(message, path.split("."))
-        sentinels.append(random.bytes(len(values) * values.itemsize))
-        _write_array(values, sentinels[-1])
+        values = get_field(message, path)
+        content = random.bytes(len(values) * values.itemsize)
+        _write_array(values, content)
+        sentinels.append([content])
     data = bytes(serialize_message(message))
-    return [{it.start() for it in re.finditer(re.escape(s), data)} for s in sentinels]
+    return [_found(data, patterns) for patterns in sentinels]
+
+
+def _found(data: bytes, patterns: Sequence[bytes]) -> set[tuple[int, int]]:
+    """Return offset and size of each occurrence of the first pattern that occurs."""
+    for pattern in patterns:
+        if pattern in data:
+            return {(it.start(), len(pattern)) for it in re.finditer(re.escape(pattern), data)}
+    return set()

@@ -14,10 +14,10 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.publishing.topics import RATES, WrenchSign, clock_topic
+from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
-from mujoco_ros.model.scene.config import FASTEST_HZ, SLOWEST_HZ
+from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
@@ -108,8 +108,8 @@ class Publishers(Component):
                 description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is "
                 "off",
                 low=0.0,
-                high=FASTEST_HZ,
-                least=SLOWEST_HZ,
+                high=MAX_RATE_HZ,
+                least=MIN_RATE_HZ,
             )
             for topic, rate in RATES.items()
         ),

@@ -79,6 +79,7 @@ class Batch:
         destinations: dict[str, list[int]] = {}
         sources: dict[str, list[int]] = {}
         negated: list[int] = []
+        singles: list[tuple[NumberSource, int]] = []
         stamps: list[int] = []
         durations: list[tuple[int, NumberSource]] = []
         start = 0
@@ -90,7 +91,12 @@ class Batch:
             times = (start + template.times).tolist()
             stamps += times[: len(topic.stamps)]
             durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
-            for number, offset in zip(topic.numbers.values(), template.offsets, strict=True):
+            for number, offset, is_single in zip(
+                topic.numbers.values(), template.offsets, template.is_single, strict=True
+            ):
+                if is_single:
+                    singles.append((number, int(start + offset) // 4))
+                    continue
                 sources.setdefault(number.array, []).append(number.address)
                 destinations.setdefault(number.array, []).append(int(start + offset) // 4)
                 if number.sign < 0:
@@ -104,6 +110,11 @@ class Batch:
         for name in sources:
             self._plan(arrays[name].reshape(-1), np.array(sources[name]), destinations[name])
         self._negated = np.array(negated, dtype=np.intp)
+        self._single_floats = buffer.view("<f4")
+        self._singles = [
+            (arrays[number.array].reshape(-1), number.address, number.sign, word)
+            for number, word in singles
+        ]
         self._seconds = np.array(stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
         self._durations = [
@@ -156,6 +167,8 @@ class Batch:
             floats[destination] = array[source]
         if len(self._negated):
             floats[self._negated] = -floats[self._negated]
+        for array, address, sign, word in self._singles:
+            self._single_floats[word] = sign * array[address]
         self._words[self._seconds] = sec
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:

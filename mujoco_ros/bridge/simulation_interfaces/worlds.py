@@ -23,12 +23,12 @@ from mujoco_ros.bridge.simulation_interfaces.rejection import (
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
-    WorldOffer,
+    WorldDescription,
+    describe_loaded_world,
+    describe_shipped_worlds,
+    find_worlds,
     load_world,
-    loaded_offer,
     no_world,
-    offers,
-    shipped_offers,
     world_from_text,
 )
 
@@ -56,7 +56,9 @@ class WorldServices:
         """
         self._world, self._registry, self._background = world, registry, background
         self.loading = False
-        self.current: WorldOffer | None = loaded_offer(scene, world.simulation.assembly)
+        self.current: WorldDescription | None = describe_loaded_world(
+            scene, world.simulation.assembly
+        )
         self._text = ""
 
     @property
@@ -79,11 +81,11 @@ class WorldServices:
     def load_world(self, request: Any, answer: Responder) -> None:
         """Load a world; if it is broken, the present one goes on."""
         wanted = source(request, "world_resource", answer.response)
-        offers_read: list[WorldOffer] = []
+        offers_read: list[WorldDescription] = []
 
         def build(_present: Assembly) -> Assembly:
             assembly = load_world(wanted.uri) if wanted.uri else world_from_text(wanted.text)
-            offers_read.append(loaded_offer(wanted.uri, assembly))
+            offers_read.append(describe_loaded_world(wanted.uri, assembly))
             return assembly
 
         def loaded() -> None:
@@ -116,14 +118,14 @@ class WorldServices:
         response = answer.response
 
         def look() -> None:
-            found, problems = shipped_offers(), []
+            found, problems = describe_shipped_worlds(), []
             if not found:
                 raise RequestRejectedError(
                     response.DEFAULT_SOURCES_FAILED, "the package has no scenes: is it installed?"
                 )
             for place in request.additional_sources:
                 try:
-                    found += offers(place)
+                    found += find_worlds(place)
                 except UserInputError as error:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
@@ -132,7 +134,7 @@ class WorldServices:
 
         self._background.answer(answer, look)
 
-    def _need_world(self, answer: Responder) -> WorldOffer:
+    def _need_world(self, answer: Responder) -> WorldDescription:
         if self.current is None:
             raise RequestRejectedError(answer.response.NO_WORLD_LOADED, "no world is loaded")
         return self.current
@@ -164,7 +166,7 @@ class WorldServices:
         self._world.change(build, done, fresh=True)
 
 
-def _resource(offered: WorldOffer, text: str = "") -> Any:
+def _resource(offered: WorldDescription, text: str = "") -> Any:
     world = simulation_interfaces.msg.WorldResource(
         name=offered.name, description=offered.description, tags=list(offered.tags)
     )

@@ -1,11 +1,12 @@
 """The observation of a controller, the same in the simulator and on a robot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose as Pose
+from mujoco_ros.model.pose import Pose as Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,13 +42,13 @@ class ImuReading:
     """Measurement of an IMU in the sensor frame.
 
     Attributes:
-        angular_velocity: [rad/s]  # (3,)
-        linear_acceleration: Specific force, +g upwards at rest [m/s²].  # (3,)
+        angular_velocity: [rad/s]; NaN if not measured.  # (3,)
+        linear_acceleration: Specific force, +g upwards at rest [m/s²]; NaN if not measured.  # (3,)
         quat_wxyz: Orientation in ``world``; None if not measured.  # (4,)
     """
 
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
+    angular_velocity: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
+    linear_acceleration: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
     quat_wxyz: np.ndarray | None = None
 
 
@@ -64,6 +65,8 @@ class Observation:
         imus: IMUs by name.
         wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
+        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
+        ranges: Distances of rangefinders by name, inf where nothing is in range [m].
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -75,4 +78,25 @@ class Observation:
     imus: Mapping[str, ImuReading] = field(default_factory=dict)
     wrenches: Mapping[str, WrenchReading] = field(default_factory=dict)
     touches: Mapping[str, float] = field(default_factory=dict)
+    magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    ranges: Mapping[str, float] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
+
+
+def reading(entry: str, values: Mapping[str, Any]) -> Any:
+    """Return the reading of a sensor.
+
+    Args:
+        entry: Field of `Observation` that has the readings of the kind of sensor.
+        values: Values by attribute of the reading, absent ones left out; the only value is the
+            reading itself where that has no attributes.
+    """
+    make = _READINGS.get(entry)
+    return make(**values) if make else next(iter(values.values()))
+
+
+_READINGS: dict[str, Any] = {
+    name: kinds[-1]
+    for name, hint in get_type_hints(Observation).items()
+    if (kinds := get_args(hint)) and is_dataclass(kinds[-1])
+}

@@ -99,7 +99,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
         ModelError: Nothing of the snapshot is there any more.
     """
     present = simulation.assembly
-    if not snapshot.assembly.shares(present):
+    if not snapshot.assembly.shares_parts_with(present):
         raise UserInputError("it was saved in another world, of which nothing is left")
     before = float(simulation.data.time)
     for control in simulation.controls:

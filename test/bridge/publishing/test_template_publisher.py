@@ -12,14 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import Range
 from simulators import DATA
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectoryPoint
 from trajectory_msgs.msg import _joint_trajectory_point as point_module
 
 from mujoco_ros.bridge.publishing.message_template import write, write_times
-from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
+from mujoco_ros.bridge.publishing.template_publisher import (
+    Batch,
+    NumberSource,
+    SerializedTopic,
+    Topic,
+    split,
+)
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
+from mujoco_ros.bridge.publishing.topics import SENSOR, clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
@@ -119,6 +127,22 @@ def test_every_message_of_the_zoo_equals_the_one_filled_by_hand(
     zoo: tuple[list[Topic], dict[str, np.ndarray]],
 ) -> None:
     assert len(set(_check(*zoo))) == 34
+
+
+def test_numbers_of_32_bits_are_filled_as_by_hand() -> None:
+    topic = Topic(
+        name="range",
+        rate="range",
+        message=Range(header=Header(frame_id="beam")),
+        numbers={
+            "range": NumberSource("sensordata", 1),
+            "min_range": NumberSource("sensordata", 0, -1.0),
+        },
+        stamps=("header.stamp",),
+        qos=SENSOR,
+    )
+    arrays = {"sensordata": np.zeros(2), "elapsed": np.zeros(1)}
+    assert set(_check([topic], arrays)) == {"range"}
 
 
 def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(

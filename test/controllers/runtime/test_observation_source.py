@@ -45,7 +45,7 @@ def test_a_hanging_weight_gives_a_downward_force_for_any_sign_of_the_topics():
     for _ in range(500):
         simulation.step()
     seen = ObservationSource(simulation.plant, 0).observe(simulation.time)
-    site = next(s for s in simulation.layout.robots[0].force_torques if s.name == "wrist_ft")
+    site = next(s for s in simulation.layout.robots[0].sensors["wrench"] if s.name == "wrist_ft")
     in_world = simulation.data.site_xmat[site.site].reshape(3, 3) @ seen.wrenches["wrist_ft"].force
     assert in_world[2] < -5.0
     assert np.abs(in_world[:2]).max() < 1.0

@@ -10,7 +10,7 @@ from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.body_frames import places
+from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
@@ -196,7 +196,7 @@ def test_the_clock_may_go_on_and_then_motions_end(arm):
 
 def test_wrenches_that_acted_act_again_and_others_end(arm):
     body = arm.model.body("arm/wrist_3_link").id
-    place = places(arm.model, arm.layout)["wrist_3_link"]
+    place = named_frames(arm.model, arm.layout)["wrist_3_link"]
     arm.wrenches.put(
         place, AppliedWrench(force=(0.0, 0.0, 20.0), torque=(0.0, 0.0, 0.0), until=0.5)
     )

@@ -20,7 +20,7 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
-from mujoco_ros.model.naming import as_name, free_name
+from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.file_header import root_element
@@ -164,8 +164,8 @@ def _fit(gains: Path, part: Part) -> bool:
 def _own_name(path: Path) -> str:
     """Return what the model in a file calls itself, or else the file's name."""
     if path.suffix == ".mjb":  # will be refused, with the reason
-        return as_name(path.stem)
-    return root_element(read_text(path))[1] or as_name(path.stem)
+        return to_name(path.stem)
+    return root_element(read_text(path))[1] or to_name(path.stem)
 
 
 def _name(wish: SpawnRequest, own: str, taken: frozenset[str]) -> str:
@@ -177,7 +177,7 @@ def _name(wish: SpawnRequest, own: str, taken: frozenset[str]) -> str:
     if name not in taken:
         return name
     if wish.renames:
-        return free_name(name, taken)
+        return unique_name(name, taken)
     raise NameTakenError(f"'{name}' is the name of something else here; allow_renaming would help")
 
 

@@ -9,8 +9,8 @@ from simulation_interfaces.msg import EntityCategory, EntityInfo
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
 from mujoco_ros.bridge.simulation_interfaces.rejection import not_found
-from mujoco_ros.model.robot.body_frames import BodyFrame, places
-from mujoco_ros.model.scene.entities import Entity, Kind, entities
+from mujoco_ros.model.robot.body_frames import BodyFrame, named_frames
+from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
 from mujoco_ros.sim.observer import Motion, Observer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
@@ -125,12 +125,12 @@ class EntityRegistry(Component):
     def _cast(self, plant: Plant) -> EntitySnapshot:
         return EntitySnapshot(
             entities=entities(plant.assembly, plant.layout),
-            places=places(plant.model, plant.layout),
+            places=named_frames(plant.model, plant.layout),
             observer=Observer(plant.model),
         )
 
     def _plain_info(self, entity: Entity) -> EntityInfo:
-        if entity.kind is Kind.ROBOT:
+        if entity.kind is EntityKind.ROBOT:
             category = EntityCategory.CATEGORY_ROBOT
         elif entity.moves:
             category = EntityCategory.CATEGORY_DYNAMIC_OBJECT

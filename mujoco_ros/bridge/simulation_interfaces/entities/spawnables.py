@@ -12,8 +12,8 @@ from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_mes
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import name_source
 from mujoco_ros.bridge.simulation_interfaces.rejection import failed, granting
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.compiler_silence import quiet_compiler
-from mujoco_ros.model.scene.file_header import remark, root_element
+from mujoco_ros.model.scene.compiler_silence import silence_compiler
+from mujoco_ros.model.scene.file_header import header_comment, root_element
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
 from mujoco_ros.model.scene.worlds import files_below
@@ -52,7 +52,7 @@ class SpawnablesService:
     def _spawnable(self, path: Path) -> Spawnable:
         spawnable = Spawnable()
         name_source(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
-        spawnable.description = remark(read_text(path)) or path.stem
+        spawnable.description = header_comment(read_text(path)) or path.stem
         key = path, path.stat().st_mtime
         if key not in self._bounds:
             self._bounds[key] = _bounds(path)
@@ -81,7 +81,7 @@ def _is_model(path: Path) -> bool:
 def _bounds(path: Path) -> Bounds:
     """Return the box around a model as it would be spawned, seen from its own origin."""
     try:
-        with quiet_compiler():
+        with silence_compiler():
             model = load_spec(path, "").compile()
     except (UserInputError, ValueError, mujoco.FatalError):
         return bounds_message(None)  # spawning it will tell what is wrong

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.planner_access import get_planner
@@ -14,6 +13,7 @@ from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.controllers.planning.planner import Planner
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 TOOL = "grasp"
 """Site between the finger tips: z along the fingers, y along their motion."""

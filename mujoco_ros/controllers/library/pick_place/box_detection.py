@@ -5,10 +5,10 @@ from concurrent.futures import Future
 import cv2
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.model.pose import Pose
 
 NEAREST = 0.15
 """Points closer to the camera belong to the hand [m]."""

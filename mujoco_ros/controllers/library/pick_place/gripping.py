@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import ARM
@@ -17,6 +16,7 @@ from mujoco_ros.controllers.library.pick_place.motion_monitor import (
 from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper
 from mujoco_ros.controllers.library.pick_place.waiting import is_holding
+from mujoco_ros.model.pose import Pose
 
 _STILL = 1e-4
 """Largest range of positions of fingers at rest [m]; their measured speed is too noisy."""

@@ -7,11 +7,11 @@ from math import ceil, isnan, sqrt
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, SENSOR, Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
+from mujoco_ros.model.pose import Pose
 
 _MIN_TICKS = 3
 """Minimum duration of a failure in ticks, because of noise."""

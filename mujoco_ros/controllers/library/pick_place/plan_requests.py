@@ -5,7 +5,6 @@ from concurrent.futures import Future
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
@@ -22,6 +21,7 @@ from mujoco_ros.controllers.planning.errors import (
 )
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan
+from mujoco_ros.model.pose import Pose
 
 FAILURES = ("ik_failed", "planner_timeout", "no_path")
 _OUTCOMES: dict[type[MotionError], str] = {

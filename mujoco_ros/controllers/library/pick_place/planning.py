@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
@@ -23,6 +22,7 @@ from mujoco_ros.controllers.library.pick_place.task import (
 )
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

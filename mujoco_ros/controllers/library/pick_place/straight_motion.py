@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
@@ -33,6 +32,7 @@ from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     move_gripper,
 )
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
+from mujoco_ros.model.pose import Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import ExecutedPath
+from mujoco_ros.model.pose import Pose
 
 QUARTER = np.pi / 2
 

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 from scipy.interpolate import BSpline
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.curves.curve import (
     first_collision,
@@ -16,6 +15,7 @@ from mujoco_ros.controllers.planning.curves.curve import (
 from mujoco_ros.controllers.planning.errors import CollisionError, IkError, LineError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
+from mujoco_ros.model.pose import Pose
 
 DEVIATION = 1e-5
 """Largest distance of the tool from the line [m]."""

@@ -6,7 +6,6 @@ import mink
 import numpy as np
 import qpsolvers
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collision_checker import (
     CollisionChecker,
     CollisionPair,
@@ -15,6 +14,7 @@ from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningSc
 from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.kinematics import site_pose, within_limits
+from mujoco_ros.model.pose import Pose
 
 POSITION_TOLERANCE = 1e-6
 """Largest position error of a solution [m]; the project requires 1e-5."""

@@ -96,7 +96,7 @@ class ControllerNode(Node):
             endpoints,
             plant.layout,
             index,
-            heard=lambda: self._pacing.receive(time.monotonic()),
+            on_message=lambda: self._pacing.receive(time.monotonic()),
             every=values["lockstep"],
             wrench_sign=values["wrench_sign"],
             without=[topic for topic in _SEPARATOR.split(values["without"]) if topic],

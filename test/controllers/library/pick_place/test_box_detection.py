@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.library.pick_place.box_detection import detect_box
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, upright, yaw
+from mujoco_ros.model.pose import Pose
 
 HEIGHT, WIDTH, FOCAL = 120, 160, 150.0
 TABLE, CAMERA = 0.3, 0.6

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
+from mujoco_ros.model.pose import Pose
 
 PERIOD, MOST, SPEED, REACH = 0.01, 100.0, 2.5, 0.2
 LATENCY_TICKS = 3

@@ -30,7 +30,7 @@ class Stander:
         self.host = ControllerHost(self.simulation, load("stand", settings=both))
         (robot,) = self.simulation.layout.robots
         self.base = robot.bases[0].body
-        self.feet = [self.simulation.model.site(t.site).bodyid[0] for t in robot.touches]
+        self.feet = [self.simulation.model.site(t.site).bodyid[0] for t in robot.sensors["contact"]]
         self.went: list[str] = []
         self.why = ""
 

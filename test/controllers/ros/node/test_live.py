@@ -16,11 +16,11 @@ from simulation_interfaces.msg import Result
 from simulators import Starter
 
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.library.catalogue import load, load_table
 from mujoco_ros.controllers.library.pick_place.task import upright
 from mujoco_ros.controllers.ros.node.placement import PlacementClient
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 

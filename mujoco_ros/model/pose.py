@@ -1,6 +1,6 @@
 """Where a frame is in another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -20,8 +20,8 @@ class Pose:
         quat_wxyz: Unit quaternion.  # (4,)
     """
 
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
 
     @property
     def matrix(self) -> np.ndarray:
@@ -47,7 +47,7 @@ class Pose:
             what: Whose pose it is; starts the message.
 
         Raises:
-            ModelError: It is.
+            UserInputError: It is.
         """
         turn = float(np.linalg.norm(self.quat_wxyz))
         if not np.isfinite(self.position).all() or not _LEAST_TURN < turn < np.inf:

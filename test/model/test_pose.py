@@ -3,8 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 QUARTER = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.sqrt([0.5, 0.0, 0.0, 0.5]))
 
