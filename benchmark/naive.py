@@ -58,7 +58,7 @@ class NaivePublishers:
         ]
         self._names = list(robot.joints.names)
         self._control = simulation.controls[0]
-        self._controlled = np.array(self._control.joints.taking(POSITION), dtype=np.intp)
+        self._controlled = np.array(self._control.joints.with_interface(POSITION), dtype=np.intp)
         self._controlled_names = [self._names[i] for i in self._controlled]
 
     def publish(self) -> None:

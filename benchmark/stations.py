@@ -15,7 +15,7 @@ def topics_of(scene: str) -> list[Topic]:
     topics, first_base, first_joint = [clock_topic()], 0, 0
     for index, robot in enumerate(simulation.layout.robots):
         joints = simulation.controls[index].joints
-        controlled = [(joint, first_joint + joint) for joint in joints.taking(POSITION)]
+        controlled = [(joint, first_joint + joint) for joint in joints.with_interface(POSITION)]
         topics += robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
         first_joint += len(joints.names)

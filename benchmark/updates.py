@@ -27,7 +27,7 @@ def update_costs(steps: int) -> dict[str, float]:
     simulation = Simulation(load_scene("humanoid"))
     control, timestep = simulation.controls[0], float(simulation.model.opt.timestep)
     duration = (steps + 1) * timestep
-    names = [control.joints.names[i] for i in control.joints.taking(POSITION)]
+    names = [control.joints.names[i] for i in control.joints.with_interface(POSITION)]
     still = [0.0] * len(names)
     now = 0.0
 

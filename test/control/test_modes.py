@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.control.modes import Mode, taken_by
+from mujoco_ros.control.modes import Mode, command_interfaces
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from mujoco_ros.control.modes import Mode, taken_by
     ],
 )
 def test_a_joint_takes_what_any_of_its_inputs_takes(modes, taken):
-    assert taken_by(modes) == taken
+    assert command_interfaces(modes) == taken

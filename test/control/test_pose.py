@@ -27,9 +27,9 @@ def test_a_pose_and_its_inverse_undo_each_other():
         assert none.quat_wxyz == pytest.approx([1.0, 0.0, 0.0, 0.0])
 
 
-def test_poses_are_as_far_apart_as_their_origins_whichever_way_they_are_turned():
+def test_the_distance_of_poses_is_that_of_their_origins():
     other = Pose(position=np.array([1.0, 5.0, 7.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
-    assert QUARTER.away(other) == other.away(QUARTER) == 5.0
+    assert QUARTER.distance_to(other) == other.distance_to(QUARTER) == 5.0
 
 
 def test_a_pose_goes_to_another_process():
@@ -42,5 +42,5 @@ def test_a_pose_goes_to_another_process():
 )
 def test_a_pose_that_is_nowhere_is_refused_by_name(position, quat_wxyz):
     QUARTER.check("it")
-    with pytest.raises(UserInputError, match="'box' must be somewhere, got"):
+    with pytest.raises(UserInputError, match="'box' needs a valid pose, got"):
         Pose(position=np.array(position), quat_wxyz=np.array(quat_wxyz)).check("'box'")

@@ -14,7 +14,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from mujoco_ros.bridge.publishing.topics import RATES
-from mujoco_ros.control.modes import taken_by
+from mujoco_ros.control.modes import command_interfaces
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
@@ -37,7 +37,7 @@ def simulated(scene: str) -> Simulation:
 def takes(simulation: Simulation) -> dict[str, frozenset[str]]:
     """Return what each joint takes; names carry the prefix where there are several robots."""
     names = simulation.joints.names
-    return {name: taken_by(simulation.drives.modes(i)) for i, name in enumerate(names)}
+    return {name: command_interfaces(simulation.drives.modes(i)) for i, name in enumerate(names)}
 
 
 def robots() -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.control_state import ControlState
+from mujoco_ros.control.robot_control import ControlState
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
@@ -75,7 +75,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         gains=simulation.gains.snapshot(),
         force_limits=_force_limits(model),
         motions={
-            part: control.memory()
+            part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
         },
         wrenches=simulation.wrenches.memory(),
@@ -112,7 +112,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     simulation.wrenches.recall(snapshot.wrenches)
     for part, control in zip(present.robots, simulation.controls, strict=True):
         if part in snapshot.motions:
-            control.recall(snapshot.motions[part])
+            control.restore_state(snapshot.motions[part])
     if rewind:
         alike = snapshot.timestep == simulation.model.opt.timestep
         simulation.set_current_sample(snapshot.time, origin=snapshot.origin if alike else None)

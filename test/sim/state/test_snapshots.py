@@ -72,7 +72,7 @@ def grip(simulation: Simulation, position: float, effort: float, goal: object) -
     """Send the gripper to a position."""
     (control,) = simulation.controls
     command = gripper_command(control.joints, "clamp", [], [position], [0.02], [effort])
-    control.grip(command, goal, float(simulation.data.time))
+    control.command_gripper(command, goal, float(simulation.data.time))
 
 
 def drain(simulation: Simulation) -> list[object]:

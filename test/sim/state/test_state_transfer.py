@@ -113,7 +113,7 @@ def follow(simulation: Simulation, index: int = 0, goal: object = "goal") -> Non
     settings = TrajectorySettings(
         trajectory=np.zeros(count), goal=np.zeros(count), stopped_velocity_tolerance=0.0
     )
-    names = [control.joints.names[i] for i in control.joints.taking("position")]
+    names = [control.joints.names[i] for i in control.joints.with_interface("position")]
     values = np.zeros((4, 2, len(names)))
     values[0] = [[0.3], [-0.2]] * np.ones(len(names))
     points = PointArrays(
@@ -201,7 +201,7 @@ def test_trajectories_streams_and_goals_go_on(simulate):
         follow(simulation, 0)
         second = simulation.controls[1]
         grip = gripper_command(second.joints, "clamp", [], [0.05], [0.04], [30.0])
-        second.grip(grip, "grip", simulation.data.time)
+        second.command_gripper(grip, "grip", simulation.data.time)
         rows = []
         for step in range(600):
             if step % 10 == 0:
@@ -235,7 +235,7 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(simulate):
     simulation = simulate("one", "two")
     follow(simulation, 0, "follow")
     grip = gripper_command(simulation.controls[0].joints, "clamp", [], [0.05], [], [])
-    simulation.controls[0].grip(grip, "grip", 0.0)
+    simulation.controls[0].command_gripper(grip, "grip", 0.0)
     follow(simulation, 1, "other")
     run(simulation, 10)
     simulation.events.clear()
