@@ -27,7 +27,7 @@ def state_log(plan: Plan) -> list[Row]:
         writer = StateLogWriter(Path(folder, "run.mjlog"))
         ring = RingBuffer(simulation, simulation.plant, 1)
         writer.add(ring)
-        costs = costs_in_steps(simulation, ring.step, plan.recording)
+        costs = costs_in_steps(simulation, ring.add_step, plan.recording)
         writer.close()
         if writer.rows != len(costs):
             raise RuntimeError(f"{writer.rows} of {len(costs)} rows were written")

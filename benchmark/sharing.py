@@ -10,13 +10,13 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.writer import described
+from mujoco_ros.sim.state_log.writer import describe_robots
 
 
 def sharing(plan: Plan) -> list[Row]:
     """(n) What a step of the humanoid takes longer with its state shared, in real time."""
     simulation = Simulation(load_scene("humanoid"))
-    with closing(SharedStateWriter(simulation, described)) as writer:
+    with closing(SharedStateWriter(simulation, describe_robots)) as writer:
         reader = SharedState(writer.name)
         costs = costs_in_steps(simulation, writer.write, plan.sharing)
         if reader.peek()[1] - reader.step != len(costs):

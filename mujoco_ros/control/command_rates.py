@@ -21,7 +21,6 @@ class CommandRates:
     """Counts commands by source; times are simulated [s]."""
 
     def __init__(self) -> None:
-        """Start without any source."""
         self._counts: dict[str, int] = {}
         self._newest: dict[str, float] = {}
 

@@ -1,4 +1,4 @@
-"""Events of command arbitration and of goals, for the clients that command joints."""
+"""Events of command arbitration and of goals. `goal` identifies a goal, `robot` is a namespace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,14 +43,9 @@ class GoalStarted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalEnded:
-    """Execution of a goal ended.
+    """Execution of a goal ended; position [m or rad] and effort [N or Nm] are a gripper's.
 
     Attributes:
-        goal: The goal's identifier.
-        outcome: Its outcome.
-        message: Reason, as text.
-        position: Position of the gripper [m or rad].
-        effort: Effort of the gripper [N or Nm].
         stalled: Whether the gripper stalled on an obstacle or an object.
     """
 
@@ -64,16 +59,14 @@ class GoalEnded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalProgress:
-    """Feedback of a goal.
+    """Feedback of a goal; the effort [N or Nm] is a gripper's.
 
     Attributes:
-        goal: The goal's identifier.
         time: Simulated time [s].
         since_start: Time since the trajectory's start [s].
         index: Index of the next waypoint.
         desired: References: position, velocity, acceleration.  # (3, n)
         actual: Position, velocity.  # (2, n)
-        effort: Effort of the gripper [N or Nm].
     """
 
     goal: object
@@ -91,9 +84,6 @@ class CommandPreempted:
 
     Attributes:
         source: The preempted source.
-        new_owner: The source that claimed the joints.
-        joints: Names of the joints.
-        robot: The robot's namespace.
         was_idle: Whether the preempted source had completed its command.
     """
 
@@ -106,15 +96,7 @@ class CommandPreempted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StreamStopped:
-    """A stream sent no command within the timeout.
-
-    Attributes:
-        source: The stream.
-        joints: Names of the joints it owned.
-        timeout: The timeout, in simulated time [s].
-        action: ``hold`` or ``damp``.
-        robot: The robot's namespace.
-    """
+    """A stream sent no command within the timeout [s of simulated time]; `action`: hold or damp."""
 
     source: CommandSource
     joints: tuple[str, ...]
@@ -125,13 +107,7 @@ class StreamStopped:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandRejected:
-    """A valid command could not be executed.
-
-    Attributes:
-        source: Its source.
-        message: Reason.
-        robot: The robot's namespace.
-    """
+    """A valid command could not be executed."""
 
     source: CommandSource
     message: str

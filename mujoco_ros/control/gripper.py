@@ -91,7 +91,7 @@ class GripperController:
 
         Args:
             joint: Index of the joint.
-            references: The robot's references.
+            references: References of all joints of the robot.
             settings: Tolerances, stall detection and default limits.
             emit: Called with each event.
             limit_effort: Limits the joint's effort [N or Nm]; 0 restores its own limit.
@@ -157,15 +157,7 @@ class GripperController:
         vars(self).update(state)
 
     def update(self, time: float, timestep: float, q: float, dq: float, effort: float) -> None:
-        """Write the reference of this step and monitor the goal.
-
-        Args:
-            time: Simulated time [s].
-            timestep: Simulated time between steps [s].
-            q: Measured position.
-            dq: Measured velocity.
-            effort: Effort of its actuators [N or Nm].
-        """
+        """Write the reference of this step, and monitor the goal by the measured state."""
         self._q, self._effort = q, effort
         if self._moving:
             reference, step = self._references.q[self._joint], self._speed * timestep

@@ -34,7 +34,7 @@ def joint_command(
     names: Sequence[str],
     fields: Sequence[Sequence[float]],
 ) -> JointCommand:
-    """Return a checked command for named joints, without those that have NaN only.
+    """Return a checked command for named joints, without joints that have NaN only.
 
     Args:
         joints: The robot's joints.
@@ -72,12 +72,6 @@ def forward_command(
     data: Sequence[float],
 ) -> JointCommand:
     """Return a checked command of one interface for all joints that have it, in model order.
-
-    Args:
-        joints: The robot's joints.
-        out_of_limits: Handling of positions beyond the limits.
-        interface: ``position``, ``velocity`` or ``effort``.
-        data: One value for each joint.
 
     Raises:
         CommandError: The command is invalid; the message names the joint.

@@ -53,14 +53,10 @@ class ControlledJoints:
         )
 
     def find(self, names: Sequence[str], among: Iterable[int] | None = None) -> np.ndarray:
-        """Return the indices of the joints with these names.
-
-        Args:
-            names: Names, each once.
-            among: Indices of the valid joints; None for all.
+        """Return the indices of joints by name, of all or `among` some indices.
 
         Raises:
-            JointError: A name is unknown, not valid here, or duplicate.
+            JointError: A name is unknown, not among them, or duplicate.
         """
         choices = range(len(self.names)) if among is None else among
         index = {self.names[i]: i for i in choices}
@@ -87,12 +83,7 @@ class ControlledJoints:
         return f"takes {' and '.join(has)} only" if len(has) < 3 else "takes any command"
 
     def check_interface(self, joints: np.ndarray, interface: str, given: np.ndarray) -> None:
-        """Reject values for joints without the command `interface`.
-
-        Args:
-            joints: Indices of the joints.  # (k,)
-            interface: The command interface.
-            given: Which joints have a value.  # (k,) bool
+        """Reject `given` values (k,) bool of `joints` (k,) without the command `interface`.
 
         Raises:
             JointError: A joint with a value lacks the interface.
@@ -103,12 +94,7 @@ class ControlledJoints:
                 raise JointError(f"joint '{name}' takes no {interface}: it {reason}")
 
     def error(self, desired: np.ndarray, actual: np.ndarray) -> np.ndarray:
-        """Return desired minus actual positions and velocities, without full turns.
-
-        Args:
-            desired: Positions and velocities.  # (2, n)
-            actual: Positions and velocities.  # (2, n)
-        """
+        """Return desired minus actual positions and velocities, without full turns.  # (2, n)."""
         error: np.ndarray = desired - actual
         if self._any_continuous:
             wrapped = np.remainder(error[0] + np.pi, 2 * np.pi) - np.pi
@@ -150,16 +136,10 @@ class ControlledJoints:
 
 
 def check_numbers(values: np.ndarray, quantity: str, names: Sequence[str], *, nan: bool) -> None:
-    """Reject non-finite and excessive values.
-
-    Args:
-        values: The values.  # (..., k)
-        quantity: Name of the quantity, for the message.
-        names: Names of the k joints.
-        nan: Whether NaN is valid, as "unchanged".
+    """Reject non-finite and excessive values (..., k); NaN is valid if `nan`, as "unchanged".
 
     Raises:
-        CommandError: A value is invalid.
+        CommandError: A value is invalid; the message has the `quantity` and one of the k `names`.
     """
     valid = np.abs(values) <= LARGEST
     if nan:

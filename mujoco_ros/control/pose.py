@@ -43,11 +43,8 @@ class Pose:
     def check(self, name: str) -> None:
         """Reject non-finite numbers and a quaternion without orientation.
 
-        Args:
-            name: Name of the posed object; starts the message.
-
         Raises:
-            UserInputError: The pose is invalid.
+            UserInputError: The pose is invalid; the message starts with `name`.
         """
         norm = float(np.linalg.norm(self.quat_wxyz))
         if not np.isfinite(self.position).all() or not _SMALLEST_NORM < norm < np.inf:

@@ -64,8 +64,6 @@ class RobotControl:
         dq: Measured velocities.  # (n,)
         effort: Efforts of the actuators.  # (n,)
         timestep: Simulated time between steps [s].
-        trajectory: The joint trajectory controller.
-        gripper: The gripper controller, if the robot has a gripper.
     """
 
     def __init__(
@@ -126,13 +124,7 @@ class RobotControl:
     def bind(
         self, references: np.ndarray, timestep: float, limit_effort: Callable[[int, float], None]
     ) -> None:
-        """Continue with other arrays after a change of the model.
-
-        Args:
-            references: The references of the same joints.  # (3, n)
-            timestep: Simulated time between steps [s].
-            limit_effort: As for the constructor.
-        """
+        """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
         for stream in self._streams.values():
             stream.bind(self.references)
@@ -168,13 +160,9 @@ class RobotControl:
     def follow(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
     ) -> None:
-        """Execute a trajectory; one that ends in the past is rejected by an event.
+        """Execute a trajectory from the step at `time` on; one in the past is rejected by an event.
 
-        Args:
-            trajectory: The trajectory.
-            tolerances: Its tolerances.
-            goal: Identifier of the goal in events; None without an action client.
-            time: Simulated time of the next step [s].
+        Events carry `goal`; without an action client it is None.
         """
         try:
             trajectory.check_in_time(time)
@@ -203,11 +191,7 @@ class RobotControl:
     ) -> None:
         """Apply a command of a stream from the step at `time` on.
 
-        Args:
-            source: The stream.
-            command: The command.
-            time: Simulated time of the next step [s].
-            settings: The interpolation; that of all streams if None.
+        The interpolation is that of all streams unless `settings` are given.
         """
         if not len(command.joints):
             return

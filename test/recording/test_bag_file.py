@@ -142,7 +142,7 @@ def test_a_disk_that_fills_at_the_end_leaves_what_was_flushed_before(path, monke
     with pytest.raises(OSError, match="No space"):
         file.finish({})
     other = os.open(path, os.O_RDONLY)  # has the descriptor that was the file's
-    file.abandon()  # as whoever records does after any error
+    file.abandon()  # as the recorder does after any error
     os.close(other)
     assert read_unindexed(path) == [1]
 

@@ -177,13 +177,7 @@ class TrajectoryController:
         self._led = copy.led
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
-        """Write the references of this step and monitor the newest trajectory.
-
-        Args:
-            time: Simulated time [s].
-            q: Measured positions.  # (n,)
-            dq: Measured velocities.  # (n,)
-        """
+        """Write the references of the step at `time` [s]; monitor the measured q and dq (n,)."""
         for follower in self._followers:
             follower.update(time)
         while self._pending and time >= self._pending[0].begin:

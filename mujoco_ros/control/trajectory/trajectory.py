@@ -148,30 +148,20 @@ def tolerances(
     goal: Sequence[JointTolerance] = (),
     goal_time: float = 0.0,
 ) -> Tolerances:
-    """Return the tolerances of a trajectory: the given ones, else those of the settings.
+    """Return the tolerances of a trajectory of the joints `indices` (k,), by default the settings'.
 
-    Args:
-        joints: The robot's joints.
-        settings: The defaults.
-        indices: The joints of the trajectory.  # (k,)
-        path: Tolerances along the path.
-        goal: Tolerances at the goal.
-        goal_time: Time tolerance [s]; 0 is the default, -1 unbounded.
+    The time tolerance is in seconds; 0 is the default, -1 unbounded.
 
     Raises:
         JointError: A tolerance names a joint outside the trajectory.
         CommandError: A tolerance is negative and not -1, or not finite.
     """
     found = {}
-    defaults = {
-        "path": (settings.trajectory[indices], np.zeros(len(indices))),
-        "goal": (
-            settings.goal[indices],
-            np.full(len(indices), settings.stopped_velocity_tolerance),
-        ),
-    }
-    for kind, given in (("path", path), ("goal", goal)):
-        values = np.stack(defaults[kind])
+    for kind, given, positions, velocity in (
+        ("path", path, settings.trajectory, 0.0),
+        ("goal", goal, settings.goal, settings.stopped_velocity_tolerance),
+    ):
+        values = np.stack([positions[indices], np.full(len(indices), velocity)])
         for tolerance in given:
             row = _row(joints, indices, tolerance.name, kind)
             where = f"{kind}_tolerance of joint '{tolerance.name}'"

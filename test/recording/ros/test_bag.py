@@ -48,10 +48,10 @@ def test_another_reader_finds_what_was_written(folder):
     with Reader(folder) as reader:
         (connection,) = reader.connections
         types.register(get_types_from_msg(connection.msgdef.data, connection.msgtype))
-        said = [
+        texts = [
             types.deserialize_cdr(data, connection.msgtype).data for _, _, data in reader.messages()
         ]
-        assert said == [f"hello {i}" for i in range(10)]
+        assert texts == [f"hello {i}" for i in range(10)]
         assert reader.message_count == 10
         assert reader.start_time == SECOND
         assert reader.ros_distro == "jazzy"

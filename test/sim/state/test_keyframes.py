@@ -7,7 +7,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import MOST_SAVED, Keyframes
+from mujoco_ros.sim.state.keyframes import MAX_SAVED, Keyframes
 
 
 @pytest.fixture
@@ -107,10 +107,10 @@ def test_a_keyframe_needs_a_name(keyframes, name):
 
 
 def test_so_many_are_saved_and_no_more(keyframes):
-    for number in range(MOST_SAVED):
+    for number in range(MAX_SAVED):
         keyframes.save(f"k{number}")
     with pytest.raises(
-        UserInputError, match="'more' cannot be saved: there are 100 saved keyframes"
+        UserInputError, match="'more' cannot be saved: at most 100 keyframes can be saved"
     ):
         keyframes.save("more")
     keyframes.save("k7")

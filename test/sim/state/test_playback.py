@@ -17,7 +17,7 @@ def write(path, *simulations, steps=STEPS, every=1) -> StateLog:
         writer.add(ring)
         for _ in range(steps):
             simulation.step()
-            ring.step()
+            ring.add_step()
         ring.closed = True
     writer.close()
     return StateLog.open(path)
@@ -42,7 +42,7 @@ def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
     seen = []
     for _ in range(STEPS):
         simulation.step()
-        ring.step()
+        ring.add_step()
         sample = {name: getattr(simulation.sample, name).copy() for name in SAMPLED}
         seen.append((simulation.time, simulation.references.values.copy(), sample))
     writer.close()

@@ -5,7 +5,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.sim.state_log import segment_head
+from mujoco_ros.sim.state_log import segment_header
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
@@ -97,7 +97,7 @@ def test_a_scene_of_several_robots_is_in_the_log(write_log, shipped):
 
 def test_a_row_can_be_simulated_further(log, arm):
     data = mujoco.MjData(log.model)
-    log.show(20, data)
+    log.load_state(20, data)
     mujoco.mj_step(log.model, data)
     np.testing.assert_allclose(data.qpos, log.qpos[21], atol=1e-9)
     assert data.time == pytest.approx(0.021)
@@ -111,7 +111,7 @@ def test_a_log_of_several_models_has_several_segments(path, arm, shipped):
         writer.add(ring)
         for _ in range(5):
             simulation.step()
-            ring.step()
+            ring.add_step()
         ring.closed = True
     writer.close()
     log = StateLog.open(path)
@@ -162,7 +162,7 @@ def test_a_model_of_another_version_leaves_the_numbers_readable(log, monkeypatch
     def refuse(*_arguments):
         raise ValueError("wrong version")
 
-    monkeypatch.setattr(segment_head.mujoco.MjModel, "from_binary_path", refuse)
+    monkeypatch.setattr(segment_header.mujoco.MjModel, "from_binary_path", refuse)
     with pytest.raises(UserInputError, match=r"compiled by MuJoCo \d.* and cannot be read"):
         _ = log.model
     assert log.qpos.shape[0] == STEPS

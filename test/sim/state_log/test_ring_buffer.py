@@ -7,17 +7,17 @@ from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 def log(ring: RingBuffer, simulation, steps: int) -> None:
     for _ in range(steps):
         simulation.step()
-        ring.step()
+        ring.add_step()
 
 
-def waiting(ring: RingBuffer, name: str = "time") -> np.ndarray:
+def pending(ring: RingBuffer, name: str = "time") -> np.ndarray:
     """Return the rows of a field that wait."""
     column = ring.columns[name]
-    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.waiting())])
+    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.pending())])
 
 
 def times(ring: RingBuffer) -> list[float]:
-    return waiting(ring)[:, 0].round(6).tolist()
+    return pending(ring)[:, 0].round(6).tolist()
 
 
 def test_a_row_has_the_sample_and_what_was_applied(arm):
@@ -40,7 +40,7 @@ def test_a_row_has_the_sample_and_what_was_applied(arm):
     }
     assert list(expected) == [field.name for field in ring.fields]
     for field in ring.fields:
-        row = waiting(ring, field.name)[-1].reshape(field.shape)
+        row = pending(ring, field.name)[-1].reshape(field.shape)
         np.testing.assert_array_equal(row, expected[field.name], err_msg=field.name)
 
 
@@ -58,7 +58,7 @@ def test_rows_that_were_taken_make_room(arm, monkeypatch):
     for steps in (7, 6, 9, 10, 3):
         log(ring, arm, steps)
         seen += times(ring)
-        ring.take(steps)
+        ring.remove(steps)
     assert seen == [round(0.001 * i, 6) for i in range(35)]
     assert ring.dropped == 0
 
@@ -70,10 +70,10 @@ def test_without_room_rows_are_dropped_and_counted(arm, monkeypatch):
     log(ring, arm, 13)
     assert times(ring) == [round(0.001 * i, 6) for i in range(10)]
     assert ring.dropped == 3
-    ring.take(10)
+    ring.remove(10)
     log(ring, arm, 2)
     assert times(ring) == [0.013, 0.014]
 
 
 def test_nothing_waits_in_an_empty_ring(arm):
-    assert RingBuffer(arm, arm.plant, 1).waiting() == []
+    assert RingBuffer(arm, arm.plant, 1).pending() == []

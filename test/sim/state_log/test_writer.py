@@ -30,7 +30,7 @@ ring = RingBuffer(simulation, simulation.plant, 1)
 writer.add(ring)
 while True:
     simulation.step()
-    ring.step()
+    ring.add_step()
     if simulation.time * 1000 % 100 < 1:
         print(time.monotonic(), simulation.time, flush=True)
     time.sleep(0.001)
@@ -40,7 +40,7 @@ while True:
 def log(simulation, ring: RingBuffer, steps: int) -> None:
     for _ in range(steps):
         simulation.step()
-        ring.step()
+        ring.add_step()
 
 
 def wait_for(condition) -> None:

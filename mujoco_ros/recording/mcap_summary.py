@@ -1,4 +1,7 @@
-"""How an MCAP file ends: with an index of what is in it, or without."""
+"""Summary section of an MCAP file.
+
+mcap's writer builds its summary while it writes; `repair` needs one for data that is already there.
+"""
 
 import struct
 import zlib
@@ -8,6 +11,7 @@ from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.records import (
     Channel,
+    Chunk,
     ChunkIndex,
     DataEnd,
     Footer,
@@ -23,7 +27,7 @@ _FOOTER = struct.Struct("<BQQQ")
 
 
 def encoded(records: Iterable[McapRecord]) -> bytes:
-    """Return records as they are in a file."""
+    """Return the bytes of records."""
     builder = RecordBuilder()
     for record in records:
         record.write(builder)
@@ -32,28 +36,26 @@ def encoded(records: Iterable[McapRecord]) -> bytes:
 
 
 _DATA_END = encoded([DataEnd(data_section_crc=0)])
-# A file is valid without an index; readers then look through all of it.
 PROVISIONAL_END = (
     _DATA_END
     + encoded([Footer(summary_start=0, summary_offset_start=0, summary_crc=0)])
     + MCAP0_MAGIC
 )
-"""The end of a file that has no index yet."""
+"""End of a valid file without summary; readers then scan the whole file."""
 
 
-class Index:
-    """What is in the data section of a file.
+class McapSummary:
+    """Index of the data section of a file.
 
     Attributes:
         schemas: Schemas by id.
         channels: Channels by id.
-        chunks: Where the chunks are.
-        metadata: Where the metadata records are.
+        chunks: Indexes of the chunks.
+        metadata: Indexes of the metadata records.
         statistics: Counts and times.
     """
 
     def __init__(self) -> None:
-        """Begin with an empty file."""
         self.schemas: dict[int, Schema] = {}
         self.channels: dict[int, Channel] = {}
         self.chunks: list[ChunkIndex] = []
@@ -70,21 +72,39 @@ class Index:
             schema_count=0,
         )
 
-    def add_chunk(self, chunk: ChunkIndex, counts: Mapping[int, int]) -> None:
-        """Note a chunk and how many messages of each channel it has."""
-        self.chunks.append(chunk)
+    def add_chunk(
+        self, chunk: Chunk, start: int, length: int, counts: Mapping[int, int]
+    ) -> ChunkIndex:
+        """Add a chunk whose record has this offset and length, with its messages by channel.
+
+        Returns:
+            Its index, to which message indexes are to be added.
+        """
+        index = ChunkIndex(
+            chunk_length=length,
+            chunk_start_offset=start,
+            compression=chunk.compression,
+            compressed_size=len(chunk.data),
+            message_end_time=chunk.message_end_time,
+            message_index_length=0,
+            message_index_offsets={},
+            message_start_time=chunk.message_start_time,
+            uncompressed_size=chunk.uncompressed_size,
+        )
+        self.chunks.append(index)
         total, first = self.statistics, chunk.message_start_time
         earliest = min(total.message_start_time, first) if total.chunk_count else first
         total.message_start_time = earliest
         total.message_end_time = max(total.message_end_time, chunk.message_end_time)
         total.message_count += sum(counts.values())
         for channel, count in counts.items():
-            known = total.channel_message_counts.get(channel, 0)
-            total.channel_message_counts[channel] = known + count
+            previous = total.channel_message_counts.get(channel, 0)
+            total.channel_message_counts[channel] = previous + count
         total.chunk_count += 1
+        return index
 
     def end(self, at: int) -> bytes:
-        """Return all that follows the data section, which ends at `at`."""
+        """Return the end of the file after a data section that ends at offset `at`."""
         statistics = self.statistics
         statistics.schema_count = len(self.schemas)
         statistics.channel_count = len(self.channels)

@@ -1,4 +1,4 @@
-"""What the log says of the model before its rows."""
+"""Header of a segment: the model, and a description of the scene and its rows."""
 
 import dataclasses
 import json
@@ -19,29 +19,31 @@ from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state_log.fields import as_json
+from mujoco_ros.sim.state_log.fields import to_json
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 
 T = TypeVar("T")
 
-# Of files that need not be there where a log is read; what they said is in the model.
 _FILES = frozenset({"gains", "urdf"})
+"""Keys of files that a reader may not have; their contents are in the model."""
 
+_PART_KEYS = frozenset({"prefix", "description"})
+"""Keys of a robot or object that are not part of its configuration."""
 _MODEL = "model.mjb"
-_LEVEL = 1  # a third of the size; more would take several times as long for little
+_LEVEL = 1  # a third of the size; higher levels take several times as long for little gain
 
 
 def describe_rows(ring: RingBuffer, described: Sequence[RobotDescription]) -> dict[str, Any]:
-    """Return what is told of the rows of a ring, ready for JSON."""
+    """Return the header of the rows of a buffer, as JSON types."""
     return describe(ring.plant, described) | {
         "timestep": ring.timestep,
         "every": ring.every,
-        "fields": as_json(ring.fields),
+        "fields": to_json(ring.fields),
     }
 
 
 def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, Any]:
-    """Return what is told of a plant beside its model, ready for JSON."""
+    """Return the description of a plant without its model, as JSON types."""
     model, config = plant.model, plant.assembly.config
     return {
         "scene": config.name,
@@ -80,79 +82,75 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
     }
 
 
-def pack(model: mujoco.MjModel, told: dict[str, Any]) -> list[bytes]:
-    """Return the content of the record a segment begins with."""
-    text = json.dumps(told).encode()
+def pack(model: mujoco.MjModel, header: dict[str, Any]) -> list[bytes]:
+    """Return the content of a segment record."""
+    text = json.dumps(header).encode()
     binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, binary)
     return [len(text).to_bytes(8, "little"), text, zlib.compress(binary.data, _LEVEL)]
 
 
 def unpack(content: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """Return what is told of a model, and the model as MJB, compressed."""
+    """Return the header and the compressed model of a segment record."""
     end = 8 + int.from_bytes(content[:8], "little")
-    told: dict[str, Any] = json.loads(bytes(content[8:end]))
-    return told, content[end:]
+    header: dict[str, Any] = json.loads(bytes(content[8:end]))
+    return header, content[end:]
 
 
-def load_model(binary: memoryview, told: dict[str, Any]) -> mujoco.MjModel:
+def load_model(binary: memoryview, header: dict[str, Any]) -> mujoco.MjModel:
     """Return the model of a segment.
 
     Raises:
-        ModelError: It was written by another MuJoCo.
+        UserInputError: Another version of MuJoCo wrote it.
     """
     try:
         return read_model(zlib.decompress(binary))
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(
-            f"the model in the log was compiled by MuJoCo {told['mujoco']} and cannot be read by "
+            f"the model in the log was compiled by MuJoCo {header['mujoco']} and cannot be read by "
             f"{mujoco.__version__}: {' '.join(str(error).split())}"
         ) from error
 
 
 def read_model(binary: bytes) -> mujoco.MjModel:
-    """Return the model whose MJB this is.
+    """Return the model of an MJB file.
 
     Raises:
-        ValueError: It is none, or one of another MuJoCo.
+        ValueError: It is not one of this version of MuJoCo.
     """
     return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
 
 
-def assembly(told: dict[str, Any], model: mujoco.MjModel) -> Assembly:
-    """Return the scene of a segment, around its model."""
-    robots = tuple(from_dict(RobotConfig, _told(e), "robots of the log") for e in told["robots"])
-    objects = tuple(
-        from_dict(ObjectConfig, _told(e), "objects of the log") for e in told["objects"]
-    )
+def assembly(header: dict[str, Any], model: mujoco.MjModel) -> Assembly:
+    """Return the scene of a segment with its model."""
+    robots = _configs(RobotConfig, header, "robots")
+    objects = _configs(ObjectConfig, header, "objects")
     config = SceneConfig(
-        name=told["scene"],
+        name=header["scene"],
         robots=robots,
         objects=objects,
-        cameras=_read(CameraConfig, told, "cameras"),
-        lidars=_read(LidarConfig, told, "lidars"),
-        merged=told["merged"],
+        cameras=_configs(CameraConfig, header, "cameras"),
+        lidars=_configs(LidarConfig, header, "lidars"),
+        merged=header["merged"],
     )
     configs: tuple[RobotConfig | ObjectConfig, ...] = (*robots, *objects)
     parts = tuple(
         Part(config=part, spec=None, prefix=entry["prefix"], urdf=entry.get("description"))
-        for part, entry in zip(configs, (*told["robots"], *told["objects"]), strict=True)
+        for part, entry in zip(configs, (*header["robots"], *header["objects"]), strict=True)
     )
     return Assembly(config=config, model=model, base=None, parts=parts, notes=())
 
 
-def _read(cls: type[T], told: dict[str, Any], key: str) -> tuple[T, ...]:
-    """Return what a log tells of cameras or lidars; the first logs told nothing of them."""
-    return tuple(from_dict(cls, entry, f"{key} of the log") for entry in told.get(key, ()))
-
-
-def _told(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return what a log tells of a robot's or object's configuration."""
-    return {name: value for name, value in entry.items() if name not in ("prefix", "description")}
+def _configs(cls: type[T], header: dict[str, Any], key: str) -> tuple[T, ...]:
+    """Return the configurations of a list; the first logs lack cameras and lidars."""
+    return tuple(
+        from_dict(cls, {k: v for k, v in entry.items() if k not in _PART_KEYS}, f"{key} of the log")
+        for entry in header.get(key, ())
+    )
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """Return a dataclass as JSON has it, without what is None."""
+    """Return a dataclass as JSON types, without None."""
     content = dataclasses.asdict(value)
     return {name: _jsonable(entry) for name, entry in content.items() if entry is not None}
 

@@ -6,8 +6,8 @@ from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.segment_head import assembly, describe
-from mujoco_ros.sim.state_log.writer import described
+from mujoco_ros.sim.state_log.segment_header import assembly, describe
+from mujoco_ros.sim.state_log.writer import describe_robots
 
 ROBOT = """
 <mujoco><worldbody>
@@ -31,8 +31,8 @@ def test_cameras_and_lidars_are_the_same_after_reading(tmp_path):
     (tmp_path / "scene.yaml").write_text(SCENE)
     config = read_scene(tmp_path / "scene.yaml")
     simulation = Simulation(config)
-    told = json.loads(json.dumps(describe(simulation.plant, described(simulation.plant))))
-    read = assembly(told, simulation.model)
+    header = json.loads(json.dumps(describe(simulation.plant, describe_robots(simulation.plant))))
+    read = assembly(header, simulation.model)
     assert read.config.robots[0].cameras == config.robots[0].cameras
     assert read.config.robots[0].lidars == config.robots[0].lidars
     assert (read.config.cameras, read.config.lidars) == (config.cameras, config.lidars)
