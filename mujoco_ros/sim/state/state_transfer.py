@@ -37,7 +37,7 @@ def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) 
 
 
 def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
-    """Copy the state of shared elements to the next plant, with model edits, gains and references."""
+    """Copy state, model edits, gains and references of shared elements to the next plant."""
     old.originals.copy_to(new.model, same)
     transfer_data(old.data, new.data, same)
     joints = joint_pairs(old, new, same)
