@@ -49,7 +49,7 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
     sys.path[:0] = [str(ROOT), str(SUPPORT)]
     # Not at the top: plots and diagrams are checked without the tests' packages.
     from benchmark.domains import Domain
-    from benchmark.page import browser
+    from benchmark.browser import browser
 
     if browser() is None:
         sys.exit("no browser for the figures of the page")
@@ -73,7 +73,7 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
 @contextmanager
 def browser_pages(address: str) -> Iterator[Any]:
     """Yield a function that opens the page with a number of device pixels per pixel."""
-    from benchmark.page import OPTIONS, browser
+    from benchmark.browser import OPTIONS, browser
 
     def page(scale: float) -> Any:
         opened = running.new_page(viewport=SIZE, device_scale_factor=scale, color_scheme="dark")

@@ -20,7 +20,7 @@ from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 from simulators import DATA, ROOT, Recording, Starter, stamps_of
 from zoo import ROBOTS, Zoo
 
-from benchmark.caller import Caller
+from benchmark.processes.simulator_client import SimulatorClient
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
@@ -346,15 +346,15 @@ def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
 def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
     simulator = start.simulator(scene="arm")
     robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
-    with closing(Caller(simulator.domain)) as caller:
-        caller.until(lambda: "unclaimed" in caller.report.get("control", {}))
+    with closing(SimulatorClient(simulator.domain)) as client:
+        client.until(lambda: "unclaimed" in client.report.get("control", {}))
         spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
         spawn.entity_resource.uri = robot
-        assert caller.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
-        caller.until(lambda: "dog: unclaimed" in caller.report["control"])
-        assert "FL_hip_joint" in caller.report["control"]["dog: unclaimed"]
-        assert caller.report["world"]["changes"] == "1"
-        assert float(caller.report["world"]["longest hold of the physics [ms]"]) < 150
+        assert client.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
+        client.until(lambda: "dog: unclaimed" in client.report["control"])
+        assert "FL_hip_joint" in client.report["control"]["dog: unclaimed"]
+        assert client.report["world"]["changes"] == "1"
+        assert float(client.report["world"]["longest hold of the physics [ms]"]) < 150
         delete = DeleteEntity.Request(entity="dog")
-        assert caller.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
-        caller.until(lambda: "unclaimed" in caller.report["control"])
+        assert client.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
+        client.until(lambda: "unclaimed" in client.report["control"])
