@@ -1,4 +1,4 @@
-"""The example that looks through a camera."""
+"""The example that views a camera."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from simulators import Starter
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
 
-SCRIPT = "09_look.py"
+SCRIPT = "09_view_camera.py"
 
 try:
     open_context().close()
@@ -21,7 +21,7 @@ except RenderingError as error:
 
 
 @pytest.fixture(scope="module")
-def seen(starter: Starter, folder: Path) -> Commanded:
+def cameras(starter: Starter, folder: Path) -> Commanded:
     """A scene with cameras."""
     simulator = starter.simulator(scene=looker(folder), cameras="true", real_time_factor=PACE)
     listener = starter.listener(simulator)
@@ -30,23 +30,23 @@ def seen(starter: Starter, folder: Path) -> Commanded:
     return Commanded(folder, simulator, listener)
 
 
-def test_it_tells_how_often_pictures_come_and_how_far_away_things_are(
-    seen: Commanded, tmp_path: Path
+def test_it_prints_the_rate_of_images_and_the_distance_at_their_centre(
+    cameras: Commanded, tmp_path: Path
 ) -> None:
-    first = seen.start(SCRIPT, "--camera", "oblique", "--seconds", "2", "--save", str(tmp_path))
-    wrong = seen.start(SCRIPT, "--camera", "oblong")
+    first = cameras.start(SCRIPT, "--camera", "oblique", "--seconds", "2", "--save", str(tmp_path))
+    wrong = cameras.start(SCRIPT, "--camera", "oblong")
     done, refused = first.outcome(), wrong.outcome()
     assert done.code == 0, done.complains
     assert done.says.startswith("/camera/oblique: 160x120\n")
-    by_stamps = re.search(r"^(\S+) pictures per second of simulated time", done.says, re.M)
+    by_stamps = re.search(r"^(\S+) images per second of simulated time", done.says, re.M)
     assert by_stamps
     assert float(by_stamps.group(1)) == pytest.approx(10.0, rel=0.3)
-    away = re.search(r"^in the middle, something is (\S+) m away$", done.says, re.M)
-    assert away
-    assert 0.6 < float(away.group(1)) < 1.3
+    distance = re.search(r"^distance at the image centre: (\S+) m$", done.says, re.M)
+    assert distance
+    assert 0.6 < float(distance.group(1)) < 1.3
     assert cv2.imread(str(tmp_path / "colour.png")).shape == (120, 160, 3)
     depth = cv2.imread(str(tmp_path / "depth.png"), cv2.IMREAD_UNCHANGED)
-    assert depth[60, 80] == pytest.approx(1000 * float(away.group(1)), abs=0.51)
+    assert depth[60, 80] == pytest.approx(1000 * float(distance.group(1)), abs=0.51)
     assert refused.code == 1
     assert refused.complains == (
         "no camera 'oblong' here; --camera is one of: front, oblique, spare"

@@ -1,4 +1,4 @@
-"""The newcomer's first look at a running simulator."""
+"""The example that monitors the topics of a running simulator."""
 
 import os
 import re
@@ -17,12 +17,12 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30.0
-Listen = Callable[[], "subprocess.CompletedProcess[str]"]
+Run = Callable[[], "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
 def domain() -> Iterator[str]:
-    """A domain in which there is nobody but who is started here."""
+    """A free domain."""
     domain = Domain()
     yield str(domain.id)
     domain.close()
@@ -53,10 +53,10 @@ def simulator(tmp_path: Path, domain: str) -> Iterator[None]:
 
 
 @pytest.fixture
-def listen(domain: str) -> Listen:
-    """Runs the example and returns what became of it."""
+def run(domain: str) -> Run:
+    """Runs the example and returns its outcome."""
     return lambda: subprocess.run(
-        [sys.executable, ROOT / "examples" / "01_listen.py"],
+        [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
         env={**os.environ, "ROS_DOMAIN_ID": domain},
         capture_output=True,
         text=True,
@@ -66,11 +66,11 @@ def listen(domain: str) -> Listen:
 
 @pytest.fixture
 def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
-    """Runs the example for a reader who goes after a line: that line, the exit code, errors."""
+    """Runs the example with a reader that closes after one line: the line, exit code, errors."""
 
-    def run() -> tuple[str, int, str]:
+    def run_and_close() -> tuple[str, int, str]:
         process = subprocess.Popen(
-            [sys.executable, ROOT / "examples" / "01_listen.py"],
+            [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
             env={**os.environ, "ROS_DOMAIN_ID": domain},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -83,16 +83,16 @@ def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
             process.stdout.close()
             return line, process.wait(timeout=90), process.stderr.read()
 
-    return run
+    return run_and_close
 
 
-def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(
-    simulator, listen, first_line
+def test_it_prints_topics_with_their_rates_and_the_state_of_a_standing_robot(
+    simulator, run, first_line
 ):
     line, code, errors = first_line()
-    assert re.fullmatch(r"listening to \d+ topics, for some 3 s\n", line)
+    assert re.fullmatch(r"monitoring \d+ topics for about 3 s\n", line)
     assert (code, errors) == (-signal.SIGPIPE, "")
-    done = listen()
+    done = run()
     assert done.returncode == 0, done.stderr
     rates = {
         topic: (by_stamps, by_clock, kind)
@@ -100,8 +100,7 @@ def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(
             r"^ *(\S+) +(\S+)  (/\S+) \[(.+)\]$", done.stdout, re.M
         )
     }
-    # Stamps are of simulated time, so they tell the rate whatever the machine has to do besides; a
-    # message that was lost on the way makes it less.
+    # Stamps are of simulated time: their rate is independent of the load; lost messages reduce it.
     for topic, kind, rate in (
         ("/joint_states", "sensor_msgs/msg/JointState", 500.0),
         ("/imu/pelvis_imu", "sensor_msgs/msg/Imu", 500.0),
@@ -117,13 +116,13 @@ def test_it_shows_topics_with_their_rates_and_what_a_standing_robot_feels(
     height = re.search(r"^pelvis is (\S+) m above the ground$", done.stdout, re.M)
     assert height
     assert float(height.group(1)) == pytest.approx(0.815, abs=0.01)
-    felt = re.search(r"^pelvis_imu feels \((.+), (.+), (.+)\) m/s²", done.stdout, re.M)
-    assert felt
-    assert float(felt.group(3)) == pytest.approx(9.81, abs=0.1)
+    measured = re.search(r"^pelvis_imu measures \((.+), (.+), (.+)\) m/s²", done.stdout, re.M)
+    assert measured
+    assert float(measured.group(3)) == pytest.approx(9.81, abs=0.1)
 
 
-def test_without_a_simulator_it_says_how_to_start_one(listen):
-    done = listen()
+def test_without_a_simulator_it_prints_how_to_start_one(run):
+    done = run()
     assert done.returncode == 1
     assert done.stderr.strip() == (
         "no simulator found: start `make sim`, with the same ROS_DOMAIN_ID as here"
