@@ -81,7 +81,7 @@ def test_a_goal_within_reach_succeeds_when_the_finger_is_there():
 @pytest.mark.parametrize(
     ("allow", "outcome"), [(False, Outcome.INVALID_GOAL), (True, Outcome.SUCCESSFUL)]
 )
-def test_an_object_in_between_stalls_the_gripper_which_may_be_what_was_wanted(allow, outcome):
+def test_an_object_stalls_the_gripper_which_may_be_a_success(allow, outcome):
     gripper = Gripping(width=0.04, allow_stalling=allow, stall_timeout=0.3)
     gripper.grip(0.0)
     rows = gripper.fingers(0.1 + 0.29)
@@ -142,7 +142,7 @@ def test_a_reset_gives_the_effort_limit_back_and_ends_the_goal():
     assert not gripper.control.active
 
 
-def test_a_cancelled_gripper_stays_where_its_reference_is():
+def test_a_cancelled_gripper_holds_its_reference():
     gripper = Gripping()
     gripper.grip(0.0, effort=2.0)
     at = gripper.fingers(0.1)[-1]

@@ -130,7 +130,7 @@ def test_a_forward_command_leaves_no_joint_out():
     st.lists(st.sampled_from([*JOINTS.names, "x"]), max_size=4),
     st.lists(st.lists(st.floats(), max_size=4), min_size=3, max_size=3),
 )
-def test_whatever_comes_is_either_refused_or_in_order(names, fields):
+def test_any_input_is_rejected_or_gives_a_valid_command(names, fields):
     try:
         found = joint_command(JOINTS, "clamp", names, fields)
     except CommandError:

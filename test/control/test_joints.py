@@ -27,7 +27,7 @@ def test_controllers_command_the_joints_that_take_their_interface_but_not_the_gr
     assert MIXED.with_interface(interface) == taking[interface]
 
 
-def test_an_unknown_joint_is_refused_with_the_closest_name():
+def test_the_error_for_an_unknown_joint_has_the_closest_name():
     with pytest.raises(JointError, match=r"joint 'kne' not found \(did you mean 'knee'\?\); there"):
         MIXED.find(["hip", "kne"])
 
@@ -70,7 +70,7 @@ LIMITED = some_joints("ab", limits={"a": (-1.0, 2.0)})
 
 
 @given(st.lists(st.tuples(*[st.floats(-5, 5) | st.just(float("nan"))] * 2), min_size=1, max_size=5))
-def test_clamping_moves_what_is_outside_to_the_limit_and_nothing_else(rows):
+def test_clamping_moves_only_positions_beyond_the_limits(rows):
     positions = np.array(rows)
     before = positions.copy()
     within, clamped = LIMITED.clamp(np.array([0, 1]), positions, "clamp")
@@ -116,7 +116,7 @@ def test_full_turns_of_continuous_joints_are_no_error(desired, actual):
 
 
 @given(st.floats(), st.integers(0, 1), st.booleans())
-def test_what_is_no_number_or_absurd_is_refused_naming_the_joint(value, column, nan):
+def test_the_error_for_an_invalid_number_names_the_joint(value, column, nan):
     values = np.zeros((3, 2))
     values[1, column] = value
     fine = abs(value) <= LARGEST or (nan and np.isnan(value))

@@ -17,5 +17,5 @@ from mujoco_ros.control.modes import Mode, command_interfaces
         ((Mode.POSITION, Mode.POSITION, Mode.EFFORT), {"position", "effort"}),
     ],
 )
-def test_a_joint_takes_what_any_of_its_inputs_takes(modes, taken):
+def test_a_joint_has_the_interfaces_of_all_its_inputs(modes, taken):
     assert command_interfaces(modes) == taken

@@ -131,7 +131,7 @@ def test_however_commands_arrive_references_never_go_beyond_the_newest(commands,
     assert robot.steps(300)[-1, 0].tolist() == targets.tolist()
 
 
-def test_after_a_change_of_rate_references_become_straight_again():
+def test_after_a_change_of_rate_references_become_linear_again():
     robot = Streamed()
     for gap, count in ((10, 40), (25, 40), (4, 60)):
         rows = []
@@ -239,7 +239,7 @@ def test_a_stream_of_one_quantity_writes_no_other():
         assert robot.steps()[0, :, 0].tolist() == expected
 
 
-def test_a_joint_that_was_released_is_left_alone_and_taken_from_where_it_is():
+def test_a_released_joint_is_unchanged_and_claimed_from_its_reference():
     robot = Streamed(count=2)
     for k in range(5):
         robot.send(0, 1, q=float(k))

@@ -132,7 +132,7 @@ def test_full_turns_of_a_continuous_joint_violate_nothing():
     assert ended(commanded) == [("g", Outcome.SUCCESSFUL)]
 
 
-def test_a_waypoint_that_acts_at_once_is_held_against_the_path_tolerance():
+def test_an_immediate_waypoint_is_checked_against_the_path_tolerance():
     commanded = robot()
     path = [JointTolerance(name="a", position=0.5)]
     commanded.measure = lambda _: np.zeros((2, 3))
@@ -204,7 +204,7 @@ def test_a_goal_waits_while_simulated_time_is_paused():
     assert commanded.events_of(GoalStarted) == [GoalStarted(goal="g")]
 
 
-def test_a_reset_ends_goals_and_forgets_what_is_followed():
+def test_a_reset_ends_goals_and_drops_all_trajectories():
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.1)
@@ -249,7 +249,7 @@ def test_a_goal_can_be_cancelled_before_it_begins():
     assert not commanded.run(2.0)[:, 0].any()
 
 
-def test_what_was_sent_ahead_is_cancelled_with_the_newest():
+def test_pending_trajectories_are_cancelled_with_the_newest():
     commanded = robot()
     for k in range(3):
         commanded.follow("a", line(1.0), goal=k, start=0.5 + k)
@@ -259,7 +259,7 @@ def test_what_was_sent_ahead_is_cancelled_with_the_newest():
 
 
 @pytest.mark.parametrize("goal", ["empty", None])
-def test_an_empty_trajectory_stops_what_moves(goal):
+def test_an_empty_trajectory_stops_the_joints(goal):
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.5)

@@ -62,7 +62,7 @@ def test_it_leads_from_the_motion_of_the_references_into_the_first_waypoint():
     assert track.acceleration(times[-1])[0] == pytest.approx(exact.derivative(2)(times[-1]))
 
 
-def test_after_the_first_waypoint_it_is_the_trajectorys_own_spline():
+def test_after_the_first_waypoint_it_follows_the_spline_of_the_trajectory():
     track, references = begin(ONE, QUINTIC, q=0.2, dq=-0.7, time=5.0)
     curve = check(ONE, "a", QUINTIC).curve
     assert curve is not None
@@ -73,7 +73,7 @@ def test_after_the_first_waypoint_it_is_the_trajectorys_own_spline():
         np.testing.assert_allclose(row[:, 0], cursor.values[:, 0], atol=1e-11)
 
 
-def test_at_its_end_the_last_waypoint_is_met_exactly_and_kept():
+def test_at_its_end_the_last_waypoint_is_met_exactly_and_held():
     track, references = begin(ONE, QUINTIC, q=0.2)
     rows = walk(track, references, [1.2, 1.299, 1.3001])
     assert rows[-1].ravel().tolist() == [2.0, 0.0, 0.0]
@@ -88,7 +88,7 @@ def test_a_velocity_at_the_end_is_that_of_the_last_point():
 
 
 @pytest.mark.parametrize(("time", "index"), [(0.0, 0), (0.39, 0), (0.4, 1), (1.0, 2), (1.29, 2)])
-def test_waypoints_of_the_past_are_left_out(time, index):
+def test_waypoints_in_the_past_are_skipped(time, index):
     track, references = begin(ONE, QUINTIC, q=3.0, dq=0.5, ddq=-2.0, time=time, start=0.0)
     row = walk(track, references, [time])[0]
     assert row[:, 0] == pytest.approx([3.0, 0.5, 0.0], abs=1e-9), "it begins at the reference"
@@ -210,7 +210,7 @@ def test_references_beyond_a_limit_come_back_without_a_jump(beyond):
 # --- efforts, parts of robots, times
 
 
-def test_feed_forward_effort_goes_linearly_from_what_it_was():
+def test_feed_forward_effort_starts_linearly_from_its_reference():
     arrays = points([1.0, 2.0], [[0.0], [0.0]], [[0.0], [0.0]], tau=[[3.0], [-1.0]])
     track, references = begin(ONE, arrays, q=0.0, tau=5.0)
     rows = walk(track, references, [0.0, 0.5, 1.0, 1.5, 2.5])
@@ -235,7 +235,7 @@ def test_it_writes_the_joints_it_has_and_not_those_it_was_made_to_leave():
     assert references.q[[1, 3]].tolist() == [3.0, 1.0]
 
 
-def test_waypoints_that_fall_together_at_late_times_break_nothing():
+def test_waypoints_that_coincide_at_late_times_are_valid():
     late = 2.0**30
     arrays = points([0.01, 0.01 + 1e-9, 0.02], [[1.0], [1.1], [2.0]])
     track, references = begin(ONE, arrays, q=0.0, time=late)

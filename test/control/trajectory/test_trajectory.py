@@ -150,7 +150,7 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     st.lists(st.floats(width=32) | st.sampled_from(BAD), min_size=1, max_size=4),
     st.lists(st.floats() | st.floats(-2, 2), min_size=4, max_size=4),
 )
-def test_whatever_comes_is_either_refused_or_a_finite_rising_spline(times, values):
+def test_any_input_is_rejected_or_gives_a_finite_spline_with_increasing_times(times, values):
     arrays = points(times, np.resize(values, (len(times), 1)))
     good = np.isfinite(times).all() and times[0] >= 0 and (np.diff(times) > 0).all()
     good &= bool((np.abs(arrays.values[0]) <= 1e9).all())

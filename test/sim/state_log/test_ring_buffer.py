@@ -20,7 +20,7 @@ def times(ring: RingBuffer) -> list[float]:
     return pending(ring)[:, 0].round(6).tolist()
 
 
-def test_a_row_has_the_sample_and_what_was_applied(arm):
+def test_a_row_has_the_sample_and_the_controls(arm):
     ring = RingBuffer(arm, arm.plant, 1)
     arm.references.q[:] += 0.3
     log(ring, arm, 5)
@@ -50,20 +50,20 @@ def test_every_nth_step_makes_a_row(arm):
     assert times(ring) == [0.003, 0.007, 0.011]
 
 
-def test_rows_that_were_taken_make_room(arm, monkeypatch):
+def test_removed_rows_free_their_space(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
     ring = RingBuffer(arm, arm.plant, 1)
-    seen: list[float] = []
+    logged: list[float] = []
     for steps in (7, 6, 9, 10, 3):
         log(ring, arm, steps)
-        seen += times(ring)
+        logged += times(ring)
         ring.remove(steps)
-    assert seen == [round(0.001 * i, 6) for i in range(35)]
+    assert logged == [round(0.001 * i, 6) for i in range(35)]
     assert ring.dropped == 0
 
 
-def test_without_room_rows_are_dropped_and_counted(arm, monkeypatch):
+def test_rows_without_space_are_dropped_and_counted(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
     ring = RingBuffer(arm, arm.plant, 1)
@@ -75,5 +75,5 @@ def test_without_room_rows_are_dropped_and_counted(arm, monkeypatch):
     assert times(ring) == [0.013, 0.014]
 
 
-def test_nothing_waits_in_an_empty_ring(arm):
+def test_an_empty_ring_has_no_pending_rows(arm):
     assert RingBuffer(arm, arm.plant, 1).pending() == []

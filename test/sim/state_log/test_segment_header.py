@@ -1,4 +1,4 @@
-"""What a log tells of a scene beside its model."""
+"""Description of a scene in the log."""
 
 import json
 
@@ -26,7 +26,7 @@ lidars: [{name: wall, body: world, range: {max: 5}}]
 """
 
 
-def test_cameras_and_lidars_are_the_same_after_reading(tmp_path):
+def test_cameras_and_lidars_are_read_as_they_were_written(tmp_path):
     (tmp_path / "robot.xml").write_text(ROBOT)
     (tmp_path / "scene.yaml").write_text(SCENE)
     config = read_scene(tmp_path / "scene.yaml")
