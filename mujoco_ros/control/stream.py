@@ -123,7 +123,7 @@ class Stream:
         """Return whether no command for any of `joints` arrived lately."""
         return bool(np.isin(joints, self.silent(time, _IDLE_S)).all())
 
-    def release(self, joints: np.ndarray, _reason: str = "") -> None:
+    def release(self, joints: np.ndarray | slice, _reason: str = "") -> None:
         """Release `joints`."""
         self.owned[joints] = self._owns_all = False
         self.busy = bool(self.owned.any())
@@ -134,10 +134,8 @@ class Stream:
 
     def reset(self) -> None:
         """Release all joints."""
-        self.owned[:] = self.busy = self.moving = self._owns_all = False
-        self._distance[:] = 0.0
-        self._command_times[:] = self._oldest = np.inf
-        self._until, self._pattern = -np.inf, b""
+        self.release(slice(None))
+        self._until, self.moving = -np.inf, False
 
     def update(self, time: float) -> None:
         """Write the references of `time` [s]."""

@@ -1,8 +1,9 @@
 """Joint trajectory controller of one robot, equivalent to that of ros2_controllers."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,32 +48,6 @@ class _Execution:
     follower: TrajectoryFollower | None = None
     started: bool = False
     next_feedback: float = 0.0
-
-
-@dataclass(frozen=True)
-class _State:
-    """Trajectories in execution and pending ones, without goals."""
-
-    followers: list[TrajectoryFollower]
-    newest: _Execution | None
-    pending: list[_Execution]
-    led: np.ndarray
-
-    def copy(self) -> "_State":
-        copies = {id(follower): follower.copy() for follower in self.followers}
-
-        def copied(execution: _Execution) -> _Execution:
-            follower = execution.follower
-            if follower is not None:
-                follower = copies.setdefault(id(follower), follower.copy())
-            return replace(execution, goal=None, follower=follower)
-
-        return _State(
-            followers=[copies[id(follower)] for follower in self.followers],
-            newest=None if self.newest is None else copied(self.newest),
-            pending=[copied(execution) for execution in self.pending],
-            led=self.led.copy(),
-        )
 
 
 class TrajectoryController:
@@ -166,15 +141,18 @@ class TrajectoryController:
         self._led[:] = False
         self._end(Outcome.INVALID_GOAL, reason)
 
-    def save_state(self) -> _State:
+    def save_state(self) -> Any:
         """Return a copy of the state without goals, for `restore_state`."""
-        return _State(self._followers, self._newest, self._pending, self._led).copy()
+        newest = None if self._newest is None else replace(self._newest, goal=None)
+        pending = [replace(execution, goal=None) for execution in self._pending]
+        return self._copied((self._followers, newest, pending, self._led))
 
-    def restore_state(self, state: _State) -> None:
+    def restore_state(self, state: Any) -> None:
         """Continue from a saved state; no goal may be active."""
-        copy = state.copy()
-        self._followers, self._newest, self._pending = copy.followers, copy.newest, copy.pending
-        self._led = copy.led
+        self._followers, self._newest, self._pending, self._led = self._copied(state)
+
+    def _copied(self, state: Any) -> Any:
+        return deepcopy(state, {id(self._references): self._references})  # which are shared
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
         """Write the references of the step at `time` [s]; monitor the measured q and dq (n,)."""

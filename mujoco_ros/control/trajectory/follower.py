@@ -1,7 +1,5 @@
 """Execution of one trajectory: from the present references through its waypoints to its end."""
 
-from copy import copy
-
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
@@ -71,15 +69,6 @@ class TrajectoryFollower:
         if self.finished or self._cursor is None:
             return self._count
         return self._first if self._in_lead else self._first + self._cursor.segment + 1
-
-    def copy(self) -> "TrajectoryFollower":
-        """Return an independent copy."""
-        other = copy(self)
-        other._active = self._active.copy()
-        other._select()
-        if self._cursor is not None:
-            other._cursor = self._cursor.copy()
-        return other
 
     def release(self, joints: np.ndarray) -> None:
         """Release `joints`."""

@@ -100,9 +100,9 @@ class Cursor:
         self._second = np.zeros((order - 1, joints))  # coefficients of the acceleration
         self._enter(0)
 
-    def copy(self) -> "Cursor":
-        """Return an independent copy in the same segment."""
-        other = Cursor(self._curve)
+    def __deepcopy__(self, _memo: object) -> "Cursor":
+        """Return an independent cursor of the same curve and segment."""
+        other = Cursor(self._curve)  # with views of its own arrays
         other._enter(self.segment)
         return other
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from mujoco_ros.recording.definitions import definition
@@ -143,7 +142,7 @@ class _TopicInput:
         if not offers:
             return False
         qos = subscription_qos([offer.qos_profile for offer in offers])
-        changed = not _same(qos, self._qos)
+        changed = bool(qos != self._qos)
         self._qos = qos
         return changed
 
@@ -196,7 +195,3 @@ def message_class(kind: str) -> type | None:
     except (ImportError, AttributeError):
         return None
     return found if isinstance(found, type) else None
-
-
-def _same(one: QoSProfile, other: QoSProfile) -> bool:
-    return bool(one.reliability == other.reliability and one.durability == other.durability)

@@ -151,8 +151,8 @@ def _configs(cls: type[T], header: dict[str, Any], key: str) -> tuple[T, ...]:
 
 def _plain(value: Any) -> dict[str, Any]:
     """Return a dataclass as JSON types, without None."""
-    content = dataclasses.asdict(value)
-    return {name: _jsonable(entry) for name, entry in content.items() if entry is not None}
+    content: dict[str, Any] = _jsonable(dataclasses.asdict(value))
+    return content
 
 
 def _jsonable(value: Any) -> Any:
