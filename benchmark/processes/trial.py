@@ -52,8 +52,8 @@ def _renders(client: SimulatorClient) -> dict[str, Any]:
     rows = client.reports[_CAMERAS]
     cameras = [values for name, values in rows.items() if "camera/" in name]
     rendered = [int(n) for row in cameras for key, n in row.items() if key.startswith("frames: ")]
-    companions = client.report["companions"].items()
-    pids = {name.split()[0]: int(pid) for name, pid in companions if name.endswith(" process")}
+    children = client.report["child processes"].items()
+    pids = {name.split()[0]: int(pid) for name, pid in children if name.endswith(" process")}
     return {"renders": sum(rendered), **pids}
 
 
