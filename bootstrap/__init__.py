@@ -1,5 +1,5 @@
-"""Set-up of mujoco_ros and ROS 2 in a virtual environment: `python3 -m bootstrap`.
+"""Set up mujoco_ros in a virtual environment, including ROS 2: `python3 -m bootstrap`.
 
-It needs only the standard library. Each step records a digest of its inputs and is skipped while
-they do not change: a second run takes no time, and an interrupted one resumes.
+Requires the standard library only. Every step records its inputs and is skipped while they have not
+changed: a second run takes no time, and an interrupted one resumes at the interrupted step.
 """

@@ -1,6 +1,6 @@
 """Command line of the set-up."""
 
-# Loads on any Python since 3.7, to report one that is too old.
+# Importable by any Python since 3.7, to report an unsupported version.
 from __future__ import annotations
 
 import argparse
@@ -28,19 +28,19 @@ def lock(file: IO[str]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("another set-up is running; waiting for it to end", flush=True)
+        print("another set-up is running; waiting until it ends", flush=True)
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def interrupt(*_: object) -> NoReturn:
-    """Handle SIGTERM like SIGINT."""
+    """Handle SIGTERM like Ctrl-C."""
     raise KeyboardInterrupt
 
 
 def set_up(ros: str, *, apt: bool, exact: bool) -> None:
     """Bring the environment for one distribution up to date."""
     if ros not in distributions():
-        raise SetupError(f"ROS={ros} is unknown; there are: {', '.join(distributions())}")
+        raise SetupError(f"ROS={ros} is unknown; choose from: {', '.join(distributions())}")
     began = time.monotonic()
     venv = ROOT / (".venv" if ros == DEFAULT_ROS else f".venv-{ros}")
     build = ROOT / "build"
@@ -60,7 +60,7 @@ def set_up(ros: str, *, apt: bool, exact: bool) -> None:
 
 def main() -> int:
     """Parse the command line, run the set-up and return the exit code."""
-    parser = argparse.ArgumentParser(prog="bootstrap", description="Set mujoco_ros up.")
+    parser = argparse.ArgumentParser(prog="bootstrap", description="Set up mujoco_ros.")
     parser.add_argument("--ros", default=DEFAULT_ROS, metavar="DISTRO", help="jazzy or kilted")
     parser.add_argument("--no-apt", action="store_true", help="install no system package")
     parser.add_argument(
@@ -78,7 +78,7 @@ def main() -> int:
         print(f"\nset-up failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nset-up interrupted; run it again to resume", file=sys.stderr)
+        print("\nset-up interrupted; run it again to continue", file=sys.stderr)
         return 130
     return 0
 

@@ -1,4 +1,4 @@
-"""Progress of the set-up in the terminal, and its log file."""
+"""Progress of the set-up on the terminal, and its log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HEARTBEAT_S = 30.0  # where lines cannot be overwritten, as in continuous integr
 
 
 class SetupError(Exception):
-    """An error that the user can fix; shown without a traceback."""
+    """An error that the user can resolve; shown without a traceback."""
 
 
 class Log:
-    """Shows progress in the terminal, and writes all output to a file."""
+    """Progress on the terminal, all output in a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class Log:
             self._last_heartbeat = 0.0
 
     def status(self, head: str, elapsed_s: float, detail: str) -> None:
-        """Overwrite the current line of a terminal; elsewhere print a line at intervals."""
+        """Overwrite the current line of a terminal; elsewhere print a line every HEARTBEAT_S."""
         text = f"{head:<28}{elapsed_s:6.1f} s  {detail}"
         with self._lock:
             if self._live:
@@ -43,7 +43,7 @@ class Log:
                 print(text, flush=True)
 
     def write(self, text: str) -> None:
-        """Write to the file, which the first write truncates."""
+        """Write to the file only, which the first write truncates."""
         with self._lock:
             if self._file is None:
                 self._file = self.path.open("w", encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""How a robot treats what it is told: everything a user may tune while it runs."""
+"""Settings of the command sources; all of them may change at run time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,14 +12,14 @@ OutOfLimits = Literal["clamp", "refuse"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StreamSettings:
-    """Of joint commands that come in a stream; times in simulated seconds.
+    """Settings of streamed joint commands; times are simulated [s].
 
     Attributes:
-        interpolation: Whether references go linearly from one command to the next, or step.
-        period: Time over which they go; 0 takes the measured time between commands.
-        timeout: Silence after which a stream counts as stopped; 0 is never.
-        on_timeout: Whether its joints then hold their position, or are only damped.
-        out_of_limits: What happens to positions beyond a joint's limits.
+        interpolation: Whether references ramp linearly from command to command, or step.
+        period: Duration of a ramp; 0 uses the measured period of the commands.
+        timeout: Silence after which a stream counts as stopped; 0 disables it.
+        on_timeout: Whether joints of a stopped stream hold their position or are only damped.
+        out_of_limits: Handling of positions beyond a joint's limits.
     """
 
     interpolation: Interpolation = "linear"
@@ -31,15 +31,15 @@ class StreamSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrajectorySettings:
-    """Of the joint trajectory controller, named as in ros2_controllers.
+    """Settings of the joint trajectory controller, named as in ros2_controllers.
 
     Attributes:
         allow_partial_joints_goal: Whether a trajectory may leave joints out.
         allow_nonzero_velocity_at_trajectory_end: Whether a trajectory may end in motion.
         goal_time: Time after the end in which the goal must be reached [s]; 0 is unbounded.
         stopped_velocity_tolerance: Largest velocity error at the goal [rad/s or m/s]; 0 is any.
-        trajectory: Largest position error on the way [rad or m]; 0 is any.  # (n,)
-        goal: Largest position error at the goal [rad or m]; 0 is any.  # (n,)
+        trajectory: Path tolerance of each joint's position [rad or m]; 0 is any.  # (n,)
+        goal: Goal tolerance of each joint's position [rad or m]; 0 is any.  # (n,)
         action_monitor_rate: Rate of action feedback in simulated time [Hz].
     """
 
@@ -54,15 +54,16 @@ class TrajectorySettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GripperSettings:
-    """Of the gripper controller, named as in ros2_controllers' parallel_gripper_controller.
+    """Settings of the gripper, named as in ros2_controllers' parallel_gripper_controller.
 
     Attributes:
         goal_tolerance: Position error at which the goal counts as reached [m or rad].
-        stall_velocity_threshold: Speed below which the gripper stands still [m/s or rad/s].
-        stall_timeout: Simulated time of standing still that makes a stall [s].
-        allow_stalling: Whether a stall is a success, as when an object is gripped.
-        max_velocity: Speed of the reference where a command gives none [m/s or rad/s]; 0 is any.
-        max_effort: Effort limit where a command gives none [N or Nm]; 0 is the actuator's own.
+        stall_velocity_threshold: Mean speed below which the gripper counts as stalled [m/s or
+            rad/s].
+        stall_timeout: Simulated time below that speed until a stall is reported [s].
+        allow_stalling: Whether a stall is a success, as for a gripped object.
+        max_velocity: Speed of the reference if a command has none [m/s or rad/s]; 0 is any.
+        max_effort: Effort limit if a command has none [N or Nm]; 0 is the actuator's own.
     """
 
     goal_tolerance: float = 0.0005

@@ -95,7 +95,9 @@ class GripperServer:
     def _accept(self, goal: Goal) -> None:
         command = self._command
         if command is not None:
-            self._submit(self._action, lambda time: self._control.grip(command, goal, time), goal)
+            self._submit(
+                self._action, lambda time: self._control.command_gripper(command, goal, time), goal
+            )
 
     def _cancel(self, goal: Goal) -> None:
         gripper = self._control.gripper

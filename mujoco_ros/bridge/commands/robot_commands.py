@@ -106,7 +106,7 @@ class RobotCommands(Component):
             return
         at, to = (self._endpoints, robot.namespace, control), (self._submit, self._rejections)
         yield StreamServer(*at, *to, controllers=self._controllers)
-        if self._controllers and control.joints.taking(POSITION):
+        if self._controllers and control.joints.with_interface(POSITION):
             yield TrajectoryServer(*at, self._now, self._past, *to)
         if self._controllers and control.gripper is not None:
             yield GripperServer(*at, *to)
@@ -169,16 +169,16 @@ class RobotCommands(Component):
                     Outcome.GOAL_TOLERANCE_VIOLATED,
                 ):
                     self._rejections.report(goal.server.name, "goals aborted", event.message)
-            case CommandPreempted(was_done=True):
+            case CommandPreempted(was_idle=True):
                 self._node.get_logger().info(
-                    f"{event.taker} follows {_place(event.robot, event.loser)}, which was done, on "
-                    f"{', '.join(event.joints)}"
+                    f"{event.new_owner} follows {_place(event.robot, event.source)}, "
+                    f"which was done, on {', '.join(event.joints)}"
                 )
             case CommandPreempted():
                 self._rejections.report(
-                    _place(event.robot, event.loser),
-                    f"joints lost to {event.taker}",
-                    f"{event.taker} took over {', '.join(event.joints)}",
+                    _place(event.robot, event.source),
+                    f"joints lost to {event.new_owner}",
+                    f"{event.new_owner} took over {', '.join(event.joints)}",
                 )
             case StreamStopped():
                 self._rejections.report(

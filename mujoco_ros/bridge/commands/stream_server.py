@@ -60,7 +60,7 @@ class StreamServer:
     def _serve(self, source: CommandSource) -> None:
         """Open the topics of a forward command controller, if any joint has its interface."""
         joints = self._control.joints
-        chosen = joints.taking(FORWARDED[source])
+        chosen = joints.with_interface(FORWARDED[source])
         if not chosen:
             return
         topic = within(self._namespace, source, "commands")

@@ -58,7 +58,7 @@ class TrajectoryServer:
         self._topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self._checked: Checked | None = None
-        self._columns = np.array(control.joints.taking(POSITION), dtype=np.intp)
+        self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
         self._names = [control.joints.names[i] for i in self._columns]
         self._endpoints = endpoints
         self._subscription = endpoints.subscription(
