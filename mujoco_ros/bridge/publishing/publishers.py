@@ -9,7 +9,7 @@ from typing import Any
 
 from rclpy.publisher import Publisher
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
@@ -21,13 +21,9 @@ from mujoco_ros.bridge.publishing.template_publisher import (
 )
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topics import RATES, WrenchSign, clock_topic
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import FASTEST_HZ, SLOWEST_HZ
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.run_control import RunControl
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
@@ -111,10 +107,9 @@ class Publishers(Component):
     parameters = (
         *(
             ParameterSpec(
-                name=f"{_RATE}{topic}",
-                default=rate,
-                description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is "
-                "off",
+                f"{_RATE}{topic}",
+                rate,
+                f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is off",
                 low=0.0,
                 high=FASTEST_HZ,
                 least=SLOWEST_HZ,
@@ -122,46 +117,31 @@ class Publishers(Component):
             for topic, rate in RATES.items()
         ),
         ParameterSpec(
-            name="wrench_sign",
-            default="child_on_parent",
-            description="Sign of wrenches: the load that the child side of a sensor puts on its "
-            "parent (a stance foot reads up, the weight carried), or the reverse",
+            "wrench_sign",
+            "child_on_parent",
+            "Sign of wrenches: the load that the child side of a sensor puts on its parent (a "
+            "stance foot reads up, the weight carried), or the reverse",
             choices=("child_on_parent", "parent_on_child"),
             read_only=True,
         ),
     )
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        simulation: Simulation,
-        frames: Callable[[Plant], FramePlan],
-        values: Mapping[str, Any],
-        *,
-        run: RunControl,
-        controllers: bool = True,
-        lockstep: Lockstep | None = None,
-    ) -> None:
+    def __init__(self, context: NodeContext, frames: Callable[[Plant], FramePlan]) -> None:
         """Create the publishers of every topic.
 
+        After the last of the steps that `context.run` was asked for, every topic is published. For
+        robots that `context.lockstep` waits for, all sensors are published at every tick, and joint
+        states at ticks only.
+
         Args:
-            endpoints: Opens the publishers.
-            simulation: The simulation.
+            context: The node.
             frames: Returns the frames on /tf.
-            values: Values of `parameters`.
-            run: Run control; after the last of the steps it was asked for, every topic is
-                published.
-            controllers: Whether to publish the state of the robots' trajectory controllers.
-            lockstep: For robots that it waits for, all sensors are published at every tick, and
-                joint states at ticks only.
         """
-        self._run = run
-        self._lockstep = lockstep or Lockstep(simulation)
-        self._endpoints = endpoints
-        self._simulation = simulation
+        self._run, self._lockstep = context.run, context.lockstep
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._controllers, values = context.has_controllers, context.values
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
-        self._controllers = controllers
         self._ticking: frozenset[str] = frozenset()
         self._arrived: deque[TemplatePublisher] = deque(
             maxlen=1000
@@ -176,10 +156,10 @@ class Publishers(Component):
         clock = SerializedTopic(clock_topic())
         self._clock = self._outlet(clock)
         self._clock_batch = Batch({self._clock: clock}, {})
-        self.build(simulation.plant)
-        self.prepare(simulation.plant)
+        self.build(self._simulation.plant)
+        self.prepare(self._simulation.plant)
         self.commit()
-        simulation.on_timestep.append(lambda _timestep: self._arrange())
+        self._simulation.on_timestep.append(lambda _timestep: self._arrange())
 
     @property
     def _outlets(self) -> list[TemplatePublisher]:
