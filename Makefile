@@ -58,8 +58,8 @@ format: setup ## format the Python files
 bench: setup ## measure, and compare with the limits
 	@$(RUN) $(BIN)/python -m benchmark $(ARGS)
 
-pictures: setup ## draw the pictures of docs/ anew
-	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/pictures.py $(ARGS)
+pictures: setup ## draw the figures of docs/
+	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)
 
 lock: ## resolve requirements/*.in anew
 	@$(or $(PYTHON),python3) requirements/lock.py

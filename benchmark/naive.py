@@ -17,10 +17,11 @@ from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher, split
+from mujoco_ros.bridge.publishing.template_publisher import split
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
+from mujoco_ros.model.sensors.site_sensors import SiteSensor
 from mujoco_ros.sim.simulation import Simulation
 
 _Build = Callable[[Time], Any]
@@ -36,21 +37,24 @@ class NaivePublishers:
     """
 
     def __init__(
-        self, node: Node, simulation: Simulation, outlets: list[TemplatePublisher]
+        self, node: Node, simulation: Simulation, publishers: list[TopicPublisher]
     ) -> None:
-        """Prepare to publish what goes out by `outlets`, /clock first, with the same publishers."""
+        """Prepare to publish the topics of `publishers`, /clock first, with the same publishers."""
         self._simulation = simulation
-        self._outlets = outlets
+        self._publishers = publishers
         publish = {publisher.topic_name: publisher.publish for publisher in node.publishers}
         self._publish: list[_Publish] = [
-            publish["/" + outlet.topic.name.lstrip("/")] for outlet in outlets
+            publish["/" + publisher.topic.lstrip("/")] for publisher in publishers
         ]
         (robot,) = simulation.layout.robots
         self._builds: list[_Build] = [_clock, partial(self._joint_states, robot)]
         self._builds.append(self._controller_state)
-        self._builds += [partial(self._imu, robot, imu) for imu in robot.imus]
-        self._builds += [partial(self._wrench, robot, sensor) for sensor in robot.force_torques]
-        self._builds += [partial(self._contact, robot, touch) for touch in robot.touches]
+        builds = {"imu": self._imu, "wrench": self._wrench, "contact": self._contact}
+        self._builds += [
+            partial(build, robot, sensor)
+            for kind, build in builds.items()
+            for sensor in robot.sensors[kind]
+        ]
         (base,) = robot.bases
         self._builds += [
             partial(build, robot, base) for build in (self._odom, self._base_accel, self._tf)
@@ -63,33 +67,35 @@ class NaivePublishers:
     def publish(self) -> None:
         """Build and publish every message of the present sample that someone receives."""
         stamp = self._stamp()
-        for build, outlet, publish in zip(self._builds, self._outlets, self._publish, strict=True):
-            if outlet.listeners:
+        for build, publisher, publish in zip(
+            self._builds, self._publishers, self._publish, strict=True
+        ):
+            if publisher.subscriptions:
                 publish(build(stamp))
 
     @property
     def heard(self) -> bool:
         """Whether somebody listens to each topic."""
-        return all(outlet.listeners for outlet in self._outlets)
+        return all(publisher.subscriptions for publisher in self._publishers)
 
     def check(self, publish: Callable[[], None]) -> None:
-        """Require that the messages equal those which `publish` sends by the outlets, all heard.
+        """Require that the messages equal those that `publish` sends, all of them subscribed.
 
         Raises:
             RuntimeError: They differ, so that their costs could not be compared.
         """
-        kept = [outlet.publish for outlet in self._outlets]
-        sent: list[list[bytes]] = [[] for _ in self._outlets]
-        for outlet, messages in zip(self._outlets, sent, strict=True):
-            outlet.publish = messages.append
+        kept = [publisher.publish for publisher in self._publishers]
+        sent: list[list[bytes]] = [[] for _ in self._publishers]
+        for publisher, messages in zip(self._publishers, sent, strict=True):
+            publisher.publish = messages.append
         publish()
-        for outlet, function in zip(self._outlets, kept, strict=True):
-            outlet.publish = function
+        for publisher, function in zip(self._publishers, kept, strict=True):
+            publisher.publish = function
         stamp = self._stamp()
-        for build, outlet, (data,) in zip(self._builds, self._outlets, sent, strict=True):
+        for build, publisher, (data,) in zip(self._builds, self._publishers, sent, strict=True):
             message = build(stamp)
             if deserialize_message(data, type(message)) != message:
-                raise RuntimeError(f"{outlet.topic.name}: the naive message differs")
+                raise RuntimeError(f"{publisher.topic}: the naive message differs")
 
     def _stamp(self) -> Time:
         sec, nanosec = split(self._simulation.time)
@@ -128,33 +134,34 @@ class NaivePublishers:
             point.time_from_start = Duration(sec=sec, nanosec=nanosec)
         return message
 
-    def _imu(self, robot: RobotLayout, imu: ImuSensor, stamp: Time) -> ImuMessage:
+    def _imu(self, robot: RobotLayout, imu: SiteSensor, stamp: Time) -> ImuMessage:
         data = self._simulation.sample.sensordata
         message = ImuMessage()
         message.header.stamp = stamp
         message.header.frame_id = robot.frame(imu.frame)
-        assert imu.orientation is not None
-        assert imu.gyro is not None
-        assert imu.accelerometer is not None
-        _set_quaternion(message.orientation, data[imu.orientation : imu.orientation + 4])
-        _set_vector(message.angular_velocity, data[imu.gyro : imu.gyro + 3])
-        _set_vector(message.linear_acceleration, data[imu.accelerometer : imu.accelerometer + 3])
+        orientation, gyro, accelerometer = (
+            imu.addresses[name] for name in ("quat_wxyz", "angular_velocity", "linear_acceleration")
+        )
+        _set_quaternion(message.orientation, data[orientation : orientation + 4])
+        _set_vector(message.angular_velocity, data[gyro : gyro + 3])
+        _set_vector(message.linear_acceleration, data[accelerometer : accelerometer + 3])
         return message
 
-    def _wrench(self, robot: RobotLayout, sensor: ForceTorqueSensor, stamp: Time) -> WrenchStamped:
+    def _wrench(self, robot: RobotLayout, sensor: SiteSensor, stamp: Time) -> WrenchStamped:
         data = self._simulation.sample.sensordata
         message = WrenchStamped()
         message.header.stamp = stamp
         message.header.frame_id = robot.frame(sensor.frame)
-        _set_vector(message.wrench.force, -data[sensor.force : sensor.force + 3])
-        _set_vector(message.wrench.torque, -data[sensor.torque : sensor.torque + 3])
+        force, torque = sensor.addresses["force"], sensor.addresses["torque"]
+        _set_vector(message.wrench.force, -data[force : force + 3])
+        _set_vector(message.wrench.torque, -data[torque : torque + 3])
         return message
 
-    def _contact(self, robot: RobotLayout, touch: TouchSensor, stamp: Time) -> WrenchStamped:
+    def _contact(self, robot: RobotLayout, touch: SiteSensor, stamp: Time) -> WrenchStamped:
         message = WrenchStamped()
         message.header.stamp = stamp
         message.header.frame_id = robot.frame(touch.frame)
-        message.wrench.force.z = float(self._simulation.sample.sensordata[touch.force])
+        message.wrench.force.z = float(self._simulation.sample.sensordata[touch.addresses["force"]])
         return message
 
     def _odom(self, robot: RobotLayout, base: FloatingBase, stamp: Time) -> Odometry:

@@ -18,13 +18,10 @@ import numpy as np
 
 from benchmark.commander import NUMBER_NM
 from benchmark.naive import NaivePublishers
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.template_publisher import (
-    Batch,
-    SerializedTopic,
-    TemplatePublisher,
-)
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.publishing.template_publisher import Batch
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.sim.drives import Drives
@@ -118,10 +115,10 @@ def alternate_with_naive() -> None:
     naive: list[NaivePublishers] = []
     count = 0
 
-    def prepared(topics: Publishers, endpoints: Endpoints, *arguments: Any, **options: Any) -> None:
-        initialize(topics, endpoints, *arguments, **options)
-        outlets = [topics._clock, *topics._outlets]
-        naive.append(NaivePublishers(endpoints.node, topics._simulation, outlets))
+    def prepared(topics: Publishers, context: NodeContext, *arguments: Any, **options: Any) -> None:
+        initialize(topics, context, *arguments, **options)
+        publishers = [topics._clock, *topics.topics]
+        naive.append(NaivePublishers(context.node, topics._simulation, publishers))
 
     def alternating(topics: Publishers) -> None:
         nonlocal count
@@ -172,14 +169,14 @@ class Profile:
         self.wrap(Tracking, "update", "Tracking.update")
         self.wrap(Batch, "publish", "Batch.publish")
         self.wrap(Publishers, "publish", "Publishers.publish")
-        opened = Publishers._open_outlet
+        opened = PublisherPool.open
 
-        def timed_open(topics: Publishers, content: SerializedTopic) -> TemplatePublisher:
-            outlet = opened(topics, content)
-            outlet.publish = self._timed(outlet.publish, "publisher.publish")
-            return outlet
+        def timed_open(pool: PublisherPool, *arguments: Any) -> TopicPublisher:
+            publisher = opened(pool, *arguments)
+            publisher.publish = self._timed(publisher.publish, "publisher.publish")
+            return publisher
 
-        _replace(Publishers, "_open_outlet", timed_open)
+        _replace(PublisherPool, "open", timed_open)
 
     def result(self) -> np.ndarray:
         """Return rows of label, nanoseconds in total and number of calls."""

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import importlib
 import os
 import sys
 import time
@@ -17,23 +18,23 @@ from benchmark.plan import Plan
 from benchmark.report import Row, figure
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import intrinsics_of
-from mujoco_ros.rendering.egl import DEVICE_VARIABLE, software_device
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.frame import Frame
+from mujoco_ros.rendering.gl import DEVICE_VARIABLE
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.simulation import Simulation
 
 SIZES = ((160, 120), (320, 240), (640, 480), (1280, 720))
 SHADOWS = {"shadows off": PLAIN, "shadows on": replace(PLAIN, shadows=True)}
-LOOKS = {**SHADOWS, "rich": RICH}
+QUALITIES = {**SHADOWS, "rich": RICH}
 PRODUCTS: dict[str, Callable[[Frame, PointCloud], object]] = {
-    "colour": lambda shot, _: shot.colour,
-    "depth": lambda shot, _: shot.depth,
-    "segments": lambda shot, _: shot.objects,
-    "colour, depth": lambda shot, _: (shot.colour, shot.depth),
-    "cloud": lambda shot, cloud: cloud.fill(shot.depth, shot.colour),
+    "colour": lambda frame, _: frame.colour,
+    "depth": lambda frame, _: frame.depth,
+    "segments": lambda frame, _: frame.objects,
+    "colour, depth": lambda frame, _: (frame.colour, frame.depth),
+    "cloud": lambda frame, cloud: cloud.fill(frame.depth, frame.colour),
 }
 _FEWEST = 3
 """Pictures of each kind, however long they take."""
@@ -62,26 +63,42 @@ class Studio:
         self._renderer = Renderer(self._model)
         self.device = f"{self._renderer.backend}, {self._renderer.device}"
         self.is_software = self._renderer.is_software
+        self._camera = next(it for it in simulation.layout.every_camera if it.camera == 0)
         self.camera = self._model.cam(0).name
 
     def cost(
-        self, size: tuple[int, int], product: str, looks: RenderQuality, seconds: float
+        self, size: tuple[int, int], product: str, quality: RenderQuality, seconds: float
     ) -> Cost:
-        """Return what a picture of the first camera costs, the median of some seconds."""
+        """Return the median cost of an image of the first camera."""
         optics = intrinsics_of(self._model, 0, *size)
-        view = View(camera=0, width=size[0], height=size[1], intrinsics=optics)
-        self._renderer.looks = looks
+        camera = replace(self._camera, width=size[0], height=size[1], intrinsics=optics)
+        self._renderer.quality = quality
         draw, cloud = PRODUCTS[product], PointCloud(optics, *size)
         elapsed: list[float] = []
         processor: list[float] = []
-        draw(self._renderer.shot(self._data, view), cloud)
+        draw(self._renderer.frame(self._data, camera), cloud)
         until = time.monotonic() + seconds
         while time.monotonic() < until or len(elapsed) < _FEWEST:
             begun, worked = time.perf_counter(), time.process_time()
-            draw(self._renderer.shot(self._data, view), cloud)
+            draw(self._renderer.frame(self._data, camera), cloud)
             elapsed.append(time.perf_counter() - begun)
             processor.append(time.process_time() - worked)
         return Cost(elapsed=float(np.median(elapsed)), processor=float(np.median(processor)))
+
+    def close(self) -> None:
+        """Close OpenGL, and MuJoCo's EGL device: it selects one per process."""
+        self._renderer.close()
+        vars(importlib.import_module("mujoco.egl"))["EGL_DISPLAY"] = None
+
+
+def software_device() -> int | None:
+    """Return the number of the EGL device that is the processor; None if there is none."""
+    egl = importlib.import_module("mujoco.egl").EGL
+    query = importlib.import_module("OpenGL.EGL.EXT.device_query").eglQueryDeviceStringEXT
+    for number, device in enumerate(egl.eglQueryDevicesEXT()):
+        if b"EGL_MESA_device_software" in query(device, egl.EGL_EXTENSIONS):
+            return number
+    return None
 
 
 def rendering(plan: Plan) -> list[Row]:
@@ -106,6 +123,7 @@ def studios(scene: str) -> Iterator[Studio]:
     yield studio
     if studio.is_software or (number := software_device()) is None:
         return
+    studio.close()
     chosen = os.environ.get(DEVICE_VARIABLE)
     os.environ[DEVICE_VARIABLE] = str(number)
     try:
@@ -119,10 +137,10 @@ def studios(scene: str) -> Iterator[Studio]:
 
 def _costs(studio: Studio, seconds: float) -> Iterator[tuple[str, Cost]]:
     """Yield what each product costs in each size, without shadows and with them."""
-    for name, looks in SHADOWS.items():
+    for name, quality in SHADOWS.items():
         for width, height in SIZES:
             for product in PRODUCTS:
-                cost = studio.cost((width, height), product, looks, seconds)
+                cost = studio.cost((width, height), product, quality, seconds)
                 yield f"{product}, {width} x {height}, {name}", cost
 
 
@@ -133,12 +151,12 @@ def lines(studio: Studio, seconds: float) -> Iterator[str]:
     """Yield a table in Markdown, line by line, as it is measured."""
     yield f"First camera, {studio.camera}; {studio.device}."
     yield ""
-    yield "| pixels | pictures | looks | ms | of processors | per second |"
+    yield "| pixels | images | quality | ms | of processors | per second |"
     yield "| --- | --- | --- | --: | --: | --: |"
-    for name, looks in LOOKS.items():  # to change them costs more than a picture
+    for name, quality in QUALITIES.items():  # a change costs more than an image
         for width, height in SIZES:
             for product in PRODUCTS:
-                cost = studio.cost((width, height), product, looks, seconds)
+                cost = studio.cost((width, height), product, quality, seconds)
                 elapsed, processor = 1e3 * cost.elapsed, 1e3 * cost.processor
                 yield (
                     f"| {width} x {height} | {product} | {name} | {elapsed:.1f} | {processor:.1f} "
@@ -151,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark.rendering", description="Measure what pictures cost."
     )
-    parser.add_argument("scene", nargs="?", default="humanoid", help="whose first camera looks")
+    parser.add_argument("scene", nargs="?", default="humanoid", help="whose first camera is used")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line of the table")
     options = parser.parse_args(arguments)
     try:

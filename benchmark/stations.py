@@ -1,9 +1,9 @@
 """Which topics a scene has, for processes that listen to all of them."""
 
 from mujoco_ros.bridge.publishing.template_publisher import Topic
-from mujoco_ros.bridge.publishing.topics import RATES, clock_topic, robot_topics, transform_topic
+from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.control.modes import POSITION
-from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 EVERY_STEP_HZ = 1000.0

@@ -1,4 +1,4 @@
-"""What the control layer makes of commands, as plots: each runs mujoco_ros.control itself."""
+"""Plots of references and responses: each runs mujoco_ros.control itself."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from mujoco_ros.control.trajectory.trajectory import (
 TIMESTEP_S = 0.001
 BLUE, ORANGE, GREEN, GREY, RED = "#2f6fad", "#d9822b", "#3d8b57", "#9aa7b3", "#b8405e"
 Waypoint = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]
-"""Time, position and maybe velocity and acceleration."""
+"""Time, position, optional velocity and acceleration."""
 JOINT = "joint"
 
 
@@ -36,7 +36,7 @@ class Plant:
         kp: [Nm/rad].
         kd: [Nms/rad].
         load: A constant torque on it [Nm].
-        wall: Where it cannot go on [rad].
+        wall: Upper end stop [rad].
     """
 
     inertia: float = 1.0
@@ -58,15 +58,15 @@ class Run:
     """One joint, commanded; time, references and measurements of every step.
 
     Attributes:
-        plant: What the references drive; None for a joint that is where it shall be.
-        stream: How streams are treated.
+        plant: The joint that the references drive; None for an ideal joint.
+        stream: Settings of streams.
     """
 
     plant: Plant | None = None
     stream: StreamSettings = field(default_factory=StreamSettings)
 
     def __post_init__(self) -> None:
-        """Begin at rest at zero."""
+        """Start at rest at zero."""
         self.joints = ControlledJoints(
             names=(JOINT,),
             takes=(frozenset(INTERFACES),),
@@ -133,7 +133,7 @@ class Run:
 
 
 def interpolation() -> str:
-    """Return the plot of what a stream's references are between commands."""
+    """Return the plot of a stream's references between commands."""
     times = np.arange(0.02, 0.46, 0.04)
     targets = 0.3 * np.sin(2 * np.pi * 1.2 * times) + 0.1
     lines = []
@@ -156,13 +156,13 @@ def interpolation() -> str:
 
 
 def controller_ticks() -> str:
-    """Return the plot of what a hosted controller's references are between its ticks."""
+    """Return the plot of a hosted controller's references between its ticks."""
     period = 0.005
     ticks = np.arange(0.0, 0.041, period)
     wanted = 0.05 * np.sin(2 * np.pi * 12.0 * ticks)
     run = Run(stream=StreamSettings(period=period))
     for time, position in zip(ticks, wanted, strict=True):
-        run.until(time + TIMESTEP_S)  # it sees the step at `time`, and acts from the next one on
+        run.until(time + TIMESTEP_S)  # it reads the step at `time`, and acts from the next one on
         run.command(float(position))
     run.until(0.05)
     time, reference, _, _ = run.result
@@ -181,7 +181,7 @@ def controller_ticks() -> str:
 
 
 def splines() -> str:
-    """Return the plot of the splines by what the waypoints carry."""
+    """Return the plot of the splines by the fields of the waypoints."""
     points = np.array(
         [[0.6, 0.5, 0.7, 0.0], [1.1, 0.8, 0.0, 0.0], [1.7, 0.3, -0.8, 0.0], [2.3, 0.0, 0.0, 0.0]]
     )
@@ -261,7 +261,7 @@ def replacement() -> str:
 
 
 def stops() -> str:
-    """Return the plot of the ways in which a motion is given up."""
+    """Return the plot of four stops of a motion."""
     cancel = Run(plant=Plant())
     cancel.follow([(1.0, 1.0, 0.0, 0.0)])
     cancel.until(0.5)
@@ -285,7 +285,7 @@ def stops() -> str:
         panels.append(_followed(run, f"a stream stops; on_command_timeout: {action}", marks))
     return draw(
         [panels[:2], panels[2:]],
-        title="Ways in which a motion is given up",
+        title="Four stops of a motion",
         x_label="time [s]",
         width=480,
         height=230,

@@ -1,4 +1,4 @@
-"""The pictures of state machines: those that come with the package, and the page's example."""
+"""The diagrams of state machines: the shipped controllers, and the example of the page."""
 
 import re
 from functools import partial
@@ -12,11 +12,11 @@ from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.library.catalogue import load_table, names
 from mujoco_ros.model.strict import parse_yaml
 
-PAGE = Path(__file__).resolve().parent / "fsm.md"
+PAGE = Path(__file__).resolve().parent / "how-to" / "write_controllers.md"
 
 
 def example() -> Table:
-    """Return the page's table, of the page's class of states."""
+    """Return the page's table with the page's class of states."""
     text = PAGE.read_text(encoding="utf-8")
     table, code = (
         next(re.finditer(rf"^```{language}\n(.*?)^```", text, re.M | re.S)).group(1)

@@ -28,7 +28,7 @@ STYLE = {
     "legend.frameon": False,
     "path.simplify_threshold": 0.2,
     "svg.fonttype": "none",
-    "svg.hashsalt": "mujoco_ros",  # else every run names its clips anew
+    "svg.hashsalt": "mujoco_ros",  # without it, every run names its clips differently
     "text.color": INK,
     "xtick.color": FAINT,
     "ytick.color": FAINT,
@@ -42,7 +42,7 @@ class Line:
     Attributes:
         x: Where on the horizontal axis.  # (n,)
         y: Where on the vertical axis.  # (n,)
-        label: What it is; empty for no entry in the legend.
+        label: Text of the legend; empty for no entry.
         colour: Its colour.
         dashed: Whether it is dashed.
         dots: Whether to draw dots instead of a line.
@@ -61,10 +61,10 @@ class Panel:
     """A pair of axes.
 
     Attributes:
-        title: What is above it.
-        y_label: What is beside it.
-        lines: What is in it.
-        marks: Instants marked by a vertical line, and what is written there.
+        title: Text above the axes.
+        y_label: Label of the vertical axis.
+        lines: Curves and points.
+        marks: Instants with a vertical line, and their texts.
     """
 
     title: str = ""
@@ -100,7 +100,7 @@ def draw(
 
 
 def _panel(axes: Axes, panel: Panel) -> None:
-    for line in (line for line in panel.lines if len(line.x)):  # the layout fails at empty ones
+    for line in (line for line in panel.lines if len(line.x)):  # the layout fails on empty ones
         style = "" if line.dots else "--" if line.dashed else "-"
         axes.plot(
             line.x,

@@ -9,17 +9,18 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 
 _SIMULATION = {"rendering", "sim", "control", "model"}
-_INTERFACE = {"controllers.interface", "control", "model.errors", "model.strict"}
+_BASICS = {"model.errors", "model.pose", "model.strict"}
+_INTERFACE = {"controllers.interface", "control", *_BASICS}
 _CONTROLLERS = {
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
     *("control", "model"),
 }
-_RUNTIME = {"controllers.runtime", "process", *_CONTROLLERS, *_SIMULATION}
+_RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
 _BRIDGE = {"bridge", "process", *_RUNTIME}
 _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
 MAY_IMPORT = {
     "model": {"model"},
-    "control": {"control", "model.errors", "model.strict"},
+    "control": {"control", *_BASICS},
     "process": {"process", "model.errors", "sim.shared_memory"},
     "sim": {"sim", "control", "model"},
     "rendering": {"rendering", "sim", "control", "model"},

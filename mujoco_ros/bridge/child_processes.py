@@ -210,7 +210,7 @@ def _wanted(values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the companions that parameters ask for, and their arguments."""
     wanted = {}
     if values["cameras"]:
-        wanted["cameras"] = ["--rendering", values["rendering"]]
+        wanted["cameras"] = ["--rendering", values["rendering"], "--seed", str(values["seed"])]
     if values["viewer"] != "none":
         place = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         wanted["viewer"] = ["--mode", values["viewer"], *place]

@@ -28,7 +28,7 @@ from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
 from mujoco_ros.recording.ros.state_logging import StateLogging
 
-_WITH_PARAMETERS: tuple[type[Component], ...] = (
+COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,
     LockstepParameters,
     KeyframeServices,
@@ -40,10 +40,11 @@ _WITH_PARAMETERS: tuple[type[Component], ...] = (
     ChildProcesses,
     Publishers,
 )
+"""The components with parameters or a row on /diagnostics."""
 PARAMETERS: tuple[ParameterSpec, ...] = (
     *NODE_PARAMETERS,
     PREFIX,
-    *(spec for component in _WITH_PARAMETERS for spec in component.parameters),
+    *(spec for component in COMPONENTS for spec in component.parameters),
     *limit_parameters(),
 )
 """The parameters that do not depend on the scene."""

@@ -156,7 +156,7 @@ class ModelSwitch:
 
     def _build(self, change: _Change) -> None:
         try:
-            plant = self.simulation.plan(change.build(self.simulation.assembly))
+            plant = self.simulation.build_plant(change.build(self.simulation.assembly))
             plant.fresh = change.fresh
             for listener in self._listeners:
                 listener.build(plant)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -12,14 +13,12 @@ def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
         simulation: The simulation.
         factor: Simulated seconds per wall second; 0 is as fast as possible.
     """
-    for note in simulation.assembly.notes:
+    for note in simulation.assembly.compiler_log:
         yield f"MuJoCo compiler: {note}"
     for robot in simulation.layout.robots:
         parts = {
             "joint": len(robot.joints.names),
-            "IMU": len(robot.imus),
-            "force-torque sensor": len(robot.force_torques),
-            "touch sensor": len(robot.touches),
+            **{kind.title: len(robot.sensors[kind.key]) for kind in SENSOR_KINDS},
             "camera": len(robot.cameras),
             "lidar": len(robot.lidars),
         }

@@ -1,19 +1,19 @@
-"""When frames are due, in simulated time."""
+"""Times at which frames are due, in simulated time."""
 
 import math
 
 _ROUNDING = 1e-6
-"""Of a frame: times that are sums of time steps may lie this far below a frame's."""
+"""Of a frame: a sum of time steps may fall short of a frame's time by so much."""
 
 
 class FrameRate:
-    """Frames at a rate: the k-th is due at the first state at or after k / rate.
+    """Frames at a rate: frame k is due at the first state at or after k / rate.
 
-    They depend on the simulated time alone, so after a reset the same ones come again.
+    The times depend on the simulated time alone, so they repeat after a reset.
     """
 
     def __init__(self, rate: float) -> None:
-        """Have `rate` frames per simulated second, none if it is 0."""
+        """Set the number of frames per simulated second; 0 is off."""
         self._rate = rate
         self._last: int | None = None
 
@@ -25,10 +25,10 @@ class FrameRate:
     @rate.setter
     def rate(self, rate: float) -> None:
         self._rate = rate
-        self.forget()
+        self.restart()
 
     def is_due(self, time: float) -> bool:
-        """Return whether there is to be a frame of the state at a simulated time [s]."""
+        """Return whether a frame is due at a state of a simulated time [s]."""
         if self._rate <= 0:
             return False
         index = self._index(time)
@@ -37,17 +37,17 @@ class FrameRate:
             self._last = index if is_late else index - 1
         return index != self._last
 
-    def take(self, time: float) -> None:
-        """Note that there is a frame of the state at a simulated time [s]."""
+    def note(self, time: float) -> None:
+        """Note that a frame shows the state of a simulated time [s]."""
         if self._rate > 0:
             self._last = self._index(time)
 
-    def forget(self) -> None:
-        """Begin anew, with the first frame that is not late already."""
+    def restart(self) -> None:
+        """Begin with the next frame that is not late."""
         self._last = None
 
-    def wait(self, time: float) -> float:
-        """Return how much simulated time there is until the next frame [s]; infinite if never."""
+    def time_to_next(self, time: float) -> float:
+        """Return the simulated time until the next frame [s]; inf if the rate is 0."""
         if self._rate <= 0:
             return math.inf
         return 0.0 if self.is_due(time) else (self._index(time) + 1) / self._rate - time

@@ -1,11 +1,11 @@
-"""Show what a simulation's cameras see: the simulator starts this process."""
+"""Run the camera process, which the simulator starts."""
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cameras.ros.large_messages import make_room
+from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cameras.ros.node import CameraNode
 from mujoco_ros.cli.node_process import run, split_arguments
 from mujoco_ros.rendering.gl import CHOICES
@@ -16,9 +16,9 @@ def main(args: Sequence[str] | None = None) -> int:
     """Publish until the simulation ends; return the exit code."""
     own, ros = split_arguments(sys.argv[1:] if args is None else args)
     options = _parser().parse_args(own)
-    make_room(os.environ)
+    configure_fast_dds(os.environ)
     return run(
-        lambda: CameraNode(SharedState(options.state), options.rendering),
+        lambda: CameraNode(SharedState(options.state), options.rendering, options.seed),
         ros,
         turn=CameraNode.turn,
     )
@@ -28,14 +28,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cameras",
         description=(
-            "Publish what the cameras and lidars of a running simulation see. The simulator starts "
-            "this by itself, see its parameters 'cameras' and 'rendering'."
+            "Publish the cameras and lidars of a running simulation. The simulator starts this "
+            "process itself, see its parameters 'cameras' and 'rendering'."
         ),
         allow_abbrev=False,
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
     parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
-    parser.add_argument("--rendering", choices=CHOICES, default="auto", help="what draws")
+    parser.add_argument("--rendering", choices=CHOICES, default="auto", help="OpenGL backend")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the noise")
     return parser
 
 

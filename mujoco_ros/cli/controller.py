@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cameras.ros.large_messages import make_room
+from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cli.node_process import run, split_arguments
 from mujoco_ros.controllers.library.catalogue import names
 from mujoco_ros.controllers.ros.node.node import ControllerNode
@@ -15,7 +15,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Control until interrupted; return the exit code."""
     own, ros = split_arguments(sys.argv[1:] if args is None else args)
     options = _parser().parse_args(own)
-    make_room(os.environ)
+    configure_fast_dds(os.environ)
     return run(lambda: ControllerNode(options.controller), ros)
 
 

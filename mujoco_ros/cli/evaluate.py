@@ -13,11 +13,11 @@ from mujoco_ros.cli.progress import run
 from mujoco_ros.controllers.evaluation.bounds import LAB, TABLE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import episodes
-from mujoco_ros.controllers.evaluation.plots import write_pictures
+from mujoco_ros.controllers.evaluation.plots import write_plots
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial, usual_conditions
+from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.strict import parse_yaml
 
@@ -136,7 +136,7 @@ def _changes(settings: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def _title(args: argparse.Namespace) -> str:
-    conditions = args.random or usual_conditions(args.controller)
+    conditions = args.random or default_conditions(args.controller)
     return f"{args.controller} under conditions '{conditions}', seed {args.seed}"
 
 
@@ -154,7 +154,7 @@ def _write(args: argparse.Namespace, done: Sequence[Episode]) -> None:
         text += f"\n{comparison({'here': summary})}"
     (folder / "report.md").write_text(text, encoding="utf-8")
     (folder / "episodes.csv").write_text(as_csv(done), encoding="utf-8")
-    write_pictures(folder, done)
+    write_plots(folder, done)
 
 
 def _alone(tried: Trial, seed: int) -> int:
@@ -187,7 +187,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _line(good: int, lab: Summary, table: Summary) -> str:
-    figures = ", ".join(f"{it.name} {it.shown(lab)}" for it in LAB[1:])
+    figures = ", ".join(f"{it.name} {it.text(lab)}" for it in LAB[1:])
     return f"{good} of {lab.count + table.count} succeeded; {figures}\n"
 
 

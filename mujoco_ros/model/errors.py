@@ -1,15 +1,15 @@
-"""The error a user's own files and names can cause."""
+"""Errors in the files, names and values that users give."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class UserInputError(ValueError):
-    """A file, name or value given by the user is wrong; the message names it and the remedy."""
+    """A file, name or value of the user is wrong; the message names it and the remedy."""
 
 
 class NameTakenError(UserInputError):
-    """Something else in the scene has the name already."""
+    """Another element of the scene has the name."""
 
 
 class NameInvalidError(UserInputError):
@@ -17,37 +17,37 @@ class NameInvalidError(UserInputError):
 
 
 class NamespaceError(UserInputError):
-    """The namespace is no valid one, or another robot's."""
+    """The namespace is invalid, or another robot has it."""
 
 
 class MissingFileError(UserInputError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class UnsupportedFormatError(UserInputError):
-    """The model is of a kind that cannot be read, or not be merged."""
+    """The format of the model cannot be read or merged."""
 
 
 class ParseError(UserInputError):
-    """The model's text is wrong, or does not compile."""
+    """The text of the model is wrong, or does not compile."""
 
 
 class NativeCodeError(UserInputError):
-    """The scene wants a plugin, code that runs with the user's rights, loaded where it must not."""
+    """The scene names a plugin, which is native code, where none may be loaded."""
 
 
 class MissingAssetError(UserInputError):
-    """A file that the model needs, such as a mesh, is not there."""
+    """A file of the model, such as a mesh, is missing."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> UserInputError:
-    """Build the error for a name that is not among `known`, with the closest match first.
+    """Return the error for a name that is not among the valid choices, with the closest of them.
 
     Args:
-        kind: What the name should have been, e.g. ``"keyframe"``.
-        name: What was asked for.
-        known: The valid choices, in the order to list them.
-        where: Optional place of the mistake, e.g. a file and key path; put in front of the message.
+        kind: What is named, e.g. ``"keyframe"``.
+        name: The name.
+        known: The valid choices, in the order of the message.
+        where: Beginning of the message, e.g. a file and key path.
     """
     choices = list(known)
     close = get_close_matches(name, choices, n=1)

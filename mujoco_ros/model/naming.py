@@ -1,21 +1,18 @@
-"""Names: which ROS can use, and some for what brings none, or one that is taken."""
+"""Names in ROS: checks, conversion and unique names."""
 
 import re
 from collections.abc import Container
+from itertools import chain, count
 
 from mujoco_ros.model.errors import NameInvalidError
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
-"""What ROS can use for one part of a name."""
-_LONGEST = 50
+"""One token of a ROS name."""
+_MAX_LENGTH = 50
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that cannot be part of topics and TF frames.
-
-    Raises:
-        NameInvalidError: The name has spaces, slashes or other characters ROS names do not allow.
-    """
+    """Refuse a name with characters that topics and TF frames do not allow."""
     if not NAME.match(name):
         raise NameInvalidError(
             f"name {name!r} is not valid: a letter, then letters, digits or underscores "
@@ -23,22 +20,24 @@ def check_name(name: str) -> None:
         )
 
 
-def as_name(text: str) -> str:
-    """Return what of `text` a robot or object can be called; empty if nothing."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_LONGEST]
-    return name if not name or name[0].isalpha() else f"model_{name}"[:_LONGEST]
+def to_name(text: str) -> str:
+    """Return a valid name made of a text; empty if it has no valid character."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_MAX_LENGTH]
+    return name if not name or name[0].isalpha() else f"model_{name}"[:_MAX_LENGTH]
 
 
-def free_name(wanted: str, taken: Container[str]) -> str:
-    """Return `wanted`, or if that is taken the first of wanted_1, wanted_2, … that is not."""
-    name, number = wanted, 0
-    while name in taken:
-        number += 1
-        name = f"{wanted[:_LONGEST]}_{number}"
-    return name
+def unique_name(name: str, taken: Container[str]) -> str:
+    """Return a name, or if it is taken the first of name_1, name_2, … that is not."""
+    numbered = (f"{name[:_MAX_LENGTH]}_{number}" for number in count(1))
+    return next(it for it in chain([name], numbered) if it not in taken)
+
+
+def numbered_name(name: str, taken: Container[str]) -> str:
+    """Return a name, or if it is taken the first of name_2, name_3, … that is not."""
+    return next(it for it in chain([name], (f"{name}_{n}" for n in count(2))) if it not in taken)
 
 
 def topic_token(name: str) -> str:
-    """Return `name` as one token of a topic name: other characters become underscores."""
+    """Return a name as one token of a topic name, with underscores for other characters."""
     token = re.sub(r"\W", "_", name, flags=re.ASCII)
     return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"

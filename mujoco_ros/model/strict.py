@@ -1,12 +1,13 @@
-"""Strict reading of configuration: keys, types and values are checked, the culprit is named."""
+"""Strict reading of configuration: unknown keys, wrong types and wrong values are errors."""
 
 import math
 import re
 import reprlib
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -20,7 +21,7 @@ _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a t
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, except that a key given twice is an error."""
+    """PyYAML's safe loader, for which a repeated key is an error."""
 
 
 def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -36,7 +37,7 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
 
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-# YAML 1.1, which PyYAML reads, takes 1e-3 for a text; YAML 1.2 takes it for a number.
+# 1e-3 is a text in YAML 1.1, which PyYAML implements, and a number in YAML 1.2.
 _UniqueKeyLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+\Z"),
@@ -45,11 +46,7 @@ _UniqueKeyLoader.add_implicit_resolver(
 
 
 def read_text(path: Path) -> str:
-    """Read a text file.
-
-    Raises:
-        ModelError: The file is missing, unreadable, or not UTF-8.
-    """
+    """Read a UTF-8 text file."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -59,24 +56,12 @@ def read_text(path: Path) -> str:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file of plain data.
-
-    Raises:
-        ModelError: The file is missing, unreadable, not YAML, or gives a key twice.
-    """
+    """Read a YAML file of plain data."""
     return parse_yaml(read_text(path), str(path))
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """Read plain data from a YAML text.
-
-    Args:
-        text: The text.
-        where: What it is, put in front of messages.
-
-    Raises:
-        ModelError: It is not YAML, or gives a key twice.
-    """
+    """Read plain data from a YAML text; `where` begins error messages."""
     try:
         return yaml.load(text, Loader=_UniqueKeyLoader)
     except UserInputError as error:
@@ -94,57 +79,50 @@ def _yaml_problem(error: Exception) -> str:
 
 
 def from_dict(cls: type[T], data: Any, where: str) -> T:
-    """Build the dataclass `cls` from plain data.
+    """Build a dataclass from plain data.
 
     Args:
         cls: A dataclass of scalars, enums, literals, tuples, optionals, mappings or dataclasses.
-        data: What the YAML held.
-        where: Place of `data`, e.g. ``"zoo.yaml: robots[1]"``; starts every message.
+        data: Content of a YAML file.
+        where: Place of `data`, e.g. ``"zoo.yaml: robots[1]"``; begins error messages.
 
     Raises:
-        ModelError: An unknown or missing key, a wrong type, or a value the class itself refuses.
+        UserInputError: An unknown or missing key, a wrong type, or a value that the class rejects.
     """
     if not isinstance(data, Mapping):
         raise UserInputError(f"{where}: expected a mapping, got {_shown(data)}")
-    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
-    for key in data:
-        if key not in known:
-            raise unknown("key", str(key), known, where=where)
-    for name, field in known.items():
-        if name not in data and field.default is MISSING and field.default_factory is MISSING:
-            raise UserInputError(f"{where}: key '{name}' is missing")
-    hints = get_type_hints(cls)
-    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
-    try:
-        return cls(**values)
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
+    _check_keys(cls, data, where)
+    for field in fields(cls):  # type: ignore[arg-type]
+        is_required = field.default is MISSING and field.default_factory is MISSING
+        if is_required and field.name not in data:
+            raise UserInputError(f"{where}: key '{field.name}' is missing")
+    return _built(cls, cls, data, where)
 
 
 def updated(config: T, changes: Mapping[str, Any], where: str) -> T:
-    """Return a copy of a dataclass with some of its values changed, all checked as by `from_dict`.
+    """Return a copy of a dataclass with new values of some fields, checked as by `from_dict`."""
+    _check_keys(type(config), changes, where)
+    return _built(type(config), partial(replace, config), changes, where)  # type: ignore[type-var]
 
-    Args:
-        config: The dataclass.
-        changes: New values by field, as plain data.
-        where: What it is; starts every message.
 
-    Raises:
-        ModelError: An unknown key, a wrong type, or a value the class itself refuses.
-    """
-    hints = get_type_hints(type(config))
-    for key in changes:
-        if key not in hints:
-            raise unknown("key", key, hints, where=where)
-    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in changes.items()}
+def _check_keys(cls: type, data: Mapping[str, Any], where: str) -> None:
+    known = [field.name for field in fields(cls)]
+    for key in data:
+        if key not in known:
+            raise unknown("key", str(key), known, where=where)
+
+
+def _built(cls: type[T], make: Callable[..., T], data: Mapping[str, Any], where: str) -> T:
+    hints = get_type_hints(cls)
+    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
     try:
-        return replace(config, **values)  # type: ignore[type-var]
+        return make(**values)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
 
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
-    """Check `value` against the type annotation `kind` and return it converted."""
+    """Return a value converted to a type annotation."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         if value is None:
@@ -196,7 +174,7 @@ def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]
 
 
 def _shown(value: Any) -> str:
-    # Not repr(): aliases can make a small YAML file an endless text.
+    # Not repr(): with aliases, a small YAML file can have an endless repr.
     short = reprlib.Repr()
     short.maxstring = short.maxother = 60
     text = short.repr(value)

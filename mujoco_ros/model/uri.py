@@ -1,4 +1,4 @@
-"""Where the files named by a scene, a URDF or a launch argument lie on disk."""
+"""Paths and URIs of files, resolved."""
 
 import os
 import re
@@ -12,21 +12,14 @@ _SOURCE_TREE = Path(__file__).resolve().parents[2]
 
 
 def share_directory() -> Path:
-    """Return the folder of `config`, `launch` and `urdf_mjcf`: the source tree or the share."""
+    """Return the folder of `config`, `launch` and `urdf_mjcf`: source tree or share folder."""
     if (_SOURCE_TREE / "package.xml").is_file():
         return _SOURCE_TREE
     return package_directory("mujoco_ros")
 
 
 def package_directory(package: str) -> Path:
-    """Return a ROS package's share folder, as the ament index lays it out.
-
-    Args:
-        package: ROS package name.
-
-    Raises:
-        ModelError: No prefix on ``AMENT_PREFIX_PATH`` (nor the Python prefix) has the package.
-    """
+    """Return the share folder of a ROS package, below ``AMENT_PREFIX_PATH`` or Python's prefix."""
     if package == "mujoco_ros" and (_SOURCE_TREE / "package.xml").is_file():
         return _SOURCE_TREE
     prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
@@ -39,19 +32,19 @@ def package_directory(package: str) -> Path:
 
 
 def resolve(uri: str, base: Path) -> Path:
-    """Turn a path, ``file://`` or ``package://`` URI into an absolute path (which need not exist).
+    """Return the absolute path of a path, ``file://`` or ``package://`` URI.
 
     Args:
-        uri: What the user wrote. ``~`` is expanded.
-        base: Folder that relative paths start from.
+        uri: The path or URI; ``~`` is expanded.
+        base: Folder of relative paths.
 
     Raises:
-        ModelError: The scheme is neither ``file`` nor ``package``, the package is unknown, or no
-            file could have such a path.
+        UserInputError: The scheme or package is unknown, or the path is impossible; the file need
+            not exist.
     """
     try:
         path = _resolve(uri, base).resolve()
-        path.exists()  # raises for what no file can be called, or what may not be looked at
+        path.exists()  # raises for impossible names, and without permission
     except UserInputError:
         raise
     except OSError as error:
@@ -84,12 +77,9 @@ def check_file(path: Path, kind: str, hint: str = "") -> None:
     """Refuse a path that is no file.
 
     Args:
-        path: Where the file should be.
-        kind: What it should be, e.g. ``"model file"``.
-        hint: Put behind the message.
-
-    Raises:
-        MissingFileError: There is nothing, or something else, e.g. a folder.
+        path: The path.
+        kind: Kind of file in the message, e.g. ``"model file"``.
+        hint: End of the message.
     """
     if not path.is_file():
         fault = "is not a file" if path.exists() else "does not exist"

@@ -1,4 +1,4 @@
-"""From what OpenGL keeps of distances to metres, and from metres to millimetres."""
+"""Depth buffers of OpenGL in metres, and metres in millimetres."""
 
 import math
 from dataclasses import dataclass
@@ -6,34 +6,34 @@ from dataclasses import dataclass
 import numpy as np
 
 _NEAREST_M = 0.01
-"""A wrist camera sees its own fingers; MuJoCo's default grows with the scene, to 0.5 m for 50 m."""
+"""Wrist cameras see their own fingers; MuJoCo's default grows with the scene, to 0.5 m for 50 m."""
 _FARTHEST_MM = 65535
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Planes:
-    """Between which distances along the optical axis something is seen [m]."""
+class ClipPlanes:
+    """Distances along the optical axis between which a camera sees [m]."""
 
     near: float
     far: float
 
     @classmethod
-    def around(cls, near: float, far: float) -> "Planes":
-        """Return planes that nothing between `near` and `far` is cut off by.
+    def enclosing(cls, near: float, far: float) -> "ClipPlanes":
+        """Return planes that include all distances from `near` to `far` [m].
 
-        The nearer one is a power of two, and the farther one a power of two plus one times that:
-        then the projection's matrix, in which OpenGL subtracts numbers of single precision that are
-        almost equal, is free of rounding. Otherwise depth would be wrong by 1e-4 at 10 m.
+        The near plane is a power of two, and the far plane is a power of two plus one times that.
+        The projection matrix, for which OpenGL subtracts almost equal numbers of single precision,
+        is then free of rounding. Otherwise the depth error would be 1e-4 at 10 m.
         """
         nearest = 2.0 ** math.floor(math.log2(min(near, _NEAREST_M)))
         ratio = 2.0 ** math.ceil(math.log2(max(far / nearest - 1.0, 1.0)))
         return cls(near=nearest, far=nearest * (ratio + 1.0))
 
-    def metres(self, buffer: np.ndarray, out: np.ndarray) -> None:
-        """Convert a depth buffer, 1 at the near plane and 0 at the far one and where nothing is.
+    def to_metres(self, buffer: np.ndarray, out: np.ndarray) -> None:
+        """Convert a depth buffer of a perspective projection.
 
         Args:
-            buffer: What OpenGL has, of a perspective projection.  # (h, w) float32
+            buffer: 1 at the near plane, 0 at the far plane and beyond.  # (h, w) float32
             out: Distance along the optical axis [m]; inf where nothing was hit.  # (h, w) float32
         """
         slope = self.far - self.near
@@ -43,13 +43,15 @@ class Planes:
         out[buffer == 0.0] = np.inf
 
 
-def millimetres(depth: np.ndarray, out: np.ndarray) -> None:
+def to_millimetres(depth: np.ndarray) -> np.ndarray:
     """Convert metres to the encoding 16UC1.
 
     Args:
-        depth: Along the optical axis [m].  # (h, w) float32
-        out: The same [mm]; 0 where nothing was hit, or beyond 65.535 m.  # (h, w) uint16
+        depth: Distance along the optical axis [m].  # (h, w) float32
+
+    Returns:
+        The distance [mm]; 0 where nothing was hit, or beyond 65.535 m.  # (h, w) uint16
     """
     rounded = np.rint(depth * np.float32(1000.0))
     rounded[rounded > _FARTHEST_MM] = 0.0
-    np.copyto(out, rounded, casting="unsafe")
+    return rounded.astype(np.uint16)

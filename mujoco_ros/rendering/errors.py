@@ -1,5 +1,5 @@
-"""What can go wrong with pictures."""
+"""Errors of rendering."""
 
 
 class RenderingError(RuntimeError):
-    """No picture can be drawn; the message says why, and what would help."""
+    """An image cannot be rendered; the message gives the reason and a remedy."""

@@ -1,9 +1,9 @@
-"""What a camera sees of one state: colour, depth, and which things they are."""
+"""The images of one camera in one state: colour, depth and objects."""
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.rendering.depth import Planes
+from mujoco_ros.rendering.depth import ClipPlanes
 from mujoco_ros.rendering.gl import GlContext
 
 _FLAT = [int(mujoco.mjtRndFlag.mjRND_SEGMENT), int(mujoco.mjtRndFlag.mjRND_IDCOLOR)]
@@ -11,10 +11,10 @@ _NOTHING = -1
 
 
 class Frame:
-    """Draws a scene when a picture of it is first asked for.
+    """Renders a scene when one of its images is first requested.
 
-    Colour is one pass. Depth and objects share another, in which each thing has one plain colour
-    that is its number. Every shot of a size overwrites the pictures of the last one.
+    Colour takes one pass. Depth and objects share another, in which each geom has one plain colour
+    that encodes its index. The next frame of the same size overwrites the images.
     """
 
     def __init__(
@@ -23,25 +23,25 @@ class Frame:
         context: GlContext,
         scene: mujoco.MjvScene,
         resources: mujoco.MjrContext,
-        planes: Planes,
+        planes: ClipPlanes,
     ) -> None:
-        """Make room for pictures of a size: width and height [pixels]."""
+        """Allocate images of a size: width and height [pixels]."""
         width, height = size
         self._context, self._scene, self._resources = context, scene, resources
         self._planes = planes
         self._geoms = scene.geoms
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
-        # As OpenGL gives them, the lowest row first.
+        # OpenGL begins with the lowest row.
         self._rgb = np.empty((height, width, 3), np.uint8)
         self._buffer = np.empty((height, width), np.float32)
-        self._numbers = np.zeros((height, width, 4), np.uint8)
+        self._indices = np.zeros((height, width, 4), np.uint8)
         self._colour = np.empty((height, width, 3), np.uint8)
         self._depth = np.empty((height, width), np.float32)
         self._objects = np.empty((height, width, 2), np.int32)
-        self.begin()
+        self.invalidate()
 
-    def begin(self) -> None:
-        """Forget the pictures: the scene is another one."""
+    def invalidate(self) -> None:
+        """Discard the images, after a change of the scene."""
         self._is_flat = self._has_colour = self._has_depth = self._has_objects = False
 
     @property
@@ -57,31 +57,28 @@ class Frame:
 
     @property
     def depth(self) -> np.ndarray:
-        """Distance along the optical axis [m], inf where nothing is.  # (height, width) float32."""
+        """Distance along the optical axis [m]; inf where nothing is.  # (height, width) float32."""
         if not self._has_depth:
-            self._draw_flat()
+            self._render_flat()
             mujoco.mjr_readPixels(None, self._buffer, self._rectangle, self._resources)
-            self._planes.metres(self._buffer[::-1], out=self._depth)
+            self._planes.to_metres(self._buffer[::-1], out=self._depth)
             self._has_depth = True
         return self._depth
 
     @property
     def objects(self) -> np.ndarray:
-        """Number in the model and mjtObj of what is seen, both -1 where nothing is.
-
-        # (height, width, 2) int32
-        """
+        """Index in the model and mjtObj, both -1 where nothing is.  # (height, width, 2) int32."""
         if not self._has_objects:
-            self._draw_flat()
+            self._render_flat()
             mujoco.mjr_readPixels(self._rgb, None, self._rectangle, self._resources)
-            self._numbers[..., :3] = self._rgb[::-1]
-            numbers = self._numbers.view("<u4")[..., 0]
-            np.take(self._table(numbers), numbers, axis=0, out=self._objects, mode="clip")
+            self._indices[..., :3] = self._rgb[::-1]
+            indices = self._indices.view("<u4")[..., 0]
+            np.take(self._table(indices), indices, axis=0, out=self._objects, mode="clip")
             self._has_objects = True
         return self._objects
 
-    def _draw_flat(self) -> None:
-        """Draw numbers, so that edges are not blended, nor depth taken beside a pixel's middle."""
+    def _render_flat(self) -> None:
+        """Render indices: neither edges nor depth are blended then."""
         self._context.make_current()
         if not self._is_flat:
             self._scene.flags[_FLAT] = 1
@@ -89,12 +86,12 @@ class Frame:
             self._scene.flags[_FLAT] = 0
             self._is_flat = True
 
-    def _table(self, numbers: np.ndarray) -> np.ndarray:
-        """Return what the numbers stand for: one more than a geom's place in the scene."""
+    def _table(self, indices: np.ndarray) -> np.ndarray:
+        """Return the object of each index, which is one more than that of a geom of the scene."""
         table = np.full((self._scene.ngeom + 1, 2), _NOTHING, np.int32)
-        # There are many geoms and few in sight, and each costs a look from Python.
-        for number in np.flatnonzero(np.bincount(numbers.ravel())):
-            if number:
-                geom = self._geoms[number - 1]
-                table[number] = geom.objid, geom.objtype
+        # Few of the geoms are visible, and access to each from Python is slow.
+        for index in np.flatnonzero(np.bincount(indices.ravel())):
+            if index:
+                geom = self._geoms[index - 1]
+                table[index] = geom.objid, geom.objtype
         return table

@@ -1,103 +1,162 @@
-"""Which OpenGL pictures are drawn with."""
+"""OpenGL contexts without a window, opened by MuJoCo with EGL or OSMesa."""
 
 import ctypes
+import functools
+import importlib
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
+import sys
+from typing import Any
 
-from mujoco_ros.rendering.egl import EglContext
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.osmesa import OsmesaContext
 
-
-class GlContext(Protocol):
-    """An OpenGL context of the thread that made it.
-
-    Attributes:
-        name: What made it.
-        is_software: Whether the processor draws.
-    """
-
-    name: str
-    is_software: bool
-
-    def make_current(self) -> None:
-        """Have OpenGL draw in this context."""
-
-    def address(self, function: str) -> int | None:
-        """Return where a function of OpenGL is."""
-
-    def close(self) -> None:
-        """Free the context."""
-
-
-BACKENDS: dict[str, Callable[[], GlContext]] = {"egl": EglContext, "osmesa": OsmesaContext}
-"""What ``auto`` tries, in this order: only EGL reaches a graphics card."""
 AUTO = "auto"
+BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
+"""Backends in the order in which `AUTO` tries them: only EGL reaches a graphics card."""
 CHOICES = (AUTO, *BACKENDS)
+LIBRARIES = {
+    "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
+    "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
+}
+"""Libraries of each backend, with alternative names; that of OSMesa depends on Mesa's version."""
+DEVICE_VARIABLE = "MUJOCO_EGL_DEVICE_ID"
+"""Environment variable with the number of the EGL device, among those of CUDA_VISIBLE_DEVICES."""
 
+_PLATFORM_VARIABLE = "PYOPENGL_PLATFORM"
 _MESA_THREADS = "LP_NUM_THREADS"
-"""The environment variable by which Mesa knows how many threads may draw besides the caller's."""
-_OTHERS = 2
-"""Cores that drawing leaves alone: one is for the physics thread, one for the thread that draws."""
-_MOST_THREADS = 8
+"""Environment variable of Mesa: the number of render threads besides the calling thread."""
+_RESERVED_CORES = 2
+"""Cores without a render thread: one for the physics thread, one for the calling thread."""
+_MAX_THREADS = 8
+_SOFTWARE = ("llvmpipe", "softpipe", "swrast", "Software Rasterizer")
+"""Names of Mesa's renderers on the processor."""
+_SIDE = 16
+"""Side of the OSMesa buffer [pixels]; images are rendered to framebuffers of their own."""
 _GL_RENDERER = 0x1F01
 _GL_MAX_RENDERBUFFER_SIZE = 0x84E8
 _REMEDY = (
-    "on Debian and Ubuntu, install libegl1 and libegl-mesa0 (the driver of the graphics card "
-    "brings its own), or libosmesa6"
+    "on Debian and Ubuntu, install libegl1, libopengl0 and libegl-mesa0 (the driver of a graphics "
+    "card brings its own), or libosmesa6"
 )
 
 
-def open_context(backend: str = AUTO) -> GlContext:
-    """Open an OpenGL context without a window, and make it the calling thread's.
+class GlContext:
+    """An OpenGL context of the thread that creates it.
 
-    Neither the module ``mujoco`` nor anything else has to be imported in some way, nor
-    ``MUJOCO_GL`` to be set, for this; who never calls it needs no OpenGL.
+    Attributes:
+        backend: "EGL" or "OSMesa".
+        device: Name of the device, as its driver reports it.
+        is_software: Whether the processor renders.
+        largest_side: Limit of the width and height of an image [pixels].
+    """
+
+    def __init__(self, backend: str) -> None:
+        """Create a context and make it current.
+
+        Args:
+            backend: A key of `BACKENDS`.
+
+        Raises:
+            RenderingError: The backend does not work on this machine.
+        """
+        _load_libraries(backend)
+        try:
+            create, platform = _import(backend)
+            self._context = create(_SIDE, _SIDE)
+        except Exception as error:  # MuJoCo and PyOpenGL raise all kinds
+            raise RenderingError(_reason(error)) from error
+        self.make_current()
+        # MuJoCo's renderer selects its OpenGL library by this variable.
+        os.environ["MUJOCO_GL"] = backend
+        self.backend = BACKENDS[backend]
+        name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
+        self.device = name.decode(errors="replace") if name else "unknown"
+        self.is_software = any(it in self.device for it in _SOFTWARE)
+        side = ctypes.c_int()
+        get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
+        get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
+        self.largest_side = side.value
+
+    def make_current(self) -> None:
+        """Make the context current in the calling thread.
+
+        Raises:
+            RenderingError: The driver fails.
+        """
+        try:
+            self._context.make_current()
+        except Exception as error:  # of PyOpenGL or of MuJoCo
+            raise RenderingError(f"cannot activate the OpenGL context: {error}") from error
+
+    def close(self) -> None:
+        """Free the context."""
+        self._context.free()
+
+
+def open_context(backend: str = AUTO) -> GlContext:
+    """Open an OpenGL context without a window and make it current.
 
     Args:
         backend: One of `CHOICES`.
 
     Raises:
-        RenderingError: The backend does not work here, or there is no such one.
+        RenderingError: The backend does not exist or does not work on this machine.
     """
     if backend not in CHOICES:
         raise RenderingError(f"there is no backend '{backend}'; choose among: {', '.join(CHOICES)}")
-    os.environ.setdefault(_MESA_THREADS, str(_spare_cores()))
-    complaints = []
+    os.environ.setdefault(_MESA_THREADS, str(_render_threads()))
+    failures = []
     for name in BACKENDS if backend == AUTO else (backend,):
         try:
-            context = BACKENDS[name]()
+            return GlContext(name)
         except RenderingError as error:
-            complaints.append(f"{name}: {error}")
+            failures.append(f"{name}: {error}")
+    raise RenderingError(f"OpenGL is not available ({'; '.join(failures)}); {_REMEDY}")
+
+
+def _load_libraries(backend: str) -> None:
+    """Load the libraries of a backend; PyOpenGL reports a missing one as a missing attribute."""
+    for names in LIBRARIES[backend]:
+        failures = []
+        for name in names:
+            try:
+                ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+                break
+            except OSError as error:
+                failures.append(str(error))
         else:
-            # Where more than one library is loaded, the engine decides by this.
-            os.environ["MUJOCO_GL"] = name
-            return context
-    raise RenderingError(f"there is no OpenGL to draw with ({'; '.join(complaints)}); {_REMEDY}")
+            raise RenderingError(f"cannot load {names[0]} ({failures[0]})")
 
 
-def device(context: GlContext) -> str:
-    """Return the name of what draws in a context that is current, as its driver gives it."""
-    get = _function(context, "glGetString", ctypes.c_char_p, ctypes.c_uint)
-    name = get(_GL_RENDERER)
-    return name.decode(errors="replace") if isinstance(name, bytes) else "unknown"
+@functools.cache
+def _import(backend: str) -> tuple[Any, Any]:
+    """Return MuJoCo's class of a context, which only `free` destroys, and PyOpenGL's platform."""
+    # PyOpenGL has one platform, which it selects when it is imported.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "OpenGL"]:
+        del sys.modules[name]
+    selected = os.environ.get(_PLATFORM_VARIABLE)
+    os.environ[_PLATFORM_VARIABLE] = backend
+    try:
+        context = importlib.import_module(f"mujoco.{backend}").GLContext
+        # The garbage collector could destroy a context before what was created in it.
+        context = type(context.__name__, (context,), {"__del__": lambda _self: None})
+        return context, importlib.import_module("OpenGL.platform").PLATFORM
+    finally:
+        del os.environ[_PLATFORM_VARIABLE]
+        if selected is not None:
+            os.environ[_PLATFORM_VARIABLE] = selected
 
 
-def largest_side(context: GlContext) -> int:
-    """Return how wide and high pictures in a context that is current may be [pixels]."""
-    get = _function(context, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
-    side = ctypes.c_int()
-    get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
-    return side.value
+def _reason(error: Exception) -> str:
+    """Return why a context cannot be created, with the device if the user selects one."""
+    number = os.environ.get(DEVICE_VARIABLE)
+    if number is None or DEVICE_VARIABLE in str(error):
+        return str(error)
+    return f"{error} ({DEVICE_VARIABLE} is '{number}')"
 
 
-def _spare_cores() -> int:
-    return min(max(len(os.sched_getaffinity(0)) - _OTHERS, 0), _MOST_THREADS)
+def _function(platform: Any, name: str, *signature: Any) -> Any:
+    return ctypes.CFUNCTYPE(*signature)(platform.getExtensionProcedure(name.encode()))
 
 
-def _function(context: GlContext, name: str, *signature: Any) -> Callable[..., object]:
-    address = context.address(name)
-    if not address:
-        raise RenderingError(f"{context.name} has no {name}")
-    return ctypes.CFUNCTYPE(*signature)(address)
+def _render_threads() -> int:
+    return min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)

@@ -1,4 +1,4 @@
-"""Infinite planes in few tiles: the engine's own 40 000 cost a processor 10 ms a picture."""
+"""Infinite planes with few tiles: the engine's own 40,000 cost a processor 10 ms per image."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,53 +8,53 @@ import numpy as np
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _TILES = 32
-"""Along the side of a plane."""
+"""Tiles along the side of a plane."""
 
 
 class GroundPlane:
-    """Has the engine take its infinite planes for large ones, which look the same.
+    """Replaces infinite planes by large finite ones, which look alike.
 
-    Light is computed at the corners of tiles, so large ones do not show the spot of a lamp.
+    Light is computed at the corners of the tiles, so large tiles do not show the spot of a lamp.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Find the infinite planes of a model."""
         self._model = model
-        self._halves = {
+        self._half_sizes = {
             int(geom): _half_size(model, int(geom))
             for geom in np.flatnonzero(model.geom_type == _PLANE)
             if not model.geom_size[geom, :2].any()
         }
 
     @contextmanager
-    def as_large(self) -> Iterator[None]:
-        """Have the planes finite in the model, while it is uploaded."""
+    def as_finite(self) -> Iterator[None]:
+        """Make the planes of the model finite while it is uploaded."""
         sizes = self._model.geom_size
-        kept = sizes.copy()
-        for geom, half in self._halves.items():
+        original = sizes.copy()
+        for geom, half in self._half_sizes.items():
             sizes[geom] = *half, half.max() / _TILES
         try:
             yield
         finally:
-            sizes[:] = kept
+            sizes[:] = original
 
-    def adapt(self, scene: mujoco.MjvScene) -> None:
+    def scale_textures(self, scene: mujoco.MjvScene) -> None:
         """Repeat textures as often as on the infinite planes, in a scene that was updated."""
-        wanted = len(self._halves)
-        for geom in scene.geoms[: scene.ngeom] if wanted else ():
-            if geom.type == _PLANE and geom.objid in self._halves:
+        remaining = len(self._half_sizes)
+        for geom in scene.geoms[: scene.ngeom] if remaining else ():
+            if geom.type == _PLANE and geom.objid in self._half_sizes:
                 # Textures span a finite plane once, and two metres of an infinite one.
-                geom.texrepeat = geom.texrepeat * self._halves[geom.objid].astype(np.float32)
-                wanted -= 1
-                if not wanted:
+                geom.texrepeat = geom.texrepeat * self._half_sizes[geom.objid].astype(np.float32)
+                remaining -= 1
+                if not remaining:
                     return
 
 
 def _half_size(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    """Return how far an infinite plane is drawn, in whole periods of its texture.  # (2,)."""
+    """Return the half size of a finite plane, in whole periods of its texture.  # (2,)."""
     horizon = model.vis.map.zfar * model.stat.extent
     material = model.geom_matid[geom]
     repeats = model.mat_texrepeat[material] if material >= 0 else np.zeros(2)
     periods = np.where(repeats > 0, 2.0 / np.where(repeats > 0, repeats, 1.0), 0.01 * horizon)
-    # One more, for by as much the plane may lag behind the camera.
+    # One more, as the plane follows the camera in whole periods.
     return np.asarray(periods * np.ceil(1.05 * horizon / periods + 1.0))

@@ -1,4 +1,4 @@
-"""What a lidar measures: rays are cast against the geometry, without any picture."""
+"""Lidar scans: rays are cast against the geometry, without OpenGL."""
 
 import mujoco
 import numpy as np
@@ -13,23 +13,23 @@ POINT = np.dtype(
         "itemsize": 20,
     }
 )
-"""One point of a cloud: its place in the lidar's frame [m], its intensity, and its row."""
+"""A point: position in the lidar's frame [m], intensity, and row."""
 
 _BRIGHTEST = 255.0
 _GREY = np.array((0.5, 0.5, 0.5, 1.0), np.float32)
-"""The colour of a geom that was given none; then that of its material shows."""
+"""The default colour of geoms, which the colour of a material replaces."""
 
 
 class Scanner:
-    """Casts the rays of one lidar. What it returns is overwritten by the next cast."""
+    """Casts the rays of one lidar; each cast overwrites the results of the previous one."""
 
     def __init__(self, model: mujoco.MjModel, lidar: Lidar, seed: int = 0) -> None:
         """Prepare the rays.
 
         Args:
-            model: The model; changed looks and places of it are seen.
+            model: The model; later changes of its colours and sizes are seen.
             lidar: The lidar.
-            seed: Of the noise; the same seed and step give the same noise.
+            seed: Seed of the noise.
         """
         config = lidar.config
         self._model, self._lidar, self._seed = model, lidar, seed
@@ -45,17 +45,17 @@ class Scanner:
         self._points = np.zeros((lidar.rows, lidar.columns), POINT)
         self._points["ring"] = np.arange(lidar.rows)[:, np.newaxis]
 
-    def cast(self, data: mujoco.MjData, step: int = 0) -> np.ndarray:
+    def cast(self, data: mujoco.MjData, time: float = 0.0) -> np.ndarray:
         """Measure the distances along all rays.
 
-        Geoms of the lidar's own body are not seen, nor are those that are wholly transparent.
+        Geoms of the lidar's own body and fully transparent geoms are not hit.
 
         Args:
-            data: A state whose kinematics are computed: mj_kinematics, and mj_flex for flexes.
-            step: Which of the sequence of noise to take.
+            data: A state with its poses computed: mj_kinematics, and mj_flex for flexes.
+            time: Simulated time [s], from which the noise follows.
 
         Returns:
-            Ranges [m], of REP 117: inf where nothing was hit up to the largest range, -inf where
+            Ranges of REP 117 [m]: inf where nothing is within the largest range, -inf where
             something is nearer than the smallest.  # (rows, columns) float32
         """
         site, config = self._lidar.site, self._lidar.config
@@ -67,7 +67,7 @@ class Scanner:
             self._rays.ravel(),
             self._groups,
             1,
-            self._lidar.body or -1,  # the world is no mount: its floor shall be seen
+            self._lidar.body or -1,  # on the world, the floor is to be hit
             self._geoms,
             self._distances,
             self._normals.ravel(),
@@ -76,7 +76,7 @@ class Scanner:
         )
         distances, missed = self._distances, self._distances < 0
         if config.noise:
-            generator = np.random.default_rng((self._seed, self._lidar.site, step))
+            generator = np.random.default_rng((self._seed, site, round(time * 1e9)))
             distances += config.noise * generator.standard_normal(len(distances))
         distances[distances < config.range.min] = -np.inf
         distances[missed | (distances > config.range.max)] = np.inf
@@ -84,30 +84,25 @@ class Scanner:
         return self._ranges
 
     @property
-    def distances(self) -> np.ndarray:
-        """The ranges of the last cast in double precision, row by row.  # (n,)."""
-        return self._distances
-
-    @property
     def intensities(self) -> np.ndarray:
-        """How bright what the last cast has hit would look under its own light, from 0 to 255.
+        """Brightness of the hits of the last cast, lit by the lidar itself, from 0 to 255.
 
-        The mean of red, green and blue, textures left out, times the cosine of the angle at which
-        it was hit.  # (rows, columns) float32
+        The mean of red, green and blue without textures, times the cosine of the angle of
+        incidence.  # (rows, columns) float32
         """
         model = self._model
         own = model.geom_rgba
-        # As the renderer does: a colour given to the geom goes before that of its material.
-        plain = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
-        rgba = np.where(plain[:, np.newaxis], _material_colours(model), own)
-        brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # the last one: nothing was hit
+        # As in the renderer, a colour of the geom precedes that of its material.
+        is_default = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
+        rgba = np.where(is_default[:, np.newaxis], _material_colours(model), own)
+        brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # the last one is for no hit
         cosines = np.abs(np.einsum("ij,ij->i", self._rays, self._normals))
-        seen = np.where(np.isfinite(self._ranges.ravel()), brightness[self._geoms], 0.0)
-        found: np.ndarray = _BRIGHTEST * seen * cosines
-        return found.astype(np.float32).reshape(self._ranges.shape)
+        hit = np.where(np.isfinite(self._ranges.ravel()), brightness[self._geoms], 0.0)
+        intensities: np.ndarray = _BRIGHTEST * hit * cosines
+        return intensities.astype(np.float32).reshape(self._ranges.shape)
 
     def cloud(self) -> np.ndarray:
-        """Return the points that the last cast has hit, NaN where there is none.
+        """Return the points that the last cast hit, NaN where there is none.
 
         Returns:
             Points of type `POINT`, in the lidar's frame.  # (rows, columns)

@@ -1,4 +1,4 @@
-"""Clouds of coloured points from pictures of colour and depth."""
+"""Point clouds from colour and depth images."""
 
 import cv2
 import numpy as np
@@ -13,51 +13,44 @@ POINT = np.dtype(
         "itemsize": 16,
     }
 )
-"""One point: its place in the optical frame [m], and its colour as PCL packs it into a float."""
+"""A point: position in the optical frame [m], and colour as PCL packs it into a float."""
 _OPAQUE = np.uint32(0xFF000000)
-"""The bits of a colour with an opacity, which PCL's have not."""
+"""The opacity bits of OpenCV's colours, which are zero in PCL's."""
 
 
 class PointCloud:
-    """The points of one camera, one a pixel, in a buffer that each cloud overwrites."""
+    """The points of one camera, one per pixel, in a buffer that each cloud overwrites."""
 
     def __init__(self, intrinsics: Intrinsics, width: int, height: int) -> None:
-        """Prepare the rays of a camera.
-
-        Args:
-            intrinsics: How it projects.
-            width: Of its pictures [pixels].
-            height: Of its pictures [pixels].
-        """
+        """Prepare the rays of a camera with images of a size [pixels]."""
         across = (np.arange(width) - intrinsics.cx) / intrinsics.fx
         down = (np.arange(height) - intrinsics.cy) / intrinsics.fy
         self._across = across.astype(np.float32)
         self._down = down.astype(np.float32)[:, np.newaxis]
-        # Each coordinate by itself is computed twice as fast as between the others.
+        # Each coordinate in an array of its own is computed twice as fast as interleaved.
         self._x, self._y, self._z = np.empty((3, height, width), np.float32)
-        self._is_seen, self._is_near = np.empty((2, height, width), np.bool_)
+        self._is_hit, self._is_near = np.empty((2, height, width), np.bool_)
         self._packed = np.zeros((height, width, 4), np.uint8)
         self._bits = self._packed.view(np.uint32)[..., 0]
-        colours = self._bits.view(np.float32)
-        self._fields = (self._x, self._y, self._z, colours)
+        self._fields = (self._x, self._y, self._z, self._bits.view(np.float32))
         self._numbers = np.empty((height, width, 4), np.float32)
         self._points = self._numbers.view(POINT)[..., 0]
 
     def fill(self, depth: np.ndarray, colour: np.ndarray | None = None) -> np.ndarray:
-        """Return the points that a camera sees, NaN where it sees nothing.
+        """Return the points of an image, NaN where nothing is.
 
         Args:
-            depth: Along the optical axis [m]; inf or 0 is nothing.  # (height, width) float32
-            colour: Red, green and blue; None is black.  # (height, width, 3) uint8
+            depth: Distance along the optical axis [m]; inf or 0 is nothing.  # (h, w) float32
+            colour: Red, green and blue; None is black.  # (h, w, 3) uint8
 
         Returns:
-            Points of type `POINT`, in the optical frame.  # (height, width)
+            Points of type `POINT`, in the optical frame.  # (h, w)
         """
-        np.greater(depth, 0.0, out=self._is_seen)
+        np.greater(depth, 0.0, out=self._is_hit)
         np.less(depth, np.inf, out=self._is_near)
-        self._is_seen &= self._is_near
+        self._is_hit &= self._is_near
         self._z.fill(np.nan)
-        np.copyto(self._z, depth, where=self._is_seen)
+        np.copyto(self._z, depth, where=self._is_hit)
         np.multiply(self._z, self._across, out=self._x)
         np.multiply(self._z, self._down, out=self._y)
         if colour is not None:

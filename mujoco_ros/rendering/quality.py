@@ -1,19 +1,19 @@
-"""How pictures look, and what that costs."""
+"""Quality of images, and what it costs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderQuality:
-    """How pictures look.
+    """Quality of images.
 
     Attributes:
-        shadows: Whether lights that cast shadows do; how fine they are is the model's.
-        reflections: Whether planes and boxes of reflecting materials do reflect.
-        antialiasing: Whether edges are smooth; how much so is the model's.
-        fine_planes: Whether infinite planes have so many tiles that lamps make spots on them.
-        skybox: Whether the sky is drawn, where the model has one; without it, it is black.
-        groups: Which groups of geoms, tendons, skins and flexes are seen.
+        shadows: Whether lights that cast shadows do; their resolution is the model's.
+        reflections: Whether planes and boxes of reflecting materials reflect.
+        antialiasing: Whether edges are smooth; the number of samples is the model's.
+        fine_planes: Whether infinite planes have enough tiles to show the spots of lamps.
+        skybox: Whether the model's sky is rendered; without it, the background is black.
+        groups: Rendered groups of geoms, tendons, skins and flexes.
     """
 
     shadows: bool = True
@@ -24,12 +24,12 @@ class RenderQuality:
     groups: tuple[int, ...] = (0, 1, 2)
 
     @property
-    def are_local(self) -> bool:
-        """Whether only what a camera looks at can be seen by it."""
+    def allows_culling(self) -> bool:
+        """Whether geoms out of view do not change an image."""
         return not (self.shadows or self.reflections)
 
 
 RICH = RenderQuality()
-"""What a graphics card draws at no cost."""
+"""Quality that a graphics card renders at no cost."""
 PLAIN = RenderQuality(shadows=False, reflections=False, antialiasing=False, fine_planes=False)
-"""What a processor can draw many times a second: a tenth of the work of `RICH` and less."""
+"""Quality that a processor renders many times a second: at most a tenth of the work of `RICH`."""

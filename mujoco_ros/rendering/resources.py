@@ -1,4 +1,4 @@
-"""What OpenGL must have of a model before it can draw it: meshes, textures, buffers."""
+"""OpenGL resources of a model: meshes, textures and buffers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,52 +10,48 @@ from mujoco_ros.rendering.quality import RenderQuality
 
 _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _SMALLEST_FONT = int(mujoco.mjtFontScale.mjFONTSCALE_50)
-_FIRST_SIDE = 64
-"""Of the buffer that is drawn into [pixels]; it grows with the pictures that are wanted."""
+_INITIAL_SIDE = 64
+"""Side of the buffer that is rendered into [pixels]; it grows with the images."""
 
 
-def upload(model: mujoco.MjModel, looks: RenderQuality) -> mujoco.MjrContext:
-    """Upload a model to the OpenGL context that is current.
-
-    Args:
-        model: The model; it is left as it was.
-        looks: How pictures are to look.
+def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
+    """Upload a model to the current OpenGL context.
 
     Raises:
-        RenderingError: The driver refuses.
+        RenderingError: The driver fails.
     """
     try:
-        with _settings(model, looks):
+        with _settings(model, quality):
             resources = mujoco.MjrContext(model, _SMALLEST_FONT)
     except mujoco.FatalError as error:
-        raise RenderingError(f"OpenGL refuses to draw the model: {error}") from error
+        raise RenderingError(f"OpenGL cannot render the model: {error}") from error
     resources.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
     mujoco.mjr_setBuffer(_OFFSCREEN, resources)
     return resources
 
 
-def make_room(resources: mujoco.MjrContext, width: int, height: int) -> None:
-    """Enlarge the buffer that is drawn into, if pictures of that size [pixels] do not fit.
+def grow_buffer(resources: mujoco.MjrContext, width: int, height: int) -> None:
+    """Enlarge the buffer that is rendered into, if images of that size [pixels] do not fit.
 
     Raises:
-        mujoco.FatalError: The driver refuses, and the resources are of no use any more.
+        mujoco.FatalError: The driver fails, and the resources cannot be used any more.
     """
     present = resources.offWidth, resources.offHeight
-    wanted = max(width, present[0]), max(height, present[1])
-    if wanted != present:
-        mujoco.mjr_resizeOffscreen(*wanted, resources)
+    needed = max(width, present[0]), max(height, present[1])
+    if needed != present:
+        mujoco.mjr_resizeOffscreen(*needed, resources)
         mujoco.mjr_setBuffer(_OFFSCREEN, resources)
 
 
 @contextmanager
-def _settings(model: mujoco.MjModel, looks: RenderQuality) -> Iterator[None]:
-    """Have in the model, for the time being, what the engine makes its resources by."""
-    quality, whole = model.vis.quality, model.vis.global_
-    kept = quality.shadowsize, quality.offsamples, whole.offwidth, whole.offheight
-    quality.shadowsize *= looks.shadows
-    quality.offsamples *= looks.antialiasing
-    whole.offwidth = whole.offheight = _FIRST_SIDE
+def _settings(model: mujoco.MjModel, quality: RenderQuality) -> Iterator[None]:
+    """Write into the model, for the upload, the settings that the engine allocates by."""
+    visual, whole = model.vis.quality, model.vis.global_
+    original = visual.shadowsize, visual.offsamples, whole.offwidth, whole.offheight
+    visual.shadowsize *= quality.shadows
+    visual.offsamples *= quality.antialiasing
+    whole.offwidth = whole.offheight = _INITIAL_SIDE
     try:
         yield
     finally:
-        quality.shadowsize, quality.offsamples, whole.offwidth, whole.offheight = kept
+        visual.shadowsize, visual.offsamples, whole.offwidth, whole.offheight = original

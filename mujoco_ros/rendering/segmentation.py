@@ -1,4 +1,4 @@
-"""Which thing each pixel shows: one number per body, and what the numbers mean."""
+"""Segmentation: one number per body, and the meaning of the numbers."""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,12 @@ _OBJ = mujoco.mjtObj
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Label:
-    """What a number in a picture means.
+    """Meaning of a number in a segmentation image.
 
     Attributes:
         kind: body, flex, skin or tendon.
-        name: Its name in the model; empty if it has none.
-        frame: The body's frame in TF; empty if it has none.
+        name: Name in the model; empty if it has none.
+        frame: TF frame of a body; empty if it has none.
     """
 
     kind: str
@@ -31,15 +31,14 @@ class Label:
 
 
 class Segmentation:
-    """Numbers what is in a model: 0 is nothing, then its bodies, flexes, skins and tendons.
+    """Numbers the objects of a model: 0 is nothing, then its bodies, flexes, skins and tendons.
 
-    The geoms of a body share its number, 1 plus its own: 1 is the world. So there is one number per
-    link and per object, which is what learners call an instance. What does not fit into 16 bits is
-    65535.
+    The geoms of a body share its number, 1 plus its index: the world is 1. So each link and each
+    object has one number, which is instance segmentation. Numbers beyond 16 bits are 65535.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Number what is in a model."""
+        """Number the objects of a model."""
         self._model = model
         counts = (model.nbody, model.nflex, model.nskin, model.ntendon)
         firsts = np.cumsum((NOTHING + 1, *counts))
@@ -53,7 +52,7 @@ class Segmentation:
             _OBJ.mjOBJ_SKIN: np.array(self._ranges["skin"]),
             _OBJ.mjOBJ_TENDON: np.array(self._ranges["tendon"]),
         }
-        # One row for each kind of object; the last row, and each row's last number, is nothing's.
+        # One row for each type of object; the last row and the last column are for nothing.
         longest = max(len(values) for values in numbers.values())
         self._table = np.full((len(numbers) + 1, longest + 1), NOTHING, np.uint16)
         self._rows = np.full(int(_OBJ.mjNOBJECT) + 1, len(numbers), np.intp)
@@ -61,24 +60,27 @@ class Segmentation:
             self._table[row, : len(values)] = np.minimum(values, _LARGEST)
             self._rows[int(kind)] = row
 
-    def ids(self, objects: np.ndarray, out: np.ndarray) -> None:
-        """Write the numbers of what is seen.
+    def numbers(self, objects: np.ndarray) -> np.ndarray:
+        """Return the numbers of an image.
 
         Args:
-            objects: Number in the model and mjtObj, -1 where nothing is.  # (h, w, 2) int32
-            out: 16UC1.  # (h, w) uint16
+            objects: Index in the model and mjtObj, -1 where nothing is.  # (h, w, 2) int32
+
+        Returns:
+            Encoding 16UC1.  # (h, w) uint16
         """
-        out[...] = self._table[self._rows[objects[..., 1]], objects[..., 0]]
+        numbers: np.ndarray = self._table[self._rows[objects[..., 1]], objects[..., 0]]
+        return numbers
 
     def legend(self, layout: ModelLayout) -> dict[int, Label]:
-        """Return what each number means."""
+        """Return the meaning of each number."""
         frames = {body: frame for frame, body in body_frames(self._model, layout).items()}
         frames[0] = WORLD
-        found: dict[int, Label] = {}
+        labels: dict[int, Label] = {}
         for kind, numbers in self._ranges.items():
             objects = getattr(_OBJ, f"mjOBJ_{kind.upper()}")  # MjModel has no accessor for flexes
             for index, number in enumerate(numbers):
                 frame = frames.get(index, "") if kind == "body" else ""
                 name = mujoco.mj_id2name(self._model, objects, index)
-                found[number] = Label(kind=kind, name=name or "", frame=frame)
-        return {number: label for number, label in found.items() if number < _LARGEST}
+                labels[number] = Label(kind=kind, name=name or "", frame=frame)
+        return {number: label for number, label in labels.items() if number < _LARGEST}

@@ -1,44 +1,44 @@
-"""What was stamped before a reset of the simulation, and means nothing after it."""
+"""Detection of stamps from before a reset of the simulation."""
 
 from collections import deque
 
 _IN_FLIGHT_S = 1.0
-"""For so long may something be on its way, and a trajectory start ahead of its sending."""
+"""Longest time for which a message is in flight, and a trajectory starts after it was sent."""
 NANOSECOND = 1e-9
-"""One [s]; stamps count them."""
+"""One nanosecond [s], the unit of stamps."""
 _ROUNDING_S = NANOSECOND
 _KEPT = 16
 
 
 class ClockEpochs:
-    """Tells stamps of before the last reset from those of after it.
+    """Distinguishes stamps from before the last reset from those after it.
 
-    That is plain where the clock goes on. Where it was set back, a stamp that is still to come is
-    from before the reset if it says when something was sent. If it says when something starts, it
-    may be meant: shortly after a reset, it belongs to whichever is nearer, the time that is now or
-    that at which the clock was set back.
+    Where the clock continues, that is a comparison. Where it was set back, a stamp in the future is
+    from before the reset if it is the time of sending. If it is a start time, it may be valid:
+    shortly after a reset, it belongs to the nearer one of the current time and the time at which
+    the clock was set back.
     """
 
     def __init__(self) -> None:
-        """Begin without a reset."""
+        """Start without a reset."""
         self._begin = -float("inf")
         self._ends: deque[float] = deque(maxlen=_KEPT)
 
     def begin(self, before: float, after: float) -> None:
-        """Note a reset, which set the time from `before` to `after` [s]."""
+        """Register a reset, which set the time from `before` to `after` [s]."""
         if before - self._begin > _IN_FLIGHT_S:
-            self._ends.clear()  # what was sent before the last reset has come by now
+            self._ends.clear()  # messages from before the last reset have arrived by now
         if after < before:
             self._ends.append(before)
         self._begin = after
 
     def problem(self, stamp: float, now: float, *, starts: bool = False) -> str:
-        """Return why something stamped means nothing any more; empty if it does.
+        """Return why a stamp is from before a reset; empty if it is not.
 
         Args:
-            stamp: Its stamp, in simulated time [s].
+            stamp: The stamp, in simulated time [s].
             now: The simulated time [s].
-            starts: Whether the stamp is the time at which it is to start, not that of sending.
+            starts: Whether the stamp is a start time, rather than the time of sending.
         """
         if stamp < self._begin - _ROUNDING_S:
             return f"stamped {stamp:.6f} s, before the simulation was reset at {self._begin:.6f} s"

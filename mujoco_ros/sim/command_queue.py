@@ -1,4 +1,4 @@
-"""The only way into the physics thread: commands that it runs between two steps."""
+"""The queue of commands that the physics thread runs between two steps."""
 
 import threading
 from collections import deque
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class QueueFullError(RuntimeError):
-    """The physics thread does not keep up with the commands it is given, or has ended."""
+    """The physics thread does not keep up with its commands, or has ended."""
 
 
 class CommandQueue:
@@ -20,16 +20,16 @@ class CommandQueue:
         """Create a queue that holds at most `limit` commands."""
         self._limit = limit
         self._closed = False
-        self._lock = threading.Lock()  # of those who submit; draining needs none
-        self._news = threading.Event()
+        self._lock = threading.Lock()  # of submitting threads; draining needs none
+        self._submitted = threading.Event()
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
-        """Queue a command; its result, or what it raised, arrives in the future.
+        """Queue a command; the future receives its result or exception.
 
         Args:
-            command: What the physics thread is to run.
-            urgent: Whether to take it even beyond the limit; for the few that must not get lost.
+            command: Called in the physics thread.
+            urgent: Whether to queue it beyond the limit; for commands that must not be lost.
 
         Raises:
             QueueFullError: The queue is full, or closed; nothing was queued.
@@ -45,17 +45,17 @@ class CommandQueue:
         return future
 
     def wait(self, timeout_s: float) -> None:
-        """Sleep until something was submitted since the last call, or `wake` was called."""
-        self._news.wait(timeout_s)
-        self._news.clear()  # before the next draining: nothing that comes after it is slept over
+        """Wait until a command is submitted after the last call, or `wake` is called."""
+        self._submitted.wait(timeout_s)
+        self._submitted.clear()  # before the next `drain`, so that no later command is missed
 
     def wake(self) -> None:
-        """Have `wait` return."""
-        if not self._news.is_set():
-            self._news.set()
+        """Make `wait` return."""
+        if not self._submitted.is_set():
+            self._submitted.set()
 
     def drain(self) -> None:
-        """Run what is waiting now, in order. Called by the physics thread alone."""
+        """Run the queued commands in order; for the physics thread."""
         for _ in range(len(self._waiting)):
             command, future = self._waiting.popleft()
             if not future.set_running_or_notify_cancel():
@@ -66,7 +66,7 @@ class CommandQueue:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """Take no more commands and cancel those that wait; nobody would run them."""
+        """Reject further commands, and cancel those that are queued."""
         with self._lock:
             self._closed = True
             while self._waiting:

@@ -1,4 +1,4 @@
-"""Where bodies touch, and with which force."""
+"""Contacts and their forces."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ class ContactForces:
     """Contacts in the world frame, in the engine's order.
 
     Attributes:
-        points: Where they are [m].  # (n, 3)
-        forces: Forces on the second body by the first [N].  # (n, 3)
-        bodies: The two bodies of each.  # (n, 2)
-        sides: What touches: of each side the geom, or -1, and the flex, or -1.  # (n, 4)
+        points: Positions [m].  # (n, 3)
+        forces: Forces of the first body on the second [N].  # (n, 3)
+        bodies: The two bodies of each contact.  # (n, 2)
+        sides: Geom, or -1, and flex, or -1, of both sides.  # (n, 4)
     """
 
     points: np.ndarray
@@ -45,7 +45,7 @@ def _bodies(model: mujoco.MjModel, geoms: np.ndarray, flexes: np.ndarray) -> np.
     bodies = np.zeros(geoms.shape, dtype=int)
     of_geom = geoms >= 0
     bodies[of_geom] = model.geom_bodyid[geoms[of_geom]]
-    if not of_geom.all():  # the first of a flex's bodies stands for all of them
+    if not of_geom.all():  # a flex is reported by the first of its bodies
         first = model.flex_vertadr[flexes[~of_geom]]
         bodies[~of_geom] = model.flex_vertbodyid[first]
     return bodies

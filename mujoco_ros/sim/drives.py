@@ -1,4 +1,4 @@
-"""From joint references to actuator controls: the PD law in the engine, and MuJoCo's own servos."""
+"""Joint references as actuator controls: the PD law in the engine, and MuJoCo's own servos."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 # Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
 _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
 _FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
-# Where dynprm has the greatest rate of the setpoint; if there is one, act begins with the setpoint.
+# Index of the largest setpoint rate in dynprm; if it is set, act begins with the setpoint.
 _SLEW = {int(_DYN.mjDYN_PID): 1, int(_DYN.mjDYN_DCMOTOR): 7}
 # The engine zeroes the controls of all actuators when one is beyond mjMAXVAL, 1e10.
 _LARGEST_CTRL = 1e9
@@ -34,7 +34,7 @@ class _Input:
     dq: float = 0.0
     tau: float = 0.0
     offset: float = 0.0
-    torque: float = 0.0  # at the joint per unit of control, before a motor became a servo
+    torque: float = 0.0  # joint torque per unit of control, before a motor became a servo
 
 
 class Drives:
@@ -42,7 +42,7 @@ class Drives:
 
     A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
     bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
-    ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero leave
+    ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero are
     plain effort control. Actuators on tendons and sites, muscles and those of engine plugins are
     not driven; they keep their controls.
     """
@@ -67,7 +67,7 @@ class Drives:
         self._is_run = isinstance(self._columns, slice)
         factors = np.array([(i.q, i.dq, i.tau) for i in self._inputs]).reshape(-1, 3)
         self._q, self._dq, _ = factors.T
-        # Three numbers by three for each input, in one operation; as (inputs, 1, 3) by (…, 3, 1).
+        # One product of three by three numbers for each input: (inputs, 1, 3) by (…, 3, 1).
         self._factors_by_input = factors[:, None, :]
         self._offset = np.array([i.offset for i in self._inputs])
         self._is_offset = bool(self._offset.any())
@@ -82,7 +82,7 @@ class Drives:
 
     @property
     def slots(self) -> np.ndarray:
-        """Places in ``MjData.ctrl`` that `write` writes."""
+        """Indices in ``MjData.ctrl`` that `write` writes."""
         return np.array([row.slot for row in self._inputs], dtype=np.intp)
 
     @property
@@ -91,11 +91,11 @@ class Drives:
         return self._servo_joints
 
     def modes(self, joint: int) -> tuple[Mode, ...]:
-        """Return what joint `joint` can be commanded with; none for a passive joint."""
+        """Return the command interfaces of joint `joint`; none for a passive joint."""
         return tuple(i.mode for i in self._inputs if i.joint == joint)
 
     def position_range(self, joint: int) -> tuple[float, float]:
-        """Return the positions that the servos of joint `joint` can be told [rad or m]."""
+        """Return the range of positions that the servos of joint `joint` accept [rad or m]."""
         low, high = -np.inf, np.inf
         for row in self._inputs:
             limited = self._model.actuator_ctrllimited[row.slot]
@@ -105,11 +105,11 @@ class Drives:
         return low, high
 
     def limit_effort(self, joint: int, effort: float) -> None:
-        """Limit what the actuators of a joint give; they act on it from the next step on.
+        """Limit the effort of the actuators of a joint, from the next step on.
 
         Args:
             joint: Index into the joint arrays.
-            effort: Largest effort at the joint [Nm or N]; 0 gives back the actuators' own limit.
+            effort: Largest effort at the joint [Nm or N]; 0 restores the limit of the actuators.
         """
         model = self._model
         actuators = {row.actuator for row in self._inputs if row.joint == joint}
@@ -124,7 +124,7 @@ class Drives:
             )
 
     def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
-        """Write PD gains into the engine; they act from the next step on.
+        """Write PD gains to the engine, from the next step on.
 
         Args:
             kp: Stiffness of every joint [Nm/rad or N/m]; ignored where there is no servo.  # (n,)
@@ -138,13 +138,13 @@ class Drives:
         self._dq[self._servo_rows] = d / self._gear
 
     def write(self, references: References, ctrl: np.ndarray) -> None:
-        """Write the controls that `references` ask for into `ctrl` of MjData."""
+        """Write the controls for `references` to `ctrl` of MjData."""
         if references.values is not self._values:
             self._bind(references.values)
         if not self._is_run:
-            self._values.take(self._joints, axis=1, out=self._told, mode="clip")
+            self._values.take(self._joints, axis=1, out=self._current, mode="clip")
         out = self._ctrl
-        np.matmul(self._factors_by_input, self._told_by_input, out=self._ctrl_by_input)
+        np.matmul(self._factors_by_input, self._current_by_input, out=self._ctrl_by_input)
         if self._is_offset:
             out += self._offset
         np.maximum(out, self._least, out=out)
@@ -152,18 +152,18 @@ class Drives:
         ctrl[self._slots] = out
 
     def _bind(self, values: np.ndarray) -> None:
-        """Have `write` read other references.  # (3, n)."""
+        """Make `write` read other references.  # (3, n)"""
         self._values = values
         if self._is_run:
-            self._told = values[:, self._columns]  # a view
+            self._current = values[:, self._columns]  # a view
         else:
-            self._told = np.zeros((3, len(self._joints)))
-        self._told_by_input = self._told.T[:, :, None]
+            self._current = np.zeros((3, len(self._joints)))
+        self._current_by_input = self._current.T[:, :, None]
 
     def adopt(self, ctrl: np.ndarray, references: References) -> None:
-        """Set `references` to what the controls of a keyframe ask for.
+        """Set `references` from the controls of a keyframe.
 
-        Zeros say nothing (a keyframe without ``ctrl`` has them); controls of motors are torques.
+        Zeros are ignored (a keyframe without ``ctrl`` has them); controls of motors are torques.
         """
         for row in self._inputs:
             value = float(ctrl[row.slot])
@@ -178,12 +178,12 @@ class Drives:
 
 
 def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray) -> None:
-    """Set, for servos on tendons and the like, the control that holds the present length.
+    """Set the controls of servos that are not on joints so that they hold their current length.
 
     Args:
         model: The model.
         data: State whose actuator lengths are up to date.
-        ctrl: Controls to write; slots that are not zero already are left as a keyframe set them.
+        ctrl: Controls to write; slots that are not zero keep the value of the keyframe.
     """
     for actuator in range(model.nactuator):
         slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
@@ -203,13 +203,13 @@ def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarra
 def holding_activations(
     model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray, act: np.ndarray
 ) -> None:
-    """Set the activations that go with controls which hold the present state.
+    """Set the activations of controls that hold the current state.
 
     Args:
         model: The model.
         data: State whose actuator lengths are up to date.
         ctrl: The holding controls.
-        act: Activations to write; those that are not zero are left as a keyframe set them.
+        act: Activations to write; those that are not zero keep the value of the keyframe.
     """
     for actuator in range(model.nactuator):
         first = int(model.actuator_actadr[actuator])
@@ -223,7 +223,7 @@ def holding_activations(
 
 
 def _balance(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:
-    """Return the input at which an affine actuator exerts no force at its present length."""
+    """Return the input at which an affine actuator exerts no force at its current length."""
     bias, length = model.actuator_biasprm[actuator], data.actuator_length
     force = bias[0] + bias[1] * length[model.actuator_outadr[actuator]]
     return float(-force / model.actuator_gainprm[actuator, 0])
@@ -303,7 +303,7 @@ def _is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _is_affine(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether the force is ``gain·u + bias``, u being the control, or that through a filter."""
+    """Return whether the force is ``gain·u + bias``, u being the control or the filtered one."""
     return bool(
         model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
         and model.actuator_biastype[actuator] == _BIAS.mjBIAS_AFFINE

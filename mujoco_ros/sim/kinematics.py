@@ -1,4 +1,4 @@
-"""Quantities that ROS wants in other frames than MuJoCo keeps them in."""
+"""Poses, velocities and accelerations in the frames that ROS defines."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class BaseMotion:
         ]
 
     def update(self) -> None:
-        """Compute `values` of the present sample.
+        """Compute `values` of the current sample.
 
         MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in
         the body frame. The derivative of the former is the classical acceleration, and that of the
@@ -55,14 +55,14 @@ class RelativePoses:
     """
 
     def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Sample) -> None:
-        """Prepare for `bodies`, each seen from its row in `parents` (0 is the world)."""
+        """Prepare for `bodies`, each relative to its entry in `parents` (0 is the world)."""
         self.values = np.zeros((len(bodies), 7))
         self._bodies = np.array(bodies, dtype=np.intp)
         self._parents = np.array(parents, dtype=np.intp)
         self._sample = sample
 
     def update(self) -> None:
-        """Compute `values` of the present sample."""
+        """Compute `values` of the current sample."""
         xpos, xquat = self._sample.xpos, self._sample.xquat
         parent, child = xquat[self._parents], xquat[self._bodies]
         w, v = parent[:, :1], -parent[:, 1:]  # the inverse rotation
@@ -75,14 +75,14 @@ class RelativePoses:
 
 
 class OpticalPoses:
-    """Poses of cameras' optical frames (REP-103) in the world.
+    """Poses of the optical frames (REP-103) of cameras in the world.
 
     Attributes:
         values: Position [m] and quaternion wxyz.  # (cameras, 7)
     """
 
     def __init__(self, cameras: Sequence[int], sample: Sample) -> None:
-        """Prepare for some cameras of the model."""
+        """Prepare for cameras, given by their ids."""
         self.values = np.zeros((len(cameras), 7))
         self._rows = [
             (sample.cam_xpos[camera], sample.cam_xmat[camera], row[:3], row[3:])
@@ -91,7 +91,7 @@ class OpticalPoses:
         self._quat, self._turn = np.zeros(4), np.array(OPTICAL_WXYZ)
 
     def update(self) -> None:
-        """Compute `values` of the present sample."""
+        """Compute `values` of the current sample."""
         for position, matrix, at, quat in self._rows:
             at[:] = position
             mujoco.mju_mat2Quat(self._quat, matrix)

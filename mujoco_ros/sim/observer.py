@@ -1,4 +1,4 @@
-"""The present state of a simulation, looked at beside the running physics."""
+"""Quantities of the current state, computed beside the running physics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 AT_BODY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-"""No offset."""
+"""The identity: no offset."""
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 
 
@@ -24,12 +24,12 @@ class BoundingBox(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Where a frame is, and how its origin moves, seen from the world.
+    """Pose and motion of a frame, relative to the world.
 
     Attributes:
         position: [m]  # (3,)
         quat_wxyz: # (4,)
-        linear: Velocity of the frame's origin [m/s].  # (3,)
+        linear: Velocity of the origin of the frame [m/s].  # (3,)
         angular: [rad/s]  # (3,)
         linear_acceleration: Classical, gravity not subtracted [m/s²].  # (3,)
         angular_acceleration: [rad/s²]  # (3,)
@@ -44,11 +44,11 @@ class Motion:
 
 
 class Observer:
-    """Computes everything that follows from a state on a copy, so that the physics goes on.
+    """Computes quantities that follow from a state, on data of its own.
 
-    `note` belongs to the physics thread and costs it a copy of the state; all else belongs to
-    another thread. A state is of the present, between two steps, also after a reset or a jump:
-    the data of the simulation itself would show some of that only after the next step.
+    `read` belongs to the physics thread and costs a copy of the state; everything else belongs to
+    another thread. The state is the current one between two steps, also after a reset or a jump,
+    which the data of the simulation shows only after the next step.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -58,15 +58,15 @@ class Observer:
 
     @property
     def time(self) -> float:
-        """Simulated time of the state looked at [s]."""
+        """Simulated time of the state that was set last [s]."""
         return float(self._data.time)
 
-    def note(self, data: mujoco.MjData) -> np.ndarray:
-        """Return a copy of the present state of `data`.  # (size,)."""
+    def read(self, data: mujoco.MjData) -> np.ndarray:
+        """Return a copy of the current state of `data`.  # (size,)"""
         return state_vector(self.model, data)
 
-    def look(self, state: np.ndarray) -> None:
-        """Compute what follows from a state that was noted."""
+    def set(self, state: np.ndarray) -> None:
+        """Set a state from `read`, and compute the quantities that follow."""
         mujoco.mj_setState(self.model, self._data, state, STATE)
         mujoco.mj_forward(self.model, self._data)
         mujoco.mj_rnePostConstraint(self.model, self._data)  # for mj_objectAcceleration
@@ -84,7 +84,9 @@ class Observer:
             mujoco.mj_objectVelocity(model, data, _BODY, body, velocity, 0)
             mujoco.mj_objectAcceleration(model, data, _BODY, body, acceleration, 0)
             if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
-                acceleration[3:] += model.opt.gravity  # which the engine counts as acceleration
+                acceleration[3:] += (
+                    model.opt.gravity
+                )  # which the engine includes in the acceleration
         position, quat = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(
             position, quat, data.xpos[body], data.xquat[body], offset[:3], offset[3:]
@@ -104,9 +106,9 @@ class Observer:
     def box(
         self, geoms: Sequence[int], body: int = 0, offset: np.ndarray = AT_BODY
     ) -> BoundingBox | None:
-        """Return the box around geoms along the axes of a frame, given as for `motion`.
+        """Return the bounding box of geoms along the axes of a frame, given as for `motion`.
 
-        None if there are none, or one has no end, as a plane.
+        None if there are no geoms, or one is infinite, as a plane.
         """
         ids = np.array(geoms, dtype=np.intp)
         if not ids.size or (self.model.geom_type[ids] == _PLANE).any():

@@ -1,20 +1,20 @@
-"""Putting entities somewhere else, and giving them a velocity."""
+"""Setting of the pose and the velocity of entities."""
 
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.scene.entities import Entity, Kind
+from mujoco_ros.model.scene.entities import Entity, EntityKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placement:
-    """Where an entity is to be and how it is to move, in the world frame; None leaves it as it is.
+    """A pose and a velocity to set, in the world frame; None leaves one unchanged.
 
     Attributes:
         pose: Position [m] and unit quaternion wxyz.  # (7,)
-        twist: Velocity of the frame's origin [m/s] and angular velocity [rad/s].  # (6,)
+        twist: Velocity of the origin of the frame [m/s] and angular velocity [rad/s].  # (6,)
     """
 
     pose: np.ndarray | None = None
@@ -22,7 +22,7 @@ class Placement:
 
 
 def obstacle(entity: Entity, placement: Placement) -> str:
-    """Return why an entity cannot be placed like that; nothing if it can."""
+    """Return why a placement of an entity is impossible; empty if it is possible."""
     if entity.free is not None:
         return ""
     if entity.mocap is not None:
@@ -30,7 +30,7 @@ def obstacle(entity: Entity, placement: Placement) -> str:
             return ""
         return f"'{entity.name}' is a mocap body: it has a pose, but no velocity"
     fixed = "its joints connect it" if entity.jointed else "it is fixed"
-    kind = "robot" if entity.kind is Kind.ROBOT else "entity"
+    kind = "robot" if entity.kind is EntityKind.ROBOT else "entity"
     return (
         f"{kind} '{entity.name}' cannot be moved: {fixed} to the world; "
         "entities on a free joint and mocap bodies can"
@@ -38,9 +38,9 @@ def obstacle(entity: Entity, placement: Placement) -> str:
 
 
 def place(data: mujoco.MjData, entity: Entity, placement: Placement) -> None:
-    """Set what `placement` says of an entity that has no `obstacle`; for the physics thread.
+    """Set the placement of an entity that has no `obstacle`; for the physics thread.
 
-    What is on its joints stays as it is, and so does, without a twist, its velocity in the world.
+    Its joints keep their state, and without a twist it keeps its velocity in the world.
     """
     pose, twist = placement.pose, placement.twist
     if entity.mocap is not None:
@@ -58,7 +58,7 @@ def place(data: mujoco.MjData, entity: Entity, placement: Placement) -> None:
     if twist is not None:
         data.qvel[v : v + 3] = twist[:3]
         in_world[:] = twist[3:]
-    # MuJoCo keeps the angular velocity of a free joint in the frame of the body.
+    # In MuJoCo, the angular velocity of a free joint is in the frame of the body.
     inverse = np.zeros(4)
     mujoco.mju_negQuat(inverse, quat)
     mujoco.mju_rotVecQuat(angular, in_world, inverse)

@@ -1,4 +1,4 @@
-"""Everything that is made of one compiled model."""
+"""Everything that is derived from one compiled model."""
 
 from collections.abc import Callable
 
@@ -23,21 +23,21 @@ from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
 from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
-_IN_FORCE = (
+_INPUTS = (
     mujoco.mjtState.mjSTATE_CTRL
     | mujoco.mjtState.mjSTATE_MOCAP_POS
     | mujoco.mjtState.mjSTATE_MOCAP_QUAT
     | mujoco.mjtState.mjSTATE_EQ_ACTIVE
     | mujoco.mjtState.mjSTATE_USERDATA
 )
-"""What others set; but for forces, by which it may have diverged. Wrenches are written anew."""
+"""Inputs; without forces, which may have caused the divergence. Wrenches are written each step."""
 _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
 
 
 class Plant:
-    """A model with its state, drives, commands and senses, at the start of its scene.
+    """A model with its state, drives, references and sensors, initially at the start of its scene.
 
-    It belongs to one thread at a time: the one that makes it, until `Simulation.switch_model`.
+    It belongs to one thread at a time: the one that builds it, until `Simulation.switch_model`.
 
     Attributes:
         assembly: The scene.
@@ -46,19 +46,19 @@ class Plant:
         data: The state.
         joints: The scalar joints of all robots.
         drives: Their actuators.
-        references: What they are told.
-        controls: What commands each robot. Those of robots that stay are the very objects that
-            command them already, and work with the arrays of another plant until `bind`.
+        references: Their references.
+        controls: The command arbitration of each robot. Robots that remain keep theirs, which use
+            the arrays of another plant until `bind`.
         gains: Their PD gains.
         equalities: Which equality constraints are active.
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
-        sample: What was measured last; its arrays stay the same objects.
-        moving: Its positions, velocities and activations, one after the other.  # (nq + nv + na,)
-        saturation: How often actuators were at their limits.
-        same: What of the model is in the plant before it as well; None if there was none.
-        originals: The model's numbers as they are now, before anybody edits them.
-        fresh: Whether it begins at its start, whatever was simulated before.
+        sample: The last sample; its arrays stay the same objects.
+        moving: Its positions, velocities and activations in one array.  # (nq + nv + na,)
+        saturation: Counts of steps in which actuators were at their limits.
+        same: The elements that the plant before it has as well; None if there was none.
+        originals: The numbers of the model before edits at run time.
+        fresh: Whether it starts in its initial state, and keeps nothing of the plant before it.
     """
 
     def __init__(
@@ -70,24 +70,26 @@ class Plant:
         seed: int = 0,
         before: "Plant | None" = None,
     ) -> None:
-        """Make all of it, in the scene's initial state.
+        """Build a plant in the initial state of its scene.
 
         Args:
             assembly: The scene.
-            emit: Handed what there is to tell those who command.
-            sensor_noise: Whether sensors have the noise the model declares.
+            emit: Called with events for the sources of commands.
+            sensor_noise: Whether sensors have the noise that the model declares.
             seed: Seed of the noise.
-            before: What is simulated now; it stays as it is.
+            before: The current plant, which is not changed.
 
         Raises:
-            ModelError: Something the scene names is missing or wrong.
+            UserInputError: A file that the scene names is missing or invalid.
         """
-        # A robot loaded anew is another one, whatever its name.
+        # A robot that is loaded again is another one, whatever its name.
         staying, timestep = {}, float(assembly.model.opt.timestep)
-        if before is not None and assembly.shares(before.assembly):
+        if before is not None and assembly.shares_parts_with(before.assembly):
             robots = zip(before.assembly.robots, before.controls, strict=True)
             staying = {part: control for part, control in robots if part in assembly.parts}
-            timestep = float(before.assembly.model.opt.timestep)  # goes on with what is in both
+            timestep = float(
+                before.assembly.model.opt.timestep
+            )  # the timestep of the current plant remains
         self.assembly: Assembly = assembly
         self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
@@ -107,7 +109,7 @@ class Plant:
         )
         self.equalities = EqualitySettings(model, data)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
-        # In one piece of memory, which one copy fills, and another shares.
+        # In one array, so that one copy fills it and one shares it.
         self.moving = np.zeros(model.nq + model.nv + model.na)
         qpos, qvel, act = np.split(self.moving, np.cumsum((model.nq, model.nv)))
         self.sample = Sample(
@@ -130,9 +132,9 @@ class Plant:
         self.originals = ModelEdits(model)
 
     def settle(self, state: InitialState) -> InitialState:
-        """Complete a state that keyframes gave: what servos must be told so that nothing moves.
+        """Complete a state from keyframes with references and controls that hold it.
 
-        Leaves `data` in that state, whose time stands.
+        Leaves `data` in that state, at an unchanged time.
         """
         state.references.q[:] = state.qpos[self.joints.qpos]
         state.references.values[1:] = 0.0
@@ -140,16 +142,16 @@ class Plant:
         mujoco.mj_forward(self.model, self.data)
         self.drives.adopt(state.ctrl, state.references)
         holding_controls(self.model, self.data, state.ctrl)
-        # What the joint servos will be told counts as a control as well.
+        # The controls of joint servos count as well.
         self.drives.write(state.references, state.ctrl)
         holding_activations(self.model, self.data, state.ctrl, state.act)
         return state
 
     def reset(self, state: InitialState | None = None) -> None:
-        """Set state, gains, references and noise back.
+        """Reset state, gains, references and noise.
 
         Args:
-            state: A settled state to set instead of the scene's initial one.
+            state: A settled state to set instead of the initial one.
         """
         state = state or self.start
         mujoco.mj_resetData(self.model, self.data)
@@ -160,14 +162,14 @@ class Plant:
             self.noise.reset()
 
     def revert(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray) -> None:
-        """Set a state that was good, with what was in force otherwise; time is zero then."""
-        in_force = state_vector(self.model, self.data, _IN_FORCE)
+        """Set an earlier valid state, with the current controls; time becomes zero."""
+        inputs = state_vector(self.model, self.data, _INPUTS)
         mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, in_force, _IN_FORCE)
+        mujoco.mj_setState(self.model, self.data, inputs, _INPUTS)
         self.data.qpos[:], self.data.qvel[:], self.data.act[:] = qpos, qvel, act
 
     def bind(self) -> None:
-        """Have what commands the robots work with this plant's arrays."""
+        """Make the command arbitration of the robots use the arrays of this plant."""
         bind(
             self.controls,
             self.layout,
@@ -177,19 +179,19 @@ class Plant:
         )
 
     def sense(self) -> None:
-        """Evaluate the present state beside `data`, before a step whose stages overwrite that."""
+        """Evaluate the sensors on a copy, before a step whose stages overwrite them."""
         if self._twin is None:
             self._twin = mujoco.MjData(self.model)
         mujoco.mj_copyState(self.model, self.data, self._twin, STATE)
         mujoco.mj_forward(self.model, self._twin)
 
     def show_sensed(self) -> None:
-        """Put what `sense` found into `data`, where the next step computes it anew."""
+        """Copy the sensors from `sense` to `data`, where the next step overwrites them."""
         for name in _SENSED:
             getattr(self.data, name)[:] = getattr(self._twin, name)
 
     def evaluate(self) -> None:
-        """Compute what follows from the present state, which stays what it is to the last bit."""
+        """Compute what follows from the current state, which stays bit-identical."""
         state = state_vector(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, state, STATE)

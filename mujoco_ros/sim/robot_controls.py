@@ -1,4 +1,4 @@
-"""What commands each robot, made from the model."""
+"""The command arbitration of each robot, built from the model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,18 +26,18 @@ def robot_controls(
     emit: Callable[[Event], None],
     staying: Mapping[Part, RobotControl],
 ) -> list[RobotControl]:
-    """Return what commands each robot.
+    """Return the command arbitration of each robot.
 
     Args:
         assembly: The scene.
         layout: Its robots.
         drives: The actuators of all joints.
         references: The references of all joints.
-        emit: Handed what there is to tell those who command.
-        staying: What commands robots that are simulated already: it goes on doing so.
+        emit: Called with events for the sources of commands.
+        staying: Those of robots that are simulated already, which are kept.
 
     Raises:
-        ModelError: The joint of a robot's gripper takes no positions.
+        UserInputError: The joint of a gripper has no position interface.
     """
     controls = []
     robots = zip(layout.robots, assembly.robots, layout.columns, strict=True)
@@ -46,7 +46,7 @@ def robot_controls(
             controls.append(staying[part])
             continue
 
-        def tell(event: Event, robot: str = robot.namespace) -> None:
+        def emit_for_robot(event: Event, robot: str = robot.namespace) -> None:
             if isinstance(event, CommandPreempted | StreamStopped | CommandRejected):
                 event = replace(event, robot=robot)
             emit(event)
@@ -55,7 +55,9 @@ def robot_controls(
         joints = _controlled_joints(model, robot, drives, columns.start)
         limit = _limit(drives, columns.start)
         timestep = float(model.opt.timestep)
-        controls.append(RobotControl(joints, references.part(columns), timestep, tell, limit))
+        controls.append(
+            RobotControl(joints, references.part(columns), timestep, emit_for_robot, limit)
+        )
     return controls
 
 

@@ -1,4 +1,4 @@
-"""What is measured at one instant."""
+"""The measured state at one instant."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sample:
-    """Everything that is true at one instant; arrays are reused by the next step.
+    """The measured state at one instant; the arrays are reused by the next step.
 
     MuJoCo's step evaluates positions, forces and sensors before it integrates, so this is the state
     at the beginning of the step: all of it belongs to the same time.

@@ -1,4 +1,4 @@
-"""How often actuators gave all they can."""
+"""Counts of steps in which actuators were at their limits."""
 
 import mujoco
 import numpy as np
@@ -7,15 +7,15 @@ from mujoco_ros.model.robot.actuator_limits import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Pairs
 
-_TOGETHER = 64
-"""Steps that are looked at together: to look at each takes as long as half of a small one."""
+_BATCH = 64
+"""Steps that are evaluated together; evaluating each takes half the time of a small step."""
 
 
 class Saturation:
     """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joints: Joints) -> None:
-        """Watch `data`, and count for `joints`."""
+        """Count for `joints`, from the forces in `data`."""
         self._names = joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
         # Actuators of a joint have one output each; only those of sites may have more.
@@ -28,49 +28,46 @@ class Saturation:
         self._dof = joints.dof[limited]
         self._joint_low, self._joint_high = model.jnt_actfrcrange[joints.ids[limited]].T.copy()
         self._joint_steps = np.zeros(len(joints.names), dtype=np.int64)
-        self._forces = np.zeros((_TOGETHER, model.nout))
-        self._torques = np.zeros((_TOGETHER, model.nv if len(limited) else 0))
-        self._noted = 0
+        self._forces = np.zeros((_BATCH, model.nout))
+        self._torques = np.zeros((_BATCH, model.nv if len(limited) else 0))
+        self._recorded = 0
         self._take_limits()
 
     def count(self) -> None:
-        """Count the present step."""
-        # Limits may change while the simulation runs; who changes them need not know of this.
+        """Count the current step."""
+        # Limits may change while the simulation runs.
         changed = self._ranges.tobytes() != self._ranges_then
-        if changed or self._noted == _TOGETHER or self._limited.tobytes() != self._limited_then:
-            self._look()
-        self._forces[self._noted] = self._force
+        if changed or self._recorded == _BATCH or self._limited.tobytes() != self._limited_then:
+            self._evaluate()
+        self._forces[self._recorded] = self._force
         if len(self._dof):
-            self._torques[self._noted] = self._qfrc_actuator
-        self._noted += 1
+            self._torques[self._recorded] = self._qfrc_actuator
+        self._recorded += 1
 
-    def carry(self, older: "Saturation", actuators: Pairs, joints: Pairs) -> None:
-        """Go on with the counts of an older model, for what both have."""
-        older._look()
-        self._steps[actuators[1]] = older._steps[actuators[0]]
-        self._joint_steps[joints[1]] = older._joint_steps[joints[0]]
+    def transfer(self, old: "Saturation", actuators: Pairs, joints: Pairs) -> None:
+        """Continue the counts of the plant before, for shared actuators and joints."""
+        old._evaluate()
+        self._steps[actuators[1]] = old._steps[actuators[0]]
+        self._joint_steps[joints[1]] = old._joint_steps[joints[0]]
 
     def steps(self) -> dict[str, int]:
-        """Return the number of steps at the limit since the start, for each joint with any.
-
-        As `count`, for the thread that steps.
-        """
-        self._look()
+        """Return the steps at the limit since the start, for each joint with any."""
+        self._evaluate()
         counts = [
             max([int(own), *(int(self._steps[actuator]) for actuator in actuators)])
             for own, actuators in zip(self._joint_steps, self._actuators, strict=True)
         ]
         return {name: count for name, count in zip(self._names, counts, strict=True) if count}
 
-    def _look(self) -> None:
-        """Count the steps that were noted, at the limits of then."""
-        force = self._forces[: self._noted, self._outputs]
+    def _evaluate(self) -> None:
+        """Evaluate the recorded steps with the limits of that time."""
+        force = self._forces[: self._recorded, self._outputs]
         at_limit = ((force <= self._low) | (force >= self._high)) & self._are_limited
         self._steps += at_limit.sum(axis=0)
-        torque = self._torques[: self._noted, self._dof]
+        torque = self._torques[: self._recorded, self._dof]
         at_limit = (torque <= self._joint_low) | (torque >= self._joint_high)
         self._joint_steps[self._of_joints] += at_limit.sum(axis=0)
-        self._noted = 0
+        self._recorded = 0
         self._take_limits()
 
     def _take_limits(self) -> None:

@@ -1,4 +1,4 @@
-"""Sensor noise as the model declares it, reproducible by seed."""
+"""Noise of the sensors as the model declares it, reproducible by seed."""
 
 from copy import deepcopy
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.sensors.site_sensors import Distances
+
 
 class SensorNoise:
     """Adds Gaussian noise with the standard deviation of each sensor's ``noise`` attribute.
 
-    MuJoCo keeps that attribute for the user and never applies it itself.
+    MuJoCo itself never applies that attribute.
     """
 
     def __init__(self, model: mujoco.MjModel, seed: int) -> None:
@@ -18,6 +20,7 @@ class SensorNoise:
         self._seed = seed
         self._std = np.repeat(model.sensor_noise, model.sensor_dim)  # (nsensordata,)
         self._sample = np.zeros_like(self._std)
+        self._distances = Distances(model)
         self._quaternions = [
             slice(int(adr), int(adr) + 4)
             for adr, kind, noise in zip(
@@ -28,25 +31,33 @@ class SensorNoise:
         self.reset()
 
     def reset(self) -> None:
-        """Start the sequence again."""
+        """Restart the sequence."""
         self._random = np.random.default_rng(self._seed)
 
     def carry(self, older: "SensorNoise") -> None:
-        """Go on with the sequence of an older model's noise."""
+        """Continue the sequence of an older model's noise."""
         self._random = older._random
 
     def memory(self) -> Any:
-        """Return where the sequence stands, for `recall`."""
+        """Return the state of the sequence, for `recall`."""
         return deepcopy(self._random.bit_generator.state)
 
     def recall(self, memory: Any) -> None:
-        """Go on with the sequence from where it stood at the time of a `memory`."""
+        """Continue the sequence from the state that `memory` returned."""
         self._random.bit_generator.state = memory
 
     def add(self, sensordata: np.ndarray) -> None:
-        """Add fresh noise in place; quaternions stay of unit length."""
+        """Add noise in place.
+
+        Quaternions keep unit length. Distances out of range get no noise, and no distance becomes
+        negative.
+        """
         self._random.standard_normal(out=self._sample)
         self._sample *= self._std
+        distances = self._distances.addresses
+        if len(distances):
+            self._sample[distances] = np.maximum(self._sample[distances], -sensordata[distances])
+            self._sample[self._distances.out_of_range(sensordata)] = 0.0
         sensordata += self._sample
         for part in self._quaternions:
             sensordata[part] /= np.linalg.norm(sensordata[part])

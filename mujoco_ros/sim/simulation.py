@@ -36,11 +36,11 @@ _ROUNDING = 1e-6
 
 
 class DivergenceError(RuntimeError):
-    """The simulation diverged and was told to shut down on that."""
+    """The simulation diverged, and `on_divergence` is ``shutdown``."""
 
 
 class Simulation:
-    """Steps a scene. Nothing here reads a clock, sleeps, or knows of ROS.
+    """Steps a scene. Nothing here reads a clock, sleeps, or uses ROS.
 
     Everything but `commands` belongs to the thread that calls `step`.
     """
@@ -53,16 +53,16 @@ class Simulation:
         sensor_noise: bool = False,
         seed: int = 0,
     ) -> None:
-        """Load a scene and put it in its initial state.
+        """Load a scene in its initial state.
 
         Args:
-            scene: The scene, or the model of one.
-            on_divergence: What to do when positions, velocities or accelerations are not numbers.
-            sensor_noise: Whether sensors have the noise the model declares.
+            scene: The scene, or its assembly.
+            on_divergence: What to do when positions, velocities or accelerations are invalid.
+            sensor_noise: Whether sensors have the noise that the model declares.
             seed: Seed of the noise.
 
         Raises:
-            ModelError: Something the scene names is missing or wrong.
+            UserInputError: A file that the scene names is missing or invalid.
         """
         self.commands = CommandQueue()
         self.on_divergence: OnDivergence = on_divergence
@@ -70,19 +70,21 @@ class Simulation:
         self.time = 0.0
         """Time of the last sample [s]."""
         self.divergences = 0
-        self.eras = ClockEpochs()
-        """Which stamps are from before a reset."""
+        self.epochs = ClockEpochs()
+        """Detects stamps from before a reset."""
         self.engine_messages: deque[str] = deque(maxlen=100)
-        """What the engine warned of, oldest first; whoever logs them takes them out."""
+        """Warnings of the engine, oldest first; the code that logs them removes them."""
         self.events: deque[Event] = deque()
-        """What those who command have to be told, oldest first; whoever tells them takes it out."""
+        """Events for the sources of commands, oldest first; code that reports one removes it."""
         self.on_event: list[Callable[[], object]] = []
         """Called by the physics thread when an event was added."""
         self.on_timestep: list[Callable[[float], object]] = []
         """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
-        """Called by the physics thread when state or time were set: what was published is past."""
-        self._sensor_noise, self._seed = sensor_noise, seed
+        """Called by the physics thread when the state or the time was set."""
+        self._sensor_noise = sensor_noise
+        self.seed = seed
+        """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
         self.origin = 0.0
         """Time from which steps are counted, so that their lengths are not added up [s].
@@ -90,37 +92,34 @@ class Simulation:
         Less than a step, so that what goes by the number of a step goes by the time.
         """
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
-        self._take(self._plan(assembly, None))
+        self._take(self._build_plant(assembly, None))
         self.wrenches = ExternalWrenches(self.model, self.data)
-        """What acts on bodies from outside."""
+        """The external wrenches."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
         self.reset()
 
-    def plan(self, assembly: Assembly) -> Plant:
-        """Make what could be simulated next; nothing that is simulated now is touched.
-
-        Any thread may call this, and hand the result to `switch_model`.
+    def build_plant(self, assembly: Assembly) -> Plant:
+        """Build a plant for `switch_model`, in any thread; the current plant is not changed.
 
         Args:
-            assembly: A scene; parts it shares with the present one go on where they are.
+            assembly: A scene; parts that it shares with the current one keep their state.
 
         Raises:
-            ModelError: Something the scene names is missing or wrong.
+            UserInputError: A file that the scene names is missing or invalid.
         """
-        return self._plan(assembly, self.plant)
+        return self._build_plant(assembly, self.plant)
 
     def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
-        """Go over to another plant, between two steps.
+        """Switch to another plant, between two steps.
 
-        What is in both models goes on as if nothing had happened, to the last bit of its state:
-        positions, velocities, activations, controls, constraints, applied forces, gains,
-        references and whoever commands them, and edits of the model. Goals of robots that are gone
-        end.
+        Elements of both models keep their state, bit by bit: positions, velocities, activations,
+        controls, constraints, applied forces, gains, references and their owners, and edits of the
+        model. Goals of robots that are deleted end.
 
         Args:
-            plant: From `plan`, since when nothing else has succeeded.
-            fresh: Whether to begin at the start of the scene instead.
-            time: Simulated time to begin at [s], if so.
+            plant: From `build_plant`, with no other switch in between.
+            fresh: Whether to start in the initial state of the scene instead.
+            time: Simulated time to start at [s], if so.
         """
         before, now = self.plant, float(self.data.time)
         if plant.same is not None and not fresh:
@@ -129,7 +128,7 @@ class Simulation:
         plant.same = None
         for robot, control in zip(before.layout.robots, before.controls, strict=True):
             if not any(control is other for other in plant.controls):
-                control.reset(f"robot '{robot.name}' is no longer there")
+                control.reset(f"robot '{robot.name}' no longer exists")
         self._take(plant)
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
@@ -137,7 +136,7 @@ class Simulation:
             self.reset(time=time)
         else:
             plant.evaluate()
-            self.settle_in(now)
+            self.set_current_sample(now)
 
     @property
     def options(self) -> PhysicsConfig:
@@ -184,7 +183,7 @@ class Simulation:
     def _options_changed(self) -> None:
         """Follow options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
-        # Runge-Kutta's later stages overwrite what it computed at the beginning of the step.
+        # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
         if timestep == self._timestep:
@@ -203,7 +202,7 @@ class Simulation:
 
     @property
     def step_number(self) -> int:
-        """Number of the last sample's step, counted from time zero on, in steps as long as now."""
+        """Step number of the last sample, from time zero, in steps of the current timestep."""
         return round((self.time - self.origin) / self._timestep)
 
     def set_time(self, time: float) -> None:
@@ -242,7 +241,7 @@ class Simulation:
         self.saturation.count()
         self._sampled[:] = self._before
         self.time = time
-        # The engine adds steps up; what that rounds away would show in the stamps after minutes.
+        # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
         if self._noise is not None:
@@ -251,7 +250,7 @@ class Simulation:
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
-        """Return to the initial state: positions, gains, references, equality states, noise.
+        """Return to the initial state: positions, gains, references, constraints, noise.
 
         Args:
             time: Simulated time to set [s].
@@ -263,11 +262,11 @@ class Simulation:
         for control in self.controls:
             control.reset()
         self.data.time = time
-        self.settle_in(time)
+        self.set_current_sample(time)
         self.emit(self.reset_event(before))
 
-    def let_go(self) -> None:
-        """End goals, motions and external wrenches, between two steps; joints stay there."""
+    def release_commands(self) -> None:
+        """End goals, motions and external wrenches, between two steps; joints hold."""
         for control, joints in self._measured:
             if joints is not None:
                 self._measure(control, joints)
@@ -275,22 +274,22 @@ class Simulation:
         self.wrenches.clear()
 
     def emit(self, event: Event) -> None:
-        """Have those who command told something; called in the physics thread."""
+        """Add an event; in the physics thread."""
         if isinstance(event, SimulationReset):
-            self.eras.begin(event.before, event.time)
+            self.epochs.begin(event.before, event.time)
             for listener in self.on_reset:
                 listener()
         self.events.append(event)
         for listener in self.on_event:
             listener()
 
-    def _plan(self, assembly: Assembly, before: Plant | None) -> Plant:
+    def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
         return Plant(
-            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self._seed, before=before
+            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self.seed, before=before
         )
 
     def _take(self, plant: Plant) -> None:
-        """Simulate `plant` from now on, in the state it is in."""
+        """Make `plant` the current one, in its state."""
         self.plant = plant
         self.assembly: Assembly = plant.assembly
         self.layout: ModelLayout = plant.layout
@@ -302,7 +301,7 @@ class Simulation:
         self._noise, data = plant.noise, plant.data
         self._qpos, self._qvel, self._sensordata = data.qpos, data.qvel, data.sensordata
         self._ctrl, self._act, self._qfrc_actuator = data.ctrl, data.act, data.qfrc_actuator
-        # What a sample begins with, in one piece, and what of the model's state goes where in it.
+        # The first part of a sample, in one array, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
         parts = np.split(self._before, np.cumsum((len(data.qpos), len(data.qvel))))
         state = zip((data.qpos, data.qvel, data.act), parts, strict=True)
@@ -313,7 +312,7 @@ class Simulation:
         for control, robot in zip(plant.controls, plant.layout.robots, strict=True):
             qpos, dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
             if isinstance(qpos, slice) and isinstance(dof, slice):
-                # Nothing is quicker than not to copy.
+                # Views need no copy.
                 control.q, control.dq = data.qpos[qpos], data.qvel[dof]
                 control.effort = data.qfrc_actuator[dof]
                 self._measured.append((control, None))
@@ -328,15 +327,15 @@ class Simulation:
         self._qvel.take(joints.dof, out=control.dq, mode="clip")
         self._qfrc_actuator.take(joints.dof, out=control.effort, mode="clip")
 
-    def settle_in(self, time: float, *, origin: float | None = None) -> None:
-        """Count the present state as the last sample, after it was set.
+    def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
+        """Make the current state the last sample, after it was set.
 
         Args:
             time: Its time [s].
-            origin: Time from which steps are counted, if that is known [s].
+            origin: Time from which steps are counted [s]; None to compute it.
         """
         self._warnings_seen = self._warnings.tobytes()
-        # What `pause` returns to if the very next step diverges.
+        # The state after a divergence in the very next step with `pause`.
         self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
         self.sample.act[:] = self._act
         self.set_time(time)
@@ -344,7 +343,7 @@ class Simulation:
             self.origin = origin
 
     def _align(self, time: float) -> None:
-        """Count steps from the first time that is whole steps before `time` [s]."""
+        """Count steps from the first time that is a whole number of steps before `time` [s]."""
         whole = round(time / self._timestep) * self._timestep
         near = abs(time - whole) < _ROUNDING * self._timestep
         self.origin = 0.0 if near else time % self._timestep
@@ -356,15 +355,15 @@ class Simulation:
         return bad
 
     def _recover(self, time: float) -> None:
-        """Act on divergence: `sample` still holds the last state that was good."""
+        """Handle divergence; `sample` still holds the last valid state."""
         self.divergences += 1
         if self.on_divergence == "shutdown":
             raise DivergenceError(f"the simulation diverged at {time:.4f} s")
         if self.on_divergence == "pause":
             self.plant.revert(self.sample.qpos, self.sample.qvel, self.sample.act)
-            self.data.time = time  # later than the sample: no stamp comes twice
+            self.data.time = time  # later than the sample: no stamp is repeated
             self._warnings_seen = self._warnings.tobytes()
             self.paused = True
         else:
-            # The clock goes on: a jump back would make every listener drop its buffers.
+            # The clock continues: a jump back would make every TF listener drop its buffer.
             self.reset(time=time + self.model.opt.timestep)

@@ -1,4 +1,4 @@
-"""What trajectory controllers tell beside references and measurements."""
+"""Tracking errors and reference accelerations of the trajectory controllers."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from mujoco_ros.sim.plant import Plant
 
 
 class Tracking:
-    """How well the joints follow their references, at the present sample.
+    """Tracking of the references at the current sample.
 
     Attributes:
         error: Position and velocity of the reference minus the measured ones.  # (2, n)
         acceleration: Acceleration of the reference.  # (n,)
-        elapsed: Of each robot, the time since its trajectory started [s]; 0 without one.  # (r,)
+        elapsed: Time since the trajectory of each robot started [s]; 0 without one.  # (r,)
     """
 
     def __init__(self, plant: Plant) -> None:

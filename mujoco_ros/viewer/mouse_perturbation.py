@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, places
+from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import CommandClient
@@ -25,7 +25,7 @@ class MousePerturbation:
         self.release()
         self._mocap = {mocap.body: mocap for mocap in mocap_bodies(model, layout)}
         self._frames = {}
-        for place in places(model, layout).values():
+        for place in named_frames(model, layout).values():
             is_body = not place.position.any() and tuple(place.quat_wxyz) == (1.0, 0.0, 0.0, 0.0)
             if is_body and can_move(model, place.body):
                 self._frames.setdefault(place.body, place.frame)

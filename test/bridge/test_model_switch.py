@@ -235,15 +235,15 @@ def test_a_robot_that_comes_has_all_its_topics_and_one_that_goes_takes_them_alon
 
 def test_others_keep_their_topics_and_miss_no_message(bench: Changing) -> None:
     bench.run(0.01)
-    publishers = dict(bench._publishers._publishers)
+    publishers = dict(bench._publishers._pool._open)
     controllers = {part: served.servers for part, served in bench.controllers._served.items()}
     bench.change(adding(arm("second")))
     bench.run(0.01)
     bench.change(removing("second"))
     bench.run(0.01)
-    assert bench._publishers._publishers == publishers
-    for name, publisher in bench._publishers._publishers.items():
-        assert publisher is publishers[name]
+    assert bench._publishers._pool._open.keys() == publishers.keys()
+    for key, (publisher, endpoint) in bench._publishers._pool._open.items():
+        assert (publisher, endpoint) == publishers[key]
     for part, served in bench.controllers._served.items():
         assert served.servers is controllers[part]
     for messages in (bench.joint_states(), bench.states()):
@@ -292,7 +292,7 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(bench: Changing) -> None
         bench.change(removing("second"))
         answer = sent.result()
         assert answer.status == 6
-        assert answer.result.error_string == "robot 'second' is no longer there"
+        assert answer.result.error_string == "robot 'second' no longer exists"
         assert not any(isinstance(event, GoalEnded) for event in bench.simulation.events)
     finally:
         second.close()
@@ -317,8 +317,8 @@ def test_a_robot_of_the_same_name_that_comes_at_once_can_be_commanded(bench: Cha
 
 def test_free_objects_come_into_tf_and_go_out_of_it(bench: Changing) -> None:
     def frames() -> list[Any]:
-        (tf,) = [o for o in bench._publishers._outlets if o.topic.name == "/tf"]
-        return [transform.child_frame_id for transform in tf.topic.message.transforms]
+        (tf,) = [topic for topic in bench._publishers.topics.values() if topic.name == "/tf"]
+        return [transform.child_frame_id for transform in tf.message.transforms]
 
     before = frames()
     bench.change(adding(part_from_file(BOX, name="crate")))

@@ -138,7 +138,7 @@ def test_a_link_world_stands_where_the_scene_puts_the_robot(scene):
 def test_the_pose_of_a_robot_whose_urdf_is_fixed_to_the_world_itself_is_refused(scene):
     path = scene("[{name: a, model: world.urdf, pose: {xyz: [1, 0, 0]}}]")
     assembly = assemble(load_scene(path))
-    with pytest.raises(UserInputError, match="hangs on a link 'world'"):
+    with pytest.raises(UserInputError, match="root link of its URDF is 'world'"):
         descriptions(assembly, lay_out(assembly))
 
 

@@ -7,12 +7,12 @@ import pytest
 from mujoco_ros.cameras.frame_rate import FrameRate
 
 
-def frames(pace: FrameRate, times: list[float]) -> list[float]:
+def frames(schedule: FrameRate, times: list[float]) -> list[float]:
     """Return the times of the states of which there are frames."""
     taken = []
     for time in times:
-        if pace.is_due(time):
-            pace.take(time)
+        if schedule.is_due(time):
+            schedule.note(time)
             taken.append(time)
     return taken
 
@@ -23,7 +23,7 @@ def test_each_frame_is_of_the_first_state_at_or_after_its_time():
     assert taken == pytest.approx([math.ceil(k / 30 / 0.002 - 1e-9) * 0.002 for k in range(7)])
 
 
-def test_sums_of_time_steps_that_fall_short_by_a_rounding_are_in_time():
+def test_sums_of_time_steps_that_fall_short_by_a_rounding_are_not_late():
     time, steps = 0.0, []
     for _ in range(5000):
         steps.append(time)
@@ -32,41 +32,41 @@ def test_sums_of_time_steps_that_fall_short_by_a_rounding_are_in_time():
     assert len(frames(FrameRate(100.0), steps)) == 500
 
 
-def test_frames_that_are_missed_are_not_made_up_for():
+def test_missed_frames_are_left_out():
     assert frames(FrameRate(10.0), [0.0, 0.55, 0.56, 0.61]) == [0.0, 0.55, 0.61]
 
 
-def test_after_time_went_back_the_same_frames_come_again():
-    pace, steps = FrameRate(10.0), [0.05 * step for step in range(10)]
-    assert frames(pace, steps) == frames(pace, steps)
+def test_after_a_reset_the_same_frames_are_due_again():
+    schedule, steps = FrameRate(10.0), [0.05 * step for step in range(10)]
+    assert frames(schedule, steps) == frames(schedule, steps)
 
 
-def test_how_long_to_wait_is_told_in_simulated_time():
-    pace = FrameRate(10.0)
-    assert pace.wait(0.32) == pytest.approx(0.08)
-    assert pace.wait(0.4) == 0.0
+def test_the_time_to_the_next_frame_is_simulated_time():
+    schedule = FrameRate(10.0)
+    assert schedule.time_to_next(0.32) == pytest.approx(0.08)
+    assert schedule.time_to_next(0.4) == 0.0
 
 
 def test_at_rate_zero_nothing_is_ever_due():
-    pace = FrameRate(0.0)
-    pace.take(1.0)
-    assert not pace.is_due(2.0)
-    assert pace.wait(2.0) == math.inf
+    schedule = FrameRate(0.0)
+    schedule.note(1.0)
+    assert not schedule.is_due(2.0)
+    assert schedule.time_to_next(2.0) == math.inf
 
 
-def test_who_begins_between_two_frames_waits_for_the_next():
-    pace = FrameRate(10.0)
-    assert not pace.is_due(0.35)
-    assert pace.is_due(0.4)
-    pace.take(0.4)
-    pace.forget()
-    assert not pace.is_due(0.55)
-    assert pace.is_due(0.601)
+def test_a_schedule_that_restarts_between_two_frames_begins_with_the_next():
+    schedule = FrameRate(10.0)
+    assert not schedule.is_due(0.35)
+    assert schedule.is_due(0.4)
+    schedule.note(0.4)
+    schedule.restart()
+    assert not schedule.is_due(0.55)
+    assert schedule.is_due(0.601)
 
 
 def test_a_new_rate_has_frames_at_its_own_times():
-    pace = FrameRate(1.0)
-    pace.take(0.5)
-    pace.rate = 2.0
-    assert not pace.is_due(0.7)
-    assert pace.is_due(1.0)
+    schedule = FrameRate(1.0)
+    schedule.note(0.5)
+    schedule.rate = 2.0
+    assert not schedule.is_due(0.7)
+    assert schedule.is_due(1.0)

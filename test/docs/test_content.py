@@ -1,4 +1,4 @@
-"""What the pages say agrees with the code: names, keys, numbers, examples and commands."""
+"""The pages agree with the code: names, keys, numbers, examples and commands."""
 
 import ast
 import re
@@ -19,10 +19,10 @@ from mujoco_ros.controllers.library.catalogue import names as controller_names
 from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.scene.config import (
+    ROBOT_RATES,
     ObjectConfig,
     PhysicsConfig,
     PoseConfig,
-    RatesConfig,
     RobotConfig,
     SceneConfig,
     read_scene,
@@ -31,15 +31,20 @@ from mujoco_ros.model.scene.config import (
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SCENES = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
-CONTROL = (ROOT / "docs" / "control.md").read_text(encoding="utf-8")
-TOPICS = (ROOT / "docs" / "topics.md").read_text(encoding="utf-8")
-PARAMETERS = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
 PAGES = {
     str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
-    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
 }
+COMMANDS = PAGES["docs/reference/commands.md"]
+CONTROL = PAGES["docs/explanation/control.md"]
+EXAMPLES = PAGES["docs/how-to/command_robots.md"]
+LAUNCH_FILES = PAGES["docs/reference/launch_files.md"]
+PARAMETERS = PAGES["docs/reference/parameters.md"]
+ROBOTS = PAGES["docs/reference/robots.md"]
+ROS_INTERFACE = PAGES["docs/reference/ros_interface.md"]
+SCENES = PAGES["docs/reference/scenes.md"]
+TOPICS = PAGES["docs/reference/topics.md"]
+TUTORIAL = PAGES["docs/tutorials/first_controller.md"]
 
 Row = dict[str, str]
 
@@ -91,23 +96,25 @@ OTHER_NAMES = {
         if (config := machine.config(state)) is not None
         for _, spec in config_specs(state, config)
     ),
+    *(
+        f"{state}.{setting}"
+        for state in re.findall(r"^  (\w+): {class: Reach", TUTORIAL, re.M)
+        for setting in re.findall(r"^ {8}(\w+): float", TUTORIAL, re.M)
+    ),
+    *re.findall(r'name="(\w+\.\w+)"', PAGES["docs/explanation/components.md"]),
 }
-"""Arguments of launch files, and parameters of nodes of controllers."""
+"""Arguments of launch files, and parameters of controllers and of the component of a page."""
 PARAMETER_ROWS = {row["Name"].strip("`"): row for row in tables(PARAMETERS)[0]}
 ROBOT_ROWS = {row["Name"].strip("`"): row for table in tables(PARAMETERS)[1:] for row in table}
 
 
-def test_the_readme_lists_the_shipped_scenes():
-    assert names(tables(section(README, "Scenes and robots"))[0], "Scene") == set(shipped_scenes())
+def test_the_page_of_robots_lists_the_shipped_scenes():
+    assert names(tables(ROBOTS)[0], "Scene") == set(shipped_scenes())
 
 
 @pytest.mark.parametrize("robot", ["humanoid", "quadruped", "arm"])
-def test_the_readme_gives_each_robots_joints_and_mass(robot):
-    (row,) = [
-        row
-        for row in tables(section(README, "Scenes and robots"))[1]
-        if row["Robot"].startswith(f"`{robot}`")
-    ]
+def test_the_page_of_robots_gives_each_robots_joints_and_mass(robot):
+    (row,) = [row for row in tables(ROBOTS)[1] if row["Robot"].startswith(f"`{robot}`")]
     model = mujoco.MjModel.from_xml_path(str(ROOT / f"urdf_mjcf/{robot}/{robot}.xml"))
     scalar = [int(t) for t in model.jnt_type if t != mujoco.mjtJoint.mjJNT_FREE]
     said = [
@@ -130,8 +137,8 @@ def matching(rows: list[Row], column: str, cell: str) -> Row:
     return found[0]
 
 
-def test_the_readmes_table_of_inputs_covers_exactly_what_the_scenes_take():
-    rows = tables(section(README, "Command it"))[1]
+def test_the_table_of_inputs_covers_exactly_the_inputs_of_the_scenes():
+    rows = tables(section(COMMANDS, "Inputs"))[0]
     met = set()
     for taken in [row for table in tables(TOPICS) for row in table if "Input" in row]:
         row = matching(rows, "Input", taken["Input"])
@@ -140,9 +147,9 @@ def test_the_readmes_table_of_inputs_covers_exactly_what_the_scenes_take():
     assert met == {row["Input"] for row in rows}
 
 
-def test_the_readme_lists_the_examples():
-    table = tables(section(README, "Command it"))[0]
-    linked = [re.fullmatch(r"\[(.+)\]\(examples/(.+)\)", row["Example"]) for row in table]
+def test_the_page_of_commands_lists_the_examples():
+    table = tables(section(EXAMPLES, "Examples"))[0]
+    linked = [re.fullmatch(r"\[(.+)\]\(\.\./\.\./examples/(.+)\)", row["Example"]) for row in table]
     listed = [link.groups() for link in linked if link]
     assert listed == [(p.name, p.name) for p in sorted((ROOT / "examples").glob("*.py"))]
 
@@ -163,12 +170,12 @@ def test_the_page_about_control_gives_the_defaults_of_the_code():
     (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", said)
     default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
     assert float(tolerance) == 1e3 * float(default)
-    sources = {cell.strip("`") for cell in names(tables(CONTROL)[1], "CommandSource")}
+    sources = names(tables(section(COMMANDS, "Sources"))[0], "Source")
     assert sources == set(CommandSource) - {CommandSource.NOBODY}
 
 
-def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():
-    rows = tables(section(README, "Topics"))[0]
+def test_the_table_of_topics_covers_exactly_the_topics_of_the_scenes():
+    rows = tables(section(ROS_INTERFACE, "Published topics"))[0]
     met = set()
     for topic in [row for table in tables(TOPICS) for row in table if "Topic" in row]:
         row = matching(rows, "Topic", topic["Topic"])
@@ -179,14 +186,20 @@ def test_the_readmes_topic_table_covers_exactly_what_the_scenes_publish():
     assert met == {row["Topic"] for row in rows}
 
 
-def test_the_readme_lists_the_arguments_of_the_launch_file():
-    table = tables(section(README, "With a ROS 2 distribution"))[0]
+def test_the_page_of_launch_files_lists_each_file_and_the_arguments_of_the_main_one():
+    files = {path.name for path in (ROOT / "launch").glob("*.launch.py")}
+    assert names(tables(LAUNCH_FILES)[0], "File") == files
+    table = tables(section(LAUNCH_FILES, "sim.launch.py"))[0]
     assert names(table, "Argument") == launch_arguments()
 
 
 @pytest.mark.parametrize(
     ("file", "page"),
-    [("controller", "controller_node"), ("pick_place", "pick_place"), ("rviz", "rviz")],
+    [
+        ("controller", "reference/controller_node"),
+        ("pick_place", "reference/pick_place"),
+        ("rviz", "how-to/use_rviz"),
+    ],
 )
 def test_the_pages_list_the_arguments_of_the_other_launch_files(file, page):
     (sentence,) = re.findall(r"^Arguments of .*?\n\n", PAGES[f"docs/{page}.md"], re.M | re.S)
@@ -195,7 +208,7 @@ def test_the_pages_list_the_arguments_of_the_other_launch_files(file, page):
 
 
 def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
-    page = PAGES["docs/ros2_control.md"]
+    page = PAGES["docs/how-to/use_ros2_control.md"]
     table = tables(section(page, "Start"))[0]
     assert names(table, "Argument") == launch_arguments("ros2_control.launch.py")
     file = yaml.safe_load((ROOT / "config" / "ros2_control" / "arm.yaml").read_text())
@@ -222,6 +235,8 @@ def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(pag
 def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
     for name, value in re.findall(r"ros2 param set /mujoco ([\w.]+) ([\w./-]+)", PAGES[page]):
         templates = [t for t in ROBOT_ROWS if re.fullmatch(re.sub(r"<\w+>", r"\\w+", t), name)]
+        if name in OTHER_NAMES:
+            continue
         row = PARAMETER_ROWS.get(name) or ROBOT_ROWS[templates[0]]
         assert row["Set"] == "at run time", name
         if row["Type"] == "float":
@@ -236,7 +251,6 @@ def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
         ("A robot", 0, RobotConfig, set()),
         ("An object", 0, ObjectConfig, set()),
         ("pose", 0, PoseConfig, set()),
-        ("publish_rate", 0, RatesConfig, set()),
         ("physics", 0, PhysicsConfig, set()),
     ],
 )
@@ -250,6 +264,10 @@ def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent
             if get_origin(kind) is Literal:
                 said = row["Meaning"] if heading == "physics" else row["Type"]
                 assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
+
+
+def test_every_publish_rate_of_a_scene_is_in_its_reference():
+    assert names(tables(section(SCENES, "publish_rate"))[0], "Key") == set(ROBOT_RATES)
 
 
 def flat(parameters: dict[str, Any]) -> Iterator[str]:
@@ -275,7 +293,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
             assert Simulation(scene).step()
         return
     if "states" in content:
-        return  # a controller's table, which needs its classes: test_fsm_page.py runs it
+        return  # a controller's table needs its classes: test_fsm_page.py and test_tutorials.py
     for key, controller in (("reach", "pick_place"), ("push", "stand")):
         if key in content:
             assert trial(controller, str(path))

@@ -7,16 +7,13 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
+from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.limits import LIMITS
 from mujoco_ros.bridge.diagnostics.rows import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
-ADDED = set(
-    re.findall(
-        r'diagnostics\.add\(\s*"([^"]+)"', (ROOT / "mujoco_ros" / "bridge" / "node.py").read_text()
-    )
-)
+PAGE = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
+OF_COMPONENTS = {component.name for component in COMPONENTS if component.name}
 
 
 def _shown(limit: float) -> str:
@@ -29,8 +26,8 @@ def _first_cells(heading: str) -> set[str]:
 
 
 def test_every_row_is_explained() -> None:
-    assert ADDED
-    assert _first_cells("| Row |") == {*ROWS, *ADDED}
+    assert OF_COMPONENTS
+    assert _first_cells("| Row |") == {*ROWS, "world", *OF_COMPONENTS}
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
@@ -39,5 +36,5 @@ def test_every_limit_is_listed_with_its_defaults(limit) -> None:
     assert f"| {' | '.join(cells)} |" in PAGE
 
 
-def test_no_limit_is_listed_that_there_is_not() -> None:
-    assert _first_cells("| Figure |") == {limit.name for limit in LIMITS}
+def test_no_limit_is_listed_that_does_not_exist() -> None:
+    assert _first_cells("| Metric |") == {limit.name for limit in LIMITS}

@@ -1,4 +1,4 @@
-"""The page on state machines: its example is run, and its names are those of the code."""
+"""The pages of state machines: their example runs, and their names are those of the code."""
 
 import re
 import sys
@@ -14,7 +14,8 @@ from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "fsm.md").read_text(encoding="utf-8")
+HOW_TO = (ROOT / "docs" / "how-to" / "write_controllers.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "docs" / "reference" / "state_machines.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -48,18 +49,17 @@ def test_the_example_waves_rests_and_notices_a_joint_that_is_stuck(table):
     controller.machine.request("wave")
     assert drive(controller, 0.0, 50, follows=False)[-1] == "STOPPED"
     assert controller.machine.outcome == "stopped"
-    assert re.match(r"0\.05\d rad behind", controller.machine.events[-1].reason)
+    assert re.match(r"0\.05\d rad behind", controller.machine.log.since(0)[-1].reason)
 
 
-def test_the_page_names_the_triggers_the_keys_and_the_entry_points():
-    assert re.findall(r"^\| `(\w+)` \| (?:as soon|likewise|on request)", PAGE, re.M) == list(
-        Trigger
-    )
+def test_the_pages_name_the_triggers_the_keys_and_the_entry_points():
+    rows = re.findall(r"^\| `(\w+)` \| (?:as soon|likewise|on request)", REFERENCE, re.M)
+    assert rows == list(Trigger)
     keys = {name for name, value in vars(host).items() if isinstance(value, Key)}
-    assert keys == set(re.findall(r"`([A-Z]+_?[A-Z]+)`", PAGE.split("| A function that |")[1]))
-    assert f'{{"{catalogue.GROUP}": [' in PAGE
+    assert keys == set(re.findall(r"`([A-Z]+_?[A-Z]+)`", REFERENCE.split("| A function that |")[1]))
+    assert f'{{"{catalogue.GROUP}": [' in HOW_TO
 
 
 def test_the_page_shows_every_controller_that_comes_with_the_package():
     for name in catalogue.names():
-        assert f"(images/fsm_{name}.svg)" in PAGE
+        assert f"(../images/fsm_{name}.svg)" in HOW_TO

@@ -1,4 +1,4 @@
-"""The pages made from the code say what the code says."""
+"""The generated pages agree with the code."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("rclpy", reason="the pages are made from parameters and topics")
+pytest.importorskip("rclpy", reason="the pages are generated from parameters and topics")
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATE = ROOT / "docs" / "generate.py"
@@ -23,22 +23,22 @@ def generate(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_committed_pages_are_what_the_generator_makes():
+def test_the_committed_pages_are_those_of_the_generator():
     done = generate(GENERATE, "--check")
     assert done.returncode == 0, done.stderr
 
 
-def test_a_page_that_is_out_of_date_is_named_and_not_touched(tmp_path):
+def test_a_page_that_is_out_of_date_is_named_and_not_changed(tmp_path):
     script = tmp_path / "generate.py"
     script.write_text(GENERATE.read_text())
     assert generate(script).returncode == 0
-    stale = tmp_path / "parameters.md"
+    stale = tmp_path / "reference" / "parameters.md"
     stale.write_text(stale.read_text().replace("| `tf` |", "| `tef` |"))
     before = stale.read_text()
 
     done = generate(script, "--check")
 
     assert done.returncode == 1
-    assert "docs/parameters.md out of date" in done.stderr
+    assert "docs/reference/parameters.md out of date" in done.stderr
     assert "topics.md" not in done.stderr
     assert stale.read_text() == before

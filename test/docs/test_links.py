@@ -1,15 +1,17 @@
-"""Whatever a Markdown file links to exists."""
+"""Every link of a Markdown file has a target, and every image is shown."""
 
 import re
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
-# What MuJoCo's pictures may weigh: a README is looked at over slow lines as well.
-LARGEST_PICTURE = 400_000
+# In bytes: readers have slow connections too.
+LARGEST_IMAGE, LARGEST_ANIMATION = 400_000, 3_000_000
+LONGEST_README = 130  # lines
 
 
 def prose(page: Path) -> str:
@@ -20,6 +22,10 @@ def links(page: Path) -> list[str]:
     return [markdown or html for markdown, html in LINK.findall(prose(page))]
 
 
+def targets(page: Path) -> set[Path]:
+    return {(page.parent / link.partition("#")[0]).resolve() for link in links(page)}
+
+
 def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", prose(page), flags=re.M)
     return {
@@ -28,7 +34,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_relative_link_leads_somewhere(page):
+def test_every_relative_link_has_a_target(page):
     for link in links(page):
         if link.startswith(("https://", "http://")):
             continue
@@ -39,13 +45,27 @@ def test_every_relative_link_leads_somewhere(page):
             assert anchor in anchors(target), f"{link}: no such heading"
 
 
-@pytest.mark.parametrize("picture", sorted(ROOT.glob("docs/images/*")), ids=lambda path: path.name)
-def test_every_picture_is_shown_and_light(picture):
-    shown = {(page.parent / link).resolve() for page in PAGES for link in links(page)}
-    assert picture in shown, "no page shows it"
-    assert picture.stat().st_size < LARGEST_PICTURE
+@pytest.mark.parametrize("image", sorted(ROOT.glob("docs/images/*")), ids=lambda path: path.name)
+def test_every_image_is_shown_and_small(image):
+    shown = {target for page in PAGES for target in targets(page)}
+    assert image in shown, "no page shows it"
+    limit = LARGEST_ANIMATION if image.suffix == ".gif" else LARGEST_IMAGE
+    assert image.stat().st_size < limit
 
 
-def test_every_page_in_docs_is_reached_from_the_readme():
-    reached = {(ROOT / link.partition("#")[0]).resolve() for link in links(ROOT / "README.md")}
-    assert set(ROOT.glob("docs/*.md")) <= reached
+def test_the_readme_leads_to_the_index_and_the_index_to_every_page():
+    index = ROOT / "docs" / "index.md"
+    assert index in targets(ROOT / "README.md")
+    assert set(ROOT.glob("docs/**/*.md")) - {index} <= targets(index)
+
+
+def test_every_page_is_of_one_of_four_kinds():
+    kinds = {page.parent.name for page in ROOT.glob("docs/**/*.md") if page.name != "index.md"}
+    assert kinds == {"tutorials", "how-to", "reference", "explanation"}
+
+
+def test_the_readme_is_short_and_moves():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= LONGEST_README
+    (animation,) = [path for path in targets(ROOT / "README.md") if path.suffix == ".gif"]
+    with Image.open(animation) as frames:
+        assert frames.n_frames > 20

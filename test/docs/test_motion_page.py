@@ -1,4 +1,4 @@
-"""The page on motion: its example is run, and its names are those of the code."""
+"""The pages of planning: their examples run, and their names are those of the code."""
 
 import re
 from dataclasses import fields
@@ -19,13 +19,15 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "motion.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+HOW_TO = (ROOT / "docs" / "how-to" / "plan_motions.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "docs" / "reference" / "planning.md").read_text(encoding="utf-8")
 
 
 def example(number: int) -> dict[str, Any]:
-    """Return what an example of the page defines."""
+    """Return the names that an example of the page defines."""
     there: dict[str, Any] = {"__name__": "example"}
-    exec(re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)[number], there)
+    exec(re.findall(r"^```python\n(.*?)^```", HOW_TO, re.M | re.S)[number], there)
     return there
 
 
@@ -36,10 +38,10 @@ def test_the_example_moves_above_the_box():
     assert abs(there["dq"]).max() > 0.1
 
 
-def test_the_page_names_every_error_and_every_field_of_the_surroundings():
+def test_the_page_names_every_error_and_every_field_of_the_planning_scene():
     kinds = {name for name in vars(errors) if name.endswith("Error")}
-    assert set(re.findall(r"^\| `(\w+Error)` \|", PAGE, re.M)) == kinds - {"MotionError"}
-    rows = PAGE.split("| Field of `PlanningScene` |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+Error)` \|", REFERENCE, re.M)) == kinds - {"MotionError"}
+    rows = REFERENCE.split("| Field of `PlanningScene` |")[1].split("\n\n")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", rows, re.M))
     assert named == {field.name for field in fields(PlanningScene)}
 
@@ -51,7 +53,7 @@ def pressing(force):
         {"rate": 500, "initial": "PRESS", "states": states},
         {"Press": example(1)["Press"]},
         name="press",
-        where="motion.md",
+        where="plan_motions.md",
     )
     simulation = Simulation(assemble(load_scene("arm")))
     return simulation, ControllerHost(simulation, FsmController(table))
@@ -68,7 +70,7 @@ def weight_on(model, data, prefix):
     return total
 
 
-def test_the_example_of_impedance_presses_as_hard_as_it_is_told():
+def test_the_example_of_impedance_presses_with_the_set_force():
     simulation, host = pressing(12.0)
     model, data = simulation.plant.model, simulation.plant.data
     own = model.actuator_biasprm[:6, 1:3].copy()
@@ -80,10 +82,10 @@ def test_the_example_of_impedance_presses_as_hard_as_it_is_told():
     assert weight_on(model, data, "arm/") == pytest.approx(12.0, abs=0.02)
     assert np.abs(data.qvel[:6]).max() < 0.01
     simulation.reset()
-    assert (model.actuator_biasprm[:6, 1:3] == own).all(), "it leaves the gains as it found them"
+    assert (model.actuator_biasprm[:6, 1:3] == own).all(), "it restores the gains"
 
 
-def test_the_example_of_impedance_gives_way_aside_and_comes_back():
+def test_the_example_of_impedance_yields_to_a_lateral_force_and_returns():
     simulation, host = pressing(0.0)
     data = simulation.plant.data
     hand, tool = data.body("arm/gripper_base"), data.site("arm/grasp")

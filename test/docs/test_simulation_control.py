@@ -1,4 +1,4 @@
-"""The page on simulation control knows every service, and the codes it names exist."""
+"""The page of simulation control lists every service, and its error codes exist."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,8 @@ pytest.importorskip("simulation_interfaces", reason="ROS 2 is not installed here
 import simulation_interfaces.msg
 import simulation_interfaces.srv
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "simulation_control.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "reference" / "simulation_control.md").read_text(encoding="utf-8")
 ROWS = {
     name: row
     for row in re.findall(r"^\| .*`.* \|$", PAGE, flags=re.M)
@@ -32,7 +33,7 @@ def test_every_service_of_the_standard_has_a_row(service: str) -> None:
 
 
 @pytest.mark.parametrize("service", sorted(set(ROWS) & set(SERVICES)))
-def test_the_codes_in_a_row_are_those_of_the_service_or_of_all(service: str) -> None:
+def test_the_codes_of_a_row_are_those_of_the_service_or_of_all_services(service: str) -> None:
     for code in CODE.findall(ROWS[service]):
         of_service = hasattr(requested(service).Response, code)
         assert of_service or hasattr(simulation_interfaces.msg.Result, code), code

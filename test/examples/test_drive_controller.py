@@ -1,4 +1,4 @@
-"""The example that asks a controller for transitions."""
+"""The example that requests transitions of a controller."""
 
 import re
 from pathlib import Path
@@ -22,18 +22,18 @@ transitions:
 
 @pytest.fixture(scope="module")
 def lamp(starter: Starter, folder: Path) -> Commanded:
-    """A robot whose controller does nothing but go from state to state when it is asked to."""
+    """A robot whose controller only changes its state on request."""
     table = folder / "lamp.yaml"
     table.write_text(LAMP)
     simulator = starter.simulator(scene="arm", controller=str(table))
     return Commanded(folder, simulator, starter.listener(simulator))
 
 
-def test_it_asks_for_each_transition_as_soon_as_it_is_available(lamp: Commanded) -> None:
+def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: Commanded) -> None:
     done = lamp.run(SCRIPT, "switch", "done")
     assert done.code == 0, done.complains
-    stands, *made = done.says.splitlines()
-    assert stands == "lamp is in DARK; to be asked for: switch"
+    state, *made = done.says.splitlines()
+    assert state == "lamp is in DARK; available: switch"
     assert [line.split(" s  ")[1] for line in made] == [
         "DARK -> BRIGHT: switch",
         "BRIGHT -> DARK: done",
@@ -42,10 +42,12 @@ def test_it_asks_for_each_transition_as_soon_as_it_is_available(lamp: Commanded)
     assert second - first >= 0.5
 
 
-def test_what_cannot_be_asked_for_is_told_with_what_can(lamp: Commanded) -> None:
+def test_a_transition_that_is_not_available_is_reported_with_the_others(
+    lamp: Commanded,
+) -> None:
     wrong = lamp.start(SCRIPT, "glow", "--patience", "0.2")
     other = lamp.start(SCRIPT, "--controller", "lump")
     refused, unknown = wrong.outcome(), other.outcome()
     assert refused.code == 1
-    assert refused.complains == "'glow' cannot be asked for in DARK; there are: switch"
+    assert refused.complains == "'glow' is not available in DARK; available: switch"
     assert (unknown.code, unknown.complains) == (1, "--controller is one of: lamp")

@@ -13,10 +13,9 @@ from catkin_pkg.package import parse_package
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mujoco_ros.bridge.publishing.topics import RATES
 from mujoco_ros.control.modes import taken_by
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.scene.config import load_scene, shipped_scenes
+from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +47,7 @@ def robots() -> list[Any]:
     ]
 
 
-def robot_of(scene: str, index: int) -> tuple[RobotLayout, str]:
+def robot_model(scene: str, index: int) -> tuple[RobotLayout, str]:
     """Return a robot of a scene, and the name of its model."""
     simulation = simulated(scene)
     model = simulation.assembly.config.robots[index].model
@@ -80,7 +79,7 @@ def claims(model: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("scene", "index"), robots())
 def test_the_controllers_drive_every_joint_that_takes_commands_and_no_other(scene, index):
-    robot, model = robot_of(scene, index)
+    robot, model = robot_model(scene, index)
     of = takes(simulated(scene))
     driven = [name for name in robot.joints.names if of[robot.prefix + name]]
     trajectory = parameters(model, "joint_trajectory_controller")["joints"]
@@ -91,7 +90,7 @@ def test_the_controllers_drive_every_joint_that_takes_commands_and_no_other(scen
 
 @pytest.mark.parametrize(("scene", "index"), robots())
 def test_the_controllers_claim_interfaces_that_exist_and_each_but_once(scene, index):
-    robot, model = robot_of(scene, index)
+    robot, model = robot_model(scene, index)
     of = takes(simulated(scene))
     claimed = claims(model)
     assert len(set(claimed)) == len(claimed)

@@ -1,6 +1,6 @@
 import pytest
 
-from mujoco_ros.model.naming import as_name, check_name, free_name
+from mujoco_ros.model.naming import check_name, to_name, unique_name
 
 
 @pytest.mark.parametrize(
@@ -16,16 +16,16 @@ from mujoco_ros.model.naming import as_name, check_name, free_name
     ],
 )
 def test_a_name_is_made_of_what_can_be_one(text, name):
-    assert as_name(text) == name
+    assert to_name(text) == name
     if name:
         check_name(name)
 
 
 def test_a_name_that_is_taken_gets_the_first_free_number():
-    assert free_name("box", []) == "box"
-    assert free_name("box", ["box"]) == "box_1"
-    assert free_name("box", ["box", "box_1", "box_3"]) == "box_2"
+    assert unique_name("box", []) == "box"
+    assert unique_name("box", ["box"]) == "box_1"
+    assert unique_name("box", ["box", "box_1", "box_3"]) == "box_2"
 
 
 def test_a_long_name_with_a_number_is_still_one():
-    check_name(free_name("x" * 64, ["x" * 64]))
+    check_name(unique_name("x" * 64, ["x" * 64]))

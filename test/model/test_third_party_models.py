@@ -101,7 +101,7 @@ def test_a_hand_of_position_servos_tendons_and_touch_sensors_holds_still():
     ]
     assert len(driven) == 20
     assert {mode for found in modes(simulation) for mode in found} == {Mode.POSITION}
-    assert [touch.name.rpartition("_")[2] for touch in robot.touches] == [
+    assert [touch.name.rpartition("_")[2] for touch in robot.sensors["contact"]] == [
         *("fftip", "mftip", "rftip", "lftip", "thtip")
     ]
     # Proportional servos of low gain sag: 5 Nm/rad carry the whole hand at the wrist.
@@ -117,7 +117,7 @@ def test_a_hand_beside_free_objects_is_not_taken_for_floating():
     robot = only_robot(simulation)
     assert robot.bases == ()
     assert [frame for frame, _ in simulation.layout.free_objects] == ["object", "target"]
-    assert len(robot.touches) == 97
+    assert len(robot.sensors["contact"]) == 97
     run(simulation, 1.0)
 
 
@@ -154,7 +154,7 @@ def test_a_dexterous_hand_with_force_feedback_and_mocap_runs():
     simulation = simulate("gymnasium_robotics", "envs/assets/adroit_hand/adroit_pen.xml")
     robot = only_robot(simulation)
     assert len(robot.joints.names) == 30
-    assert len(robot.touches) == 21
+    assert len(robot.sensors["contact"]) == 21
     assert simulation.model.nmocap == 1
     run(simulation, 1.0)
     assert mujoco.mj_name2id(simulation.model, mujoco.mjtObj.mjOBJ_BODY, "Object") > 0

@@ -1,4 +1,4 @@
-"""Renderers for tests, which are skipped where there is no OpenGL."""
+"""Renderers for tests, which are skipped without OpenGL."""
 
 from collections.abc import Callable, Iterator
 
@@ -17,9 +17,9 @@ def open_renderer() -> Iterator[Open]:
     """A function that opens a renderer for a model; it is closed after the test."""
     opened: list[Renderer] = []
 
-    def make(model: mujoco.MjModel, looks: RenderQuality | None = None) -> Renderer:
+    def make(model: mujoco.MjModel, quality: RenderQuality | None = None) -> Renderer:
         try:
-            opened.append(Renderer(model, looks=looks))
+            opened.append(Renderer(model, quality=quality))
         except RenderingError as error:
             pytest.skip(f"neither EGL nor OSMesa works here: {error}")
         return opened[-1]

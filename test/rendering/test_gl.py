@@ -1,4 +1,4 @@
-"""Which OpenGL there is, and what is said where there is none."""
+"""OpenGL backends, and the errors where none works."""
 
 import os
 import subprocess
@@ -6,25 +6,26 @@ import sys
 
 import pytest
 
-from mujoco_ros.rendering import egl, osmesa
+from benchmark.rendering import software_device
+from mujoco_ros.rendering import gl
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import device, largest_side, open_context
+from mujoco_ros.rendering.gl import DEVICE_VARIABLE, open_context
 
 
 @pytest.fixture
 def no_libraries(monkeypatch):
-    monkeypatch.setattr(egl, "LIBRARY", "libEGL-of-nobody.so")
-    monkeypatch.setattr(osmesa, "LIBRARIES", ("libOSMesa-of-nobody.so",))
+    missing = {"egl": (("libEGL-missing.so",),), "osmesa": (("libOSMesa-missing.so",),)}
+    monkeypatch.setattr(gl, "LIBRARIES", missing)
 
 
 @pytest.mark.usefixtures("no_libraries")
-def test_where_nothing_works_the_message_says_what_was_tried_and_what_to_install():
+def test_where_nothing_works_the_message_lists_the_backends_and_the_packages_to_install():
     with pytest.raises(RenderingError) as failure:
         open_context("auto")
     text = str(failure.value)
     for part in (
-        "egl: libEGL-of-nobody.so",
-        "osmesa: libOSMesa-of-nobody.so",
+        "egl: cannot load libEGL-missing.so",
+        "osmesa: cannot load libOSMesa-missing.so",
         "libegl1",
         "libosmesa6",
     ):
@@ -33,7 +34,7 @@ def test_where_nothing_works_the_message_says_what_was_tried_and_what_to_install
 
 @pytest.mark.usefixtures("no_libraries")
 def test_a_backend_that_was_chosen_is_the_only_one_tried():
-    with pytest.raises(RenderingError, match=r"osmesa: libOSMesa-of-nobody\.so") as failure:
+    with pytest.raises(RenderingError, match=r"osmesa: cannot load libOSMesa-missing") as failure:
         open_context("osmesa")
     assert "egl:" not in str(failure.value)
 
@@ -52,40 +53,66 @@ def opened(backend: str):
 
 def test_a_context_names_its_device():
     context = opened("auto")
-    assert device(context)
-    assert largest_side(context) >= 4096
+    assert context.device
+    assert context.largest_side >= 4096
     context.close()
     context.close()
 
 
-def test_a_device_that_there_is_not_is_refused(monkeypatch):
-    opened("egl").close()
-    monkeypatch.setenv(egl.DEVICE_VARIABLE, "97")
-    with pytest.raises(
-        RenderingError, match=r"MUJOCO_EGL_DEVICE_ID must be a number from 0 to \d+, got '97'"
-    ):
-        open_context("egl")
+def test_the_environment_of_a_process_that_renders_selects_no_other_platform():
+    opened("auto").close()
+    assert "PYOPENGL_PLATFORM" not in os.environ
 
 
-def test_the_processor_is_chosen_by_the_number_of_its_device(monkeypatch):
+def run(program: str, **variables: str) -> str:
+    """Run a program in a process of its own, as MuJoCo opens one EGL device per process."""
+    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ran.stdout.strip()
+
+
+OPEN = """
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+try:
+    context = open_context("egl")
+    print(context.backend, context.is_software)
+except RenderingError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("number", ["97", "first"])
+def test_a_device_that_does_not_exist_is_refused(number):
     opened("egl").close()
-    number = egl.software_device()
+    text = run(OPEN, **{DEVICE_VARIABLE: number})
+    assert DEVICE_VARIABLE in text
+    assert number in text
+
+
+def test_the_processor_is_chosen_by_the_number_of_its_device():
+    opened("egl").close()
+    number = software_device()
     if number is None:
-        pytest.skip("EGL: no driver draws with the processor")
-    monkeypatch.setenv(egl.DEVICE_VARIABLE, str(number))
-    context = opened("egl")
-    assert context.is_software
-    context.close()
+        pytest.skip("EGL: no driver renders on the processor")
+    assert run(OPEN, **{DEVICE_VARIABLE: str(number)}) == "EGL True"
 
 
-def test_who_draws_nothing_loads_no_opengl():
+def test_where_egl_has_no_driver_osmesa_is_opened_or_both_are_reported():
+    text = run(OPEN.replace('"egl"', '"auto"'), __EGL_VENDOR_LIBRARY_DIRS="/nonexistent")
+    assert text.startswith("OSMesa True") or ("egl: " in text and "osmesa: " in text)
+
+
+def test_a_process_that_renders_nothing_loads_no_opengl():
     program = (
         "import mujoco_ros.rendering.renderer, mujoco_ros.sim.simulation;"
         "maps = open('/proc/self/maps').read();"
         "print([name for name in ('libEGL', 'libOSMesa', 'libGLX', 'libOpenGL') if name in maps])"
     )
-    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.strip() == "[]"
+    assert run(program) == "[]"

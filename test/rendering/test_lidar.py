@@ -35,7 +35,7 @@ def inside(geoms: str) -> str:
 
 
 def scan(
-    xml: str, seed: int = 0, step: int = 0, **config: object
+    xml: str, seed: int = 0, time: float = 0.0, **config: object
 ) -> tuple[Lidar, Scanner, np.ndarray]:
     """Cast once in a world; `config` is the lidar's."""
     model = mujoco.MjModel.from_xml_string(xml)
@@ -44,7 +44,7 @@ def scan(
     made = LidarConfig(name="eye", site="eye", **config)
     lidar = resolve_lidar(model, made, where="lidar")
     scanner = Scanner(model, lidar, seed)
-    return lidar, scanner, scanner.cast(data, step)
+    return lidar, scanner, scanner.cast(data, time)
 
 
 def to_ball(azimuth: float) -> float:
@@ -57,28 +57,28 @@ def to_box(azimuth: float) -> float:
     """Return the range to the near and far sides of a box 2 m behind."""
     x, y = math.cos(azimuth), math.sin(azimuth)
     if x >= 0 or abs(1.5 / x * y) > 0.7:
-        return math.inf  # the sides cannot be seen but over the front
+        return math.inf  # the front hides the sides
     return -1.5 / x
 
 
-def test_a_scan_of_ball_and_box_is_exact_and_its_own_body_and_other_groups_are_not_seen():
+def test_a_scan_of_ball_and_box_is_exact_and_its_own_body_and_other_groups_are_not_hit():
     lidar, scanner, ranges = scan(ROOM, range=RangeConfig(max=10))
     fan = lidar.config.horizontal
     angles = fan.min + fan.increment * np.arange(fan.samples)
     expected = [min(to_ball(angle), to_box(angle)) for angle in angles]
-    np.testing.assert_allclose(scanner.distances, expected, atol=EXACT)
+    np.testing.assert_allclose(scanner._distances, expected, atol=EXACT)
     assert ranges.shape == (1, 360)
     assert ranges.dtype == np.float32
     assert np.isfinite(ranges).sum() > 60
     _, scanner, _ = scan(ROOM, groups=(3,))
-    assert scanner.distances[270] == pytest.approx(0.6, abs=EXACT)
+    assert scanner._distances[270] == pytest.approx(0.6, abs=EXACT)
 
 
 def test_rays_are_those_of_the_sites_frame():
     _, scanner, _ = scan(
         TURNED, horizontal=HorizontalConfig(samples=1, min=math.pi / 2, max=math.pi / 2)
     )
-    assert scanner.distances[0] == pytest.approx(1.6, abs=EXACT)  # along -x of the world
+    assert scanner._distances[0] == pytest.approx(1.6, abs=EXACT)  # along -x of the world
 
 
 def test_rows_of_rays_reach_the_floor_where_geometry_says():
@@ -87,7 +87,7 @@ def test_rows_of_rays_reach_the_floor_where_geometry_says():
     elevations = fan.min + fan.increment * np.arange(16)
     away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: nothing but the floor
     np.testing.assert_allclose(
-        scanner.distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
+        scanner._distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
     )
 
 
@@ -128,20 +128,20 @@ def test_too_near_is_minus_infinity_and_too_far_infinity():
     assert ranges[0, 270] == np.inf
 
 
-def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_step():
+def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_time():
     room = inside('<geom type="sphere" size="9"/>')
     fan = HorizontalConfig(samples=4000)
-    _, _, one = scan(room, seed=3, step=7, horizontal=fan, noise=0.02)
+    _, _, one = scan(room, seed=3, time=7.0, horizontal=fan, noise=0.02)
     assert abs(one.mean() - 9) < 4 * 0.02 / math.sqrt(4000)
     assert one.std() == pytest.approx(0.02, rel=0.05)
-    _, _, again = scan(room, seed=3, step=7, horizontal=fan, noise=0.02)
+    _, _, again = scan(room, seed=3, time=7.0, horizontal=fan, noise=0.02)
     np.testing.assert_array_equal(again, one)
-    for seed, step in ((3, 8), (4, 7)):
-        _, _, other = scan(room, seed=seed, step=step, horizontal=fan, noise=0.02)
+    for seed, time in ((3, 7.001), (4, 7.0)):
+        _, _, other = scan(room, seed=seed, time=time, horizontal=fan, noise=0.02)
         assert abs(np.corrcoef(other.ravel(), one.ravel())[0, 1]) < 0.1
 
 
-def test_noise_moves_nothing_into_view():
+def test_noise_turns_no_miss_into_a_hit():
     empty = inside('<geom size="1" pos="99 0 0"/>')
     _, _, ranges = scan(empty, noise=5.0)
     assert (ranges == np.inf).all()

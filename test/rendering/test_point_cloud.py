@@ -1,13 +1,13 @@
-"""Clouds of points from depth and colour."""
+"""Point clouds from depth and colour."""
 
 import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.sensors.cameras import Intrinsics, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Intrinsics, resolve_camera
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
-from mujoco_ros.rendering.renderer import Renderer, View
+from mujoco_ros.rendering.renderer import Renderer
 
 OPTICS = Intrinsics(fx=100.0, fy=120.0, cx=30.0, cy=20.5)
 
@@ -23,7 +23,7 @@ def test_a_point_projects_onto_its_pixel():
     np.testing.assert_allclose(120 * cloud["y"] / cloud["z"] + 20.5, v, atol=1e-4)
 
 
-def test_where_nothing_was_seen_there_is_no_point():
+def test_where_nothing_was_hit_there_is_no_point():
     depth = np.full((48, 64), 2.0, np.float32)
     depth[0, 0], depth[1, 1], depth[2, 2] = np.inf, 0.0, np.nan
     points = PointCloud(OPTICS, 64, 48)
@@ -33,7 +33,7 @@ def test_where_nothing_was_seen_there_is_no_point():
     assert not np.isnan(points.fill(np.full((48, 64), 2.0, np.float32))["x"]).any()
 
 
-def test_colours_are_packed_as_pcl_has_them():
+def test_colours_are_packed_as_in_pcl():
     colour = np.random.default_rng(2).integers(0, 256, (48, 64, 3), dtype=np.uint8)
     cloud = PointCloud(OPTICS, 64, 48).fill(np.ones((48, 64), np.float32), colour)
     packed = cloud["rgb"].copy().view(np.uint32)
@@ -62,17 +62,18 @@ def test_the_cloud_of_a_rendered_box_lies_within_2_mm_of_its_surface_at_1_m():
     model = mujoco.MjModel.from_xml_string(BOX)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    optics = intrinsics_of(model, 0, 320, 240)
+    camera = resolve_camera(model, 0, name="eye", configs=[])
+    optics = camera.intrinsics
     try:
         renderer = Renderer(model)
     except RenderingError as error:
         pytest.skip(f"EGL: {error}")
-    shot = renderer.shot(data, View(camera=0, width=320, height=240, intrinsics=optics))
-    cloud = PointCloud(optics, 320, 240).fill(shot.depth)
+    frame = renderer.frame(data, camera)
+    cloud = PointCloud(optics, 320, 240).fill(frame.depth)
     renderer.close()
-    seen = ~np.isnan(cloud["z"])
-    assert 4000 < seen.sum() < 60_000
-    optical = np.stack([cloud["x"][seen], -cloud["y"][seen], -cloud["z"][seen]], axis=-1)
+    hit = ~np.isnan(cloud["z"])
+    assert 4000 < hit.sum() < 60_000
+    optical = np.stack([cloud["x"][hit], -cloud["y"][hit], -cloud["z"][hit]], axis=-1)
     world = data.cam_xpos[0] + optical @ data.cam_xmat[0].reshape(3, 3).T
     local = (world - data.geom_xpos[0]) @ data.geom_xmat[0].reshape(3, 3)
     beyond = np.abs(local) - model.geom_size[0]  # from each pair of sides, outwards

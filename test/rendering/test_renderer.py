@@ -1,4 +1,4 @@
-"""Pictures: that they show what is there, where it is, and how far away."""
+"""Images show the right objects, in the right place, at the right distance."""
 
 from dataclasses import replace
 
@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.sensors.cameras import Intrinsics, intrinsics_of
-from mujoco_ros.rendering import frame as shots
+from mujoco_ros.model.sensors.cameras import Camera, Intrinsics, intrinsics_of
+from mujoco_ros.rendering import frame as frames
 from mujoco_ros.rendering import renderer as renderers
+from mujoco_ros.rendering.culling import frustum_of
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.quality import PLAIN, RICH
-from mujoco_ros.rendering.renderer import View
 
 CENTRED = Intrinsics(fx=280.0, fy=280.0, cx=159.5, cy=119.5)
 OFF_CENTRE = Intrinsics(fx=250.0, fy=310.0, cx=121.3, cy=151.8)
@@ -48,8 +48,17 @@ def made(inside: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def eye(optics: Intrinsics = CENTRED, width: int = 320, height: int = 240) -> View:
-    return View(camera=0, width=width, height=height, intrinsics=optics)
+def eye(optics: Intrinsics = CENTRED, width: int = 320, height: int = 240) -> Camera:
+    return Camera(
+        name="eye",
+        namespace="",
+        frame="eye_optical_frame",
+        camera=0,
+        body=0,
+        width=width,
+        height=height,
+        intrinsics=optics,
+    )
 
 
 def optical(data: mujoco.MjData) -> np.ndarray:
@@ -58,12 +67,12 @@ def optical(data: mujoco.MjData) -> np.ndarray:
 
 
 @pytest.mark.parametrize("optics", [CENTRED, OFF_CENTRE], ids=["centred", "off centre"])
-def test_a_known_point_is_seen_where_the_intrinsics_say(open_renderer, optics):
+def test_a_known_point_is_seen_where_the_intrinsics_project_it(open_renderer, optics):
     _, data = made("")
     points = data.cam_xpos[0] + MARKERS @ optical(data).T
     balls = "".join(f'<geom size="0.04" pos="{x} {y} {z}"/>' for x, y, z in points)
     model, data = made(balls)
-    objects = open_renderer(model).segmentation(data, eye(optics))[..., 0]
+    objects = open_renderer(model).frame(data, eye(optics)).objects[..., 0]
     for geom, (x, y, z) in enumerate(MARKERS):
         rows, columns = np.nonzero(objects == geom)
         assert len(rows) > 40
@@ -71,16 +80,16 @@ def test_a_known_point_is_seen_where_the_intrinsics_say(open_renderer, optics):
         assert abs(rows.mean() - (optics.fy * y / z + optics.cy)) < 0.2
 
 
-@pytest.mark.parametrize("looks", [PLAIN, RICH], ids=["plain", "rich"])
+@pytest.mark.parametrize("quality", [PLAIN, RICH], ids=["plain", "rich"])
 @pytest.mark.parametrize(("distance", "tilt"), [(0.05, 0.0), (1.0, 0.9), (40.0, 0.4)])
-def test_the_depth_of_a_plane_is_exact(open_renderer, looks, distance, tilt):
+def test_the_depth_of_a_plane_is_exact(open_renderer, quality, distance, tilt):
     _, data = made("")
     frame = optical(data)
     normal = frame @ (0.6 * np.sin(tilt), 0.8 * np.sin(tilt), -np.cos(tilt))
     middle = data.cam_xpos[0] + distance * frame[:, 2]
     place = f'pos="{" ".join(map(str, middle))}" zaxis="{" ".join(map(str, normal))}"'
     model, data = made(f'<geom type="plane" size="{50 * distance} {50 * distance} 1" {place}/>')
-    depth = open_renderer(model, looks=looks).depth(data, eye(OFF_CENTRE))
+    depth = open_renderer(model, quality=quality).frame(data, eye(OFF_CENTRE)).depth
     v, u = np.mgrid[:240, :320]
     rays = np.stack(
         [
@@ -97,59 +106,57 @@ def test_the_depth_of_a_plane_is_exact(open_renderer, looks, distance, tilt):
     assert np.abs(depth[hit] / expected[hit] - 1).max() < 2e-5
 
 
-def test_colours_and_objects_are_those_of_what_is_there(open_renderer):
+def test_colours_and_objects_are_those_of_the_geoms(open_renderer):
     model, data = made(BOXES)
     renderer = open_renderer(model)
-    above = View(
-        camera=0, width=160, height=120, intrinsics=Intrinsics(fx=120, fy=120, cx=79.5, cy=59.5)
-    )
-    shot = renderer.shot(data, above)
-    assert shot.depth.min() > 8, "in an order in which colour comes between"
+    above = eye(Intrinsics(fx=120, fy=120, cx=79.5, cy=59.5), 160, 120)
+    frame = renderer.frame(data, above)
+    assert frame.depth.min() > 8, "in an order in which colour comes between"
     for column, (name, colour) in zip(
         (53, 80, 106),
         {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}.items(),
         strict=True,
     ):
-        assert np.abs(shot.colour[60, column].astype(int) - colour).max() <= 2
-        assert shot.objects[60, column].tolist() == [model.geom(name).id, GEOM]
-        assert shot.depth[60, column] == pytest.approx(9.0, rel=1e-6), "the site is not drawn"
-    assert shot.objects[5, 5].tolist() == [-1, -1]
-    assert shot.colour[5, 5].tolist() == [0, 0, 0]
-    assert shot.depth[5, 5] == np.inf
-    renderer.looks = replace(renderer.looks, groups=(3,))
-    assert renderer.segmentation(data, above)[60, 80].tolist() == [model.geom("hidden").id, GEOM]
+        assert np.abs(frame.colour[60, column].astype(int) - colour).max() <= 2
+        assert frame.objects[60, column].tolist() == [model.geom(name).id, GEOM]
+        assert frame.depth[60, column] == pytest.approx(9.0, rel=1e-6), "the site is not rendered"
+    assert frame.objects[5, 5].tolist() == [-1, -1]
+    assert frame.colour[5, 5].tolist() == [0, 0, 0]
+    assert frame.depth[5, 5] == np.inf
+    renderer.quality = replace(renderer.quality, groups=(3,))
+    assert renderer.frame(data, above).objects[60, 80].tolist() == [model.geom("hidden").id, GEOM]
 
 
-def test_all_products_of_a_view_cost_one_scene_and_two_passes(open_renderer, monkeypatch):
+def test_all_images_of_a_view_cost_one_scene_and_two_passes(open_renderer, monkeypatch):
     model, data = made(BOXES)
     renderer = open_renderer(model)
     passes, scenes = [], []
     render, update = mujoco.mjr_render, mujoco.mjv_updateScene
-    monkeypatch.setattr(shots.mujoco, "mjr_render", lambda *a: (passes.append(0), render(*a)))
+    monkeypatch.setattr(frames.mujoco, "mjr_render", lambda *a: (passes.append(0), render(*a)))
     monkeypatch.setattr(mujoco, "mjv_updateScene", lambda *a: (scenes.append(0), update(*a)))
-    shot = renderer.shot(data, eye())
-    assert (len(scenes), len(passes)) == (1, 0), "nothing is drawn before it is wanted"
+    frame = renderer.frame(data, eye())
+    assert (len(scenes), len(passes)) == (1, 0), "nothing is rendered before it is requested"
     for _ in range(2):
-        shot.depth, shot.objects, shot.colour  # noqa: B018
+        frame.depth, frame.objects, frame.colour  # noqa: B018
     assert (len(scenes), len(passes)) == (1, 2)
-    assert renderer.colour(data, eye()) is shot.colour, "buffers are reused"
+    assert renderer.frame(data, eye()).colour is frame.colour, "buffers are reused"
 
 
 def test_two_renderers_and_two_sizes_do_not_disturb_each_other(open_renderer):
     boxes, ball = made(BOXES), made('<geom size="1" pos="0 0 -1"/><camera pos="0 0 10"/>')
     first, second = open_renderer(boxes[0]), open_renderer(ball[0])
     small, large = eye(width=32, height=24), eye(width=900, height=700)
-    expected = first.colour(boxes[1], large).copy()
-    assert first.colour(boxes[1], small).shape == (24, 32, 3)
-    assert (first.colour(boxes[1], replace(large, intrinsics=OFF_CENTRE)) != expected).any()
-    shot = first.shot(boxes[1], large)
-    second.colour(ball[1], small)
-    np.testing.assert_array_equal(shot.colour, expected)
+    expected = first.frame(boxes[1], large).colour.copy()
+    assert first.frame(boxes[1], small).colour.shape == (24, 32, 3)
+    assert (first.frame(boxes[1], replace(large, intrinsics=OFF_CENTRE)).colour != expected).any()
+    frame = first.frame(boxes[1], large)
+    assert second.frame(ball[1], small).colour.shape == (24, 32, 3)
+    np.testing.assert_array_equal(frame.colour, expected)
     second.close()
-    np.testing.assert_array_equal(first.colour(boxes[1], large), expected)
+    np.testing.assert_array_equal(first.frame(boxes[1], large).colour, expected)
 
 
-def test_another_model_is_drawn_without_memory_of_the_last(open_renderer):
+def test_another_model_is_rendered_and_the_previous_one_is_freed(open_renderer):
     texture = (
         '<texture name="t" type="2d" builtin="flat" width="1024" height="1024"/>'
         '<material name="m" texture="t"/>'
@@ -159,13 +166,13 @@ def test_another_model_is_drawn_without_memory_of_the_last(open_renderer):
     other, data = made(BOXES)
     renderer = open_renderer(model)
     for _ in range(5):
-        renderer.resize(model)
+        renderer.set_model(model)
     before = resident_mb()
     for _ in range(20):
-        renderer.resize(model)
-    renderer.resize(other)
+        renderer.set_model(model)
+    renderer.set_model(other)
     assert resident_mb() - before < 30, "20 textures of 4 MB were freed"
-    assert set(np.unique(renderer.segmentation(data, eye())[..., 0])) >= {0, 1, 2}
+    assert set(np.unique(renderer.frame(data, eye()).objects[..., 0])) >= {0, 1, 2}
 
 
 def resident_mb() -> float:
@@ -173,38 +180,36 @@ def resident_mb() -> float:
         return int(file.read().split()[1]) * 4096 / 1e6
 
 
-def test_a_picture_that_is_too_large_is_refused_and_the_others_go_on(open_renderer):
+def test_an_image_that_is_too_large_is_refused_and_others_are_rendered(open_renderer):
     model, data = made(BOXES)
     renderer = open_renderer(model)
     with pytest.raises(RenderingError, match=r"1000000 x 2 pixels is too large for .*limit is \d+"):
-        renderer.shot(data, eye(width=1_000_000, height=2))
-    assert renderer.colour(data, eye()).any()
+        renderer.frame(data, eye(width=1_000_000, height=2))
+    assert renderer.frame(data, eye()).colour.any()
 
 
-def test_a_driver_that_refuses_twice_in_a_row_is_asked_again_for_the_next_picture(
-    open_renderer, monkeypatch
-):
+def test_after_a_driver_fails_twice_in_a_row_the_next_image_is_rendered(open_renderer, monkeypatch):
     model, data = made(BOXES)
     renderer = open_renderer(model)
 
-    def refuse(*_arguments: object) -> None:
+    def fail(*_arguments: object) -> None:
         raise mujoco.FatalError("out of memory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(renderers, "make_room", refuse)
-        patch.setattr(mujoco, "MjrContext", refuse)
+        patch.setattr(renderers, "grow_buffer", fail)
+        patch.setattr(mujoco, "MjrContext", fail)
         for _ in range(2):
-            with pytest.raises(RenderingError, match="refuses to draw the model: out of memory"):
-                renderer.shot(data, eye())
-    assert renderer.colour(data, eye()).any()
+            with pytest.raises(RenderingError, match="cannot render the model: out of memory"):
+                renderer.frame(data, eye())
+    assert renderer.frame(data, eye()).colour.any()
 
 
-@pytest.mark.parametrize("looks", [PLAIN, RICH], ids=["plain", "rich"])
-def test_the_model_is_left_as_it_was(open_renderer, looks):
+@pytest.mark.parametrize("quality", [PLAIN, RICH], ids=["plain", "rich"])
+def test_the_model_is_left_as_it_was(open_renderer, quality):
     model, data = made(BOXES + '<geom type="plane" size="0 0 .1"/>')
     before = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, before)
-    open_renderer(model, looks=looks).colour(data, eye())
+    assert open_renderer(model, quality=quality).frame(data, eye()).colour.any()
     after = np.empty_like(before)
     mujoco.mj_saveModel(model, None, after)
     np.testing.assert_array_equal(after, before)
@@ -224,15 +229,15 @@ def test_a_ground_of_few_tiles_looks_like_the_engine_s_own(open_renderer):
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    renderer = open_renderer(model, looks=replace(PLAIN, fine_planes=True))
-    fine = renderer.colour(data, eye()).astype(int)
-    assert fine[200:].std() > 50, "the checks are in sight"
-    renderer.looks = PLAIN
-    coarse = renderer.colour(data, eye()).astype(int)
+    renderer = open_renderer(model, quality=replace(PLAIN, fine_planes=True))
+    fine = renderer.frame(data, eye()).colour.astype(int)
+    assert fine[200:].std() > 50, "the checks are visible"
+    renderer.quality = PLAIN
+    coarse = renderer.frame(data, eye()).colour.astype(int)
     assert (np.abs(coarse - fine).max(axis=2) > 10).mean() < 0.002
 
 
-def test_nothing_that_is_in_sight_is_left_out(open_renderer):
+def test_nothing_visible_is_left_out(open_renderer):
     random = np.random.default_rng(5)
     kinds = ("sphere", "box", "capsule", "cylinder", "ellipsoid")
     things = "".join(
@@ -242,17 +247,17 @@ def test_nothing_that_is_in_sight_is_left_out(open_renderer):
         for kind in random.choice(kinds, 150)
     )
     model, data = made(things + '<geom type="plane" size="0 0 1" pos="0 0 -3"/>')
-    renderer = open_renderer(model, looks=PLAIN)
+    renderer = open_renderer(model, quality=PLAIN)
     view = eye(OFF_CENTRE)
-    culled = renderer.segmentation(data, view).copy()
+    culled = renderer.frame(data, view).objects.copy()
     assert renderer._scene.ngeom < 100
-    renderer.looks = replace(PLAIN, reflections=True)
-    np.testing.assert_array_equal(renderer.segmentation(data, view), culled)
+    renderer.quality = replace(PLAIN, reflections=True)
+    np.testing.assert_array_equal(renderer.frame(data, view).objects, culled)
     assert renderer._scene.ngeom == model.ngeom
     assert len(np.unique(culled[..., 0])) > 10
 
 
-def test_a_view_s_frustum_is_the_engine_s_for_the_model_s_own_camera():
+def test_the_frustum_is_the_engine_s_for_the_model_s_own_camera():
     inside = (
         '<camera name="own" resolution="64 48" sensorsize="0.0064 0.0048" focal="0.005 0.005"'
         ' principal="0.0004 -0.0007"/>'
@@ -262,7 +267,7 @@ def test_a_view_s_frustum_is_the_engine_s_for_the_model_s_own_camera():
     camera.type, camera.fixedcamid = int(mujoco.mjtCamera.mjCAMERA_FIXED), 0
     mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, camera, 7, scene)
     gl = scene.camera[0]
-    left, right, top, bottom = eye(intrinsics_of(model, 0, 64, 48), 64, 48).frustum
+    left, right, top, bottom = frustum_of(eye(intrinsics_of(model, 0, 64, 48), 64, 48))
     assert (top, bottom) == pytest.approx(
         (gl.frustum_top / gl.frustum_near, gl.frustum_bottom / gl.frustum_near), rel=1e-5
     )

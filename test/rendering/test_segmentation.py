@@ -1,4 +1,4 @@
-"""The numbers of what is seen, and what they mean."""
+"""Numbers in segmentation images, and their meaning."""
 
 import mujoco
 import numpy as np
@@ -23,9 +23,9 @@ def test_there_is_a_number_per_body_then_per_tendon_and_0_for_nothing():
         </mujoco>"""
     )
     seen = np.array([[(0, GEOM), (1, GEOM), (2, GEOM)], [(3, GEOM), (0, TENDON), (-1, -1)]])
-    out = np.full((2, 3), 7, np.uint16)
-    Segmentation(model).ids(seen.astype(np.int32), out)
-    assert out.tolist() == [[1, 2, 2], [3, 4, 0]]
+    numbers = Segmentation(model).numbers(seen.astype(np.int32))
+    assert numbers.dtype == np.uint16
+    assert numbers.tolist() == [[1, 2, 2], [3, 4, 0]]
 
 
 @pytest.fixture(scope="module")

@@ -79,8 +79,8 @@ def test_resets_without_end_are_remembered_up_to_a_limit() -> None:
 
 def test_a_reset_of_the_simulation_begins_an_era() -> None:
     simulation = Simulation(load_scene("arm"))
-    assert simulation.eras.problem(0.001, 0.0) == ""
+    assert simulation.epochs.problem(0.001, 0.0) == ""
     simulation.set_time(3.0)
     simulation.reset(time=3.5)
-    assert simulation.eras.problem(3.4, 3.6)
-    assert simulation.eras.problem(3.5, 3.6) == ""
+    assert simulation.epochs.problem(3.4, 3.6)
+    assert simulation.epochs.problem(3.5, 3.6) == ""

@@ -51,14 +51,16 @@ def test_an_imu_at_rest_reads_gravity_upwards_and_its_own_tilt(simulate, tilt):
     quat = np.array(tilt) / np.linalg.norm(tilt)
     text = " ".join(f"{q:.17g}" for q in quat)
     simulation = simulate(imu_model(site=f'pos="0.2 0.1 0" quat="{text}"'))
-    (imu,) = simulation.layout.robots[0].imus
+    (imu,) = simulation.layout.robots[0].sensors["imu"]
     for _ in range(10):
         assert simulation.step()
     to_site = rotation(quat).T
     up = to_site @ [0.0, 0.0, GRAVITY]
-    np.testing.assert_allclose(read(simulation, imu.accelerometer), up, atol=1e-9)
-    np.testing.assert_allclose(read(simulation, imu.gyro), 0.0, atol=1e-12)
-    orientation = rotation(read(simulation, imu.orientation, 4))
+    np.testing.assert_allclose(
+        read(simulation, imu.addresses["linear_acceleration"]), up, atol=1e-9
+    )
+    np.testing.assert_allclose(read(simulation, imu.addresses["angular_velocity"]), 0.0, atol=1e-12)
+    orientation = rotation(read(simulation, imu.addresses["quat_wxyz"], 4))
     np.testing.assert_allclose(orientation, rotation(quat), atol=1e-12)
 
 
@@ -69,17 +71,19 @@ def test_an_imu_on_a_turntable_reads_its_rate_and_the_pull_to_the_axis(simulate,
     offset = np.array([0.3, -0.2, 0.1])
     site = f'pos="{" ".join(map(str, offset))}" quat="{" ".join(f"{float(q):.17g}" for q in quat)}"'
     simulation = simulate(imu_model(site=site, spin=spin))
-    (imu,) = simulation.layout.robots[0].imus
+    (imu,) = simulation.layout.robots[0].sensors["imu"]
     to_site = rotation(quat).T
     pull = -(spin**2) * offset * [1.0, 1.0, 0.0]  # towards the axis, in the frame of the table
     felt = pull - np.array([0.0, 0.0, -GRAVITY])
     for _ in range(500):
         assert simulation.step()
         np.testing.assert_allclose(
-            read(simulation, imu.gyro), to_site @ [0.0, 0.0, spin], atol=1e-9
+            read(simulation, imu.addresses["angular_velocity"]),
+            to_site @ [0.0, 0.0, spin],
+            atol=1e-9,
         )
         np.testing.assert_allclose(
-            read(simulation, imu.accelerometer),
+            read(simulation, imu.addresses["linear_acceleration"]),
             to_site @ felt,
             atol=1e-8,
         )
@@ -102,11 +106,13 @@ def test_an_imu_in_free_fall_reads_nothing(simulate):
 @pytest.mark.parametrize("scene", ["humanoid", "quadruped"])
 def test_the_imu_of_a_standing_robot_reads_one_g_upwards(shipped, scene):
     simulation = shipped(scene)
-    (imu,) = simulation.layout.robots[0].imus
+    (imu,) = simulation.layout.robots[0].sensors["imu"]
     for _ in range(3000):
         assert simulation.step()
-    to_world = rotation(read(simulation, imu.orientation, 4))
+    to_world = rotation(read(simulation, imu.addresses["quat_wxyz"], 4))
     np.testing.assert_allclose(
-        to_world @ read(simulation, imu.accelerometer), [0.0, 0.0, GRAVITY], atol=0.05
+        to_world @ read(simulation, imu.addresses["linear_acceleration"]),
+        [0.0, 0.0, GRAVITY],
+        atol=0.05,
     )
-    np.testing.assert_allclose(read(simulation, imu.gyro), 0.0, atol=0.01)
+    np.testing.assert_allclose(read(simulation, imu.addresses["angular_velocity"]), 0.0, atol=0.01)

@@ -36,7 +36,7 @@ def tumbling(model: mujoco.MjModel) -> mujoco.MjData:
 
 
 def look(observer: Observer, data: mujoco.MjData) -> Observer:
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     return observer
 
 

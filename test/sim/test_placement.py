@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.scene.entities import Entity, Kind
+from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 
@@ -24,7 +24,7 @@ TWIST = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 
 
 def entity(**fields) -> Entity:
-    given = {"name": "it", "kind": Kind.OBJECT, "root": 1, "offset": OFFSET, "moves": True}
+    given = {"name": "it", "kind": EntityKind.OBJECT, "root": 1, "offset": OFFSET, "moves": True}
     return Entity(**given | {"bodies": (1,), "geoms": ()} | fields)
 
 
@@ -39,7 +39,7 @@ def model() -> mujoco.MjModel:
 def test_what_is_set_is_what_is_seen(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(pose=POSE, twist=TWIST))
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     seen = observer.motion(1)
     assert [*seen.position, *seen.quat_wxyz] == pytest.approx(POSE)
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
@@ -49,7 +49,7 @@ def test_a_pose_alone_leaves_the_velocity_in_the_world(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(twist=TWIST))
     place(data, BRICK, Placement(pose=POSE))
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     seen = observer.motion(1)
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
 

@@ -120,7 +120,7 @@ def test_after_any_time_that_is_set_steps_are_whole(simulate):
 def test_a_settled_state_can_be_reset_to(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     start = simulation.plant.start
-    bent = simulation.plan(simulation.assembly).start
+    bent = simulation.build_plant(simulation.assembly).start
     bent.qpos[:2] = 0.5, -0.5
     simulation.reset(time=2.0, state=simulation.plant.settle(bent))
     assert simulation.data.time == 2.0

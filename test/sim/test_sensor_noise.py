@@ -81,3 +81,26 @@ def test_a_reset_starts_the_noise_again(simulate):
     assert not np.array_equal(readings(simulation, 50), first)
     simulation.reset()
     np.testing.assert_array_equal(readings(simulation, 50), first)
+
+
+def test_noise_neither_hits_what_is_out_of_range_nor_makes_a_distance_negative(simulate):
+    simulation = simulate(
+        """<mujoco>
+          <worldbody>
+            <geom type="box" size="1 1 1" pos="0 0 1.01"/>
+            <body name="b" pos="0 0 -1"><joint name="j" axis="0 0 1"/><geom size="0.1"/>
+              <site name="up" pos="0 0 0.99"/><site name="down" euler="180 0 0"/></body>
+          </worldbody>
+          <sensor>
+            <rangefinder name="hit" site="up" noise="0.05"/>
+            <rangefinder name="miss" site="down" noise="0.05"/>
+            <rangefinder name="far" site="up" noise="0.05" cutoff="0.015"/>
+            <rangefinder name="small" site="down" noise="0.05" cutoff="0.015"/>
+          </sensor>
+        </mujoco>""",
+        sensor_noise=True,
+    )
+    hit, *others = readings(simulation, 500).T
+    assert hit.min() == 0.0
+    assert hit.std() > 0.01
+    assert [np.unique(row).tolist() for row in others] == [[-1.0], [0.015], [-0.015]]

@@ -114,7 +114,7 @@ def standing_humanoid():
 
 def test_the_ankles_of_a_standing_humanoid_carry_what_is_above_them(standing_humanoid, wrench):
     model, (robot,) = standing_humanoid.model, standing_humanoid.layout.robots
-    ankles = [s for s in robot.force_torques if s.name in ("left_ankle_ft", "right_ankle_ft")]
+    ankles = [s for s in robot.sensors["wrench"] if s.name in ("left_ankle_ft", "right_ankle_ft")]
     assert len(ankles) == 2
     feet = sum(model.body_subtreemass[model.site_bodyid[ankle.site]] for ankle in ankles)
     carried = (model.body_mass.sum() - feet) * GRAVITY
@@ -131,7 +131,7 @@ def test_the_ankles_of_a_standing_humanoid_carry_what_is_above_them(standing_hum
 
 def test_hanging_hands_pull_their_wrists_down(standing_humanoid, wrench):
     model, (robot,) = standing_humanoid.model, standing_humanoid.layout.robots
-    wrists = [s for s in robot.force_torques if s.name in ("left_wrist_ft", "right_wrist_ft")]
+    wrists = [s for s in robot.sensors["wrench"] if s.name in ("left_wrist_ft", "right_wrist_ft")]
     assert len(wrists) == 2
     for wrist in wrists:
         force, _ = wrench(standing_humanoid, wrist.name)
@@ -142,7 +142,10 @@ def test_hanging_hands_pull_their_wrists_down(standing_humanoid, wrench):
 
 def test_the_feet_of_a_standing_humanoid_feel_its_whole_weight(standing_humanoid):
     (robot,) = standing_humanoid.layout.robots
-    feet = [standing_humanoid.sample.sensordata[touch.force] for touch in robot.touches]
+    feet = [
+        standing_humanoid.sample.sensordata[touch.addresses["force"]]
+        for touch in robot.sensors["contact"]
+    ]
     weight = standing_humanoid.model.body_mass.sum() * GRAVITY
     assert len(feet) == 2
     assert sum(feet) == pytest.approx(weight, rel=0.01)
@@ -154,7 +157,9 @@ def test_the_feet_of_a_standing_quadruped_feel_its_whole_weight(shipped):
     (robot,) = simulation.layout.robots
     for _ in range(4000):
         assert simulation.step()
-    feet = [simulation.sample.sensordata[touch.force] for touch in robot.touches]
+    feet = [
+        simulation.sample.sensordata[touch.addresses["force"]] for touch in robot.sensors["contact"]
+    ]
     weight = simulation.model.body_mass.sum() * GRAVITY
     assert len(feet) == 4
     assert sum(feet) == pytest.approx(weight, rel=0.01)

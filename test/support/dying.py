@@ -1,4 +1,4 @@
-"""Episodes that were never run, and such that end the process they are run in."""
+"""Made-up episodes, and episodes that kill their process."""
 
 import os
 import signal

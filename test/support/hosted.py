@@ -1,4 +1,4 @@
-"""States that are easy to follow, and controllers made of them."""
+"""Simple states, and controllers made of them."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -9,11 +9,10 @@ import numpy as np
 
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, LOOK, POSE_SET, Image
+from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET, Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.model.errors import UserInputError
@@ -24,7 +23,7 @@ ANSWER: Key[Callable[[], "Future[float]"]] = Key("test/answer")
 
 
 class Ramp(State):
-    """Moves the first joint by `speed`, and notes what it sees."""
+    """Moves the first joint with `speed`, and records its observations."""
 
     outcomes = ("done",)
 
@@ -52,17 +51,17 @@ class Ramp(State):
         if SEEN in context.store:
             context.store.get(SEEN).append(context.observation)
         context.references.q[0] = self._begin + self.config.speed * context.elapsed
-        return "done" if context.over(self.config.duration) else None
+        return "done" if context.has_elapsed(self.config.duration) else None
 
 
 class Break(State):
-    """Goes wrong in one of several ways."""
+    """Fails in one of several ways."""
 
     outcomes = ("done",)
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
-        """What goes wrong: raise, inf, or shape."""
+        """Kind of failure: raise, inf, or shape."""
 
         how: str = "raise"
 
@@ -77,7 +76,7 @@ class Break(State):
 
 
 class Soft(State):
-    """Changes gains and pose of things, and breaks."""
+    """Sets gains and a pose."""
 
     outcomes = ("done",)
 
@@ -90,7 +89,7 @@ class Soft(State):
 
 
 class Ask(State):
-    """Waits for an answer that takes as long as it takes, and moves by it."""
+    """Waits for a future, and moves by its result."""
 
     outcomes = ("done",)
 
@@ -99,7 +98,7 @@ class Ask(State):
         self._waits = False
 
     def run(self, context: StateContext) -> str | None:
-        if not context.over(0.02):
+        if not context.has_elapsed(0.02):
             return None
         if not self._waits:  # whether it is done already depends on the machine
             self._waits = True
@@ -110,7 +109,7 @@ class Ask(State):
 
 
 class Watch(State):
-    """Looks through a camera."""
+    """Requests an image of a camera."""
 
     outcomes = ("done",)
     image: "Future[Image]"
@@ -124,7 +123,7 @@ class Watch(State):
         waits: bool = False
 
     def start(self, context: StateContext) -> None:
-        self.image = context.store.get(LOOK)(self.config.camera)
+        self.image = context.store.get(IMAGE_GET)(self.config.camera)
 
     def run(self, context: StateContext) -> str | None:
         if not self.image.done():
@@ -136,7 +135,7 @@ class Watch(State):
 
 
 class Release(State):
-    """Tells the second joint only."""
+    """Commands the second joint only."""
 
     outcomes = ("done",)
 
@@ -152,7 +151,7 @@ CLASSES = {cls.__name__: cls for cls in (Ramp, Break, Soft, Ask, Watch, Release,
 
 
 def in_turn(*rows: str, rate: float = 200.0) -> str:
-    """Return a table whose states S0, S1, … follow one upon the other, up to END, which holds."""
+    """Return a table with a sequence of states S0, S1, …, and END, which holds."""
     states = [f"  S{i}: {row}" for i, row in enumerate(rows)]
     goals = [*(f"S{i}" for i in range(1, len(rows))), "END"]
     arrows = [f"  S{i}: {{done: {goal}}}" for i, goal in enumerate(goals)]
@@ -170,7 +169,7 @@ def in_turn(*rows: str, rate: float = 200.0) -> str:
 
 
 def controller(text: str, **provided: Any) -> FsmController:
-    """Make a controller of a table; values for its store are given by the names of their keys."""
+    """Create a controller from a table; values of its store are given by name."""
     table = table_from_dict(parse_yaml(text, "test"), CLASSES, name="test", where="test.yaml")
     made = FsmController(table)
     for key in (SEEN, ANSWER):

@@ -1,17 +1,16 @@
-"""States that do as they are told, and a run of them tick by tick."""
+"""States with scripted outcomes, and a run of them tick by tick."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.fsm.transition import Transitioned
+from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError
@@ -86,7 +85,7 @@ def table(text: str, name: str = "test") -> Table:
 
 
 def seen(q: float = 0.3) -> Observation:
-    """Return what the robot above observes where it stands."""
+    """Return an observation of the robot above."""
     return Observation(time=0.0, q=np.full(2, q), dq=np.zeros(2), effort=np.zeros(2))
 
 
@@ -96,7 +95,6 @@ class Run:
 
     controller: FsmController
     tick: int = 0
-    events: list[Transitioned] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str, *, seed: int = 0) -> "Run":
@@ -113,31 +111,34 @@ class Run:
 
     @property
     def state(self) -> str:
-        """The present state."""
+        """The active state."""
         return self.machine.state
 
     @property
+    def events(self) -> list[TransitionEvent]:
+        """All transitions that were made."""
+        return self.machine.log.since(0)
+
+    @property
     def labels(self) -> list[str]:
-        """What can be requested."""
+        """Labels of the transitions that can be requested."""
         return [transition.label for transition in self.machine.available]
 
     def told(self, name: str) -> Told:
         """Return a state."""
-        state = self.machine.members[name]
+        state = self.machine.instances[name]
         assert isinstance(state, Told)
         return state
 
     def step(self, ticks: int = 1) -> "Run":
-        """Do ticks; keep the events."""
+        """Run ticks."""
         for _ in range(ticks):
             self.controller.step(seen(), self.tick * PERIOD)
             self.tick += 1
-            while self.machine.events:
-                self.events.append(self.machine.events.popleft())
         return self
 
     def says(self, name: str, outcome: str) -> "Run":
-        """Have a state return an outcome once, and go through the transition if there is one."""
+        """Let a state return an outcome once, and make the transition if there is one."""
         self.told(name).says = outcome
         self.step()
         self.told(name).says = None

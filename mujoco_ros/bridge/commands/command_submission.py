@@ -74,7 +74,7 @@ class CommandSubmission:
 
     def _past(self, stamp: int, start: float | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""
-        eras, now = self._simulation.eras, float(self._simulation.data.time)
+        eras, now = self._simulation.epochs, float(self._simulation.data.time)
         if start is not None:
             return eras.problem(start, now, starts=True)
         return eras.problem(stamp * NANOSECOND, now) if stamp else ""

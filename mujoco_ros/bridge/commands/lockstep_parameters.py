@@ -14,7 +14,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.scene.config import FASTEST_HZ, SLOWEST_HZ
+from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig, SourceConfig
@@ -162,10 +162,10 @@ def parse_sources(text: str) -> dict[str, float]:
             number = float(rate)
         except ValueError:
             number = 0.0
-        if not topic or not SLOWEST_HZ <= number <= FASTEST_HZ:  # nor is NaN
+        if not topic or not MIN_RATE_HZ <= number <= MAX_RATE_HZ:  # nor is NaN
             raise UserInputError(
                 f"lockstep_sources: '{entry}' is not <topic>@<rate>, such as '{_EXAMPLE}', with a "
-                f"rate from {SLOWEST_HZ:g} to {FASTEST_HZ:g} Hz"
+                f"rate from {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g} Hz"
             )
         if topic in sources:
             raise UserInputError(f"lockstep_sources names '{topic}' twice")

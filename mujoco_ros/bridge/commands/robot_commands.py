@@ -80,7 +80,7 @@ class RobotCommands(Component):
     def _close(self, gone: _Served) -> None:
         """Accept no more commands for a deleted robot."""
         for server in gone.servers:
-            server.close(f"robot '{gone.robot}' is no longer there")
+            server.close(f"robot '{gone.robot}' no longer exists")
         self._leaving.append(gone)
         self._endpoints.later(_RESULT_DELIVERY_S, partial(self._withdraw, gone))
 

@@ -134,7 +134,7 @@ class TrajectoryServer(CommandServer):
 
     def _past(self, start: float) -> str:
         """Return why a start time [s] is from before a reset; empty if it is not."""
-        return self._simulation.eras.problem(start, self._simulation.time, starts=True)
+        return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
 
 
 def _result(event: GoalEnded) -> FollowJointTrajectory.Result:

@@ -33,7 +33,14 @@ NODE_PARAMETERS = (
         "Whether sensors have Gaussian noise of the deviation their model declares",
         read_only=True,
     ),
-    ParameterSpec("seed", 0, "Seed of the sensor noise", low=0, high=2**31 - 1, read_only=True),
+    ParameterSpec(
+        "seed",
+        0,
+        "Seed of the noise of sensors, cameras and lidars",
+        low=0,
+        high=2**31 - 1,
+        read_only=True,
+    ),
     ParameterSpec(
         "ros2_control",
         False,

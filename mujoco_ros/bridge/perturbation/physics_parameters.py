@@ -8,7 +8,7 @@ from typing import Any
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import LONGEST_TIMESTEP, SHORTEST_TIMESTEP, PhysicsConfig
+from mujoco_ros.model.scene.config import MAX_TIMESTEP, MIN_TIMESTEP, PhysicsConfig
 from mujoco_ros.model.scene.physics_options import CHOICES, read_options
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.options_check import try_options
@@ -34,7 +34,7 @@ _OPTIONS: dict[str, tuple[Any, str]] = {
     "viscosity": (0.0, "Viscosity of the medium [kg/(ms)]; air has 1.8e-5, water 9e-4"),
 }
 _BOUNDS: dict[str, tuple[Any, Any]] = {
-    "timestep": (SHORTEST_TIMESTEP, LONGEST_TIMESTEP),
+    "timestep": (MIN_TIMESTEP, MAX_TIMESTEP),
     "impratio": (1e-6, _LARGEST),
 }
 _BOUNDS_OF_TYPE: dict[type, tuple[Any, Any]] = {

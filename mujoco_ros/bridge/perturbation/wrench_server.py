@@ -15,7 +15,7 @@ from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, places
+from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
 
@@ -57,7 +57,7 @@ class WrenchServer(Component):
 
     def build(self, plant: Plant) -> None:
         """Find the frames of the next model."""
-        self._next = plant.model, plant.layout, places(plant.model, plant.layout)
+        self._next = plant.model, plant.layout, named_frames(plant.model, plant.layout)
 
     def finish(self) -> None:
         """Open the topics of new robots; close those of deleted robots."""

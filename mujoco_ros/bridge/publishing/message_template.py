@@ -1,99 +1,159 @@
-"""Messages of fixed layout, serialized once; then only their numbers are written anew."""
+"""Messages of fixed layout: serialized once, then only their changing parts are written."""
 
+import re
+import struct
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from rclpy.serialization import serialize_message
 
 _STAMP = np.dtype([("sec", "<i4"), ("nanosec", "<u4")])
+_FIRST_SENTINEL, _SENTINEL_STEP = 0x7149F2CB, 4099
+"""Bits of the first sentinel, 1e30, and the distance to the next."""
+_SINGLE_BYTES = 4
 
 
 class LayoutError(RuntimeError):
-    """The middleware serializes a message in a way whose numbers cannot be found again."""
+    """The changing parts of a message cannot be located in its serialized form."""
 
 
 class MessageTemplate:
-    """One message as bytes, and where in them its numbers are.
+    """A serialized message and the position of its changing parts.
 
-    The numbers are found by sentinel values: the message is serialized with a different one in each
-    place, and its bytes are searched for them. That works for any middleware which writes numbers
-    plainly. It is done twice, with different values: Fast DDS estimates the length of a message,
-    and what it does not need of that holds whatever lay in memory, old sentinels among it.
+    They are located by sentinel values: the message is serialized with a different one in each
+    part, and its bytes are searched for them. That works with any middleware that writes numbers
+    plainly. It is done twice, with different values: Fast DDS overestimates the length of a message
+    and leaves old memory behind its end, which may contain old sentinels.
 
     Attributes:
-        data: The serialized message.
+        data: The serialized message, with zero in every changing part.
         offsets: Byte offset of each number, in the order of the paths.  # (n,)
+        is_single: Whether each number is a 32-bit float.  # (n,)
         times: Byte offset of each time stamp or duration.  # (m,)
+        arrays: Writable views of the array fields in `data`, by path.
     """
 
-    def __init__(self, message: Any, paths: list[str], times: list[str]) -> None:
-        """Serialize `message` and find its changing parts.
+    def __init__(
+        self,
+        message: Any,
+        numbers: Sequence[str] = (),
+        times: Sequence[str] = ("header.stamp",),
+        arrays: Sequence[str] = (),
+    ) -> None:
+        """Serialize `message` and locate its changing parts; their values are set to zero.
 
         Args:
-            message: The message; what no path names stays as it is.
-            paths: Paths of 64-bit floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
+            message: The message.
+            numbers: Paths of floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
             times: Paths of ``builtin_interfaces`` times and durations, e.g. ``"header.stamp"``.
+            arrays: Paths of arrays of numbers, which already have their final length.
 
         Raises:
-            LayoutError: A number cannot be found.
+            LayoutError: A part cannot be located.
         """
-        first, second = (_places(message, paths, times, sign) for sign in (1, -1))
+        paths = (*numbers, *times, *arrays)
+        first, second = (_places(message, numbers, times, arrays, sign) for sign in (1, -1))
         found = [one & other for one, other in zip(first, second, strict=True)]
-        if any(len(places) != 1 for places in found):
-            raise LayoutError(
-                f"{type(message).__name__}: cannot locate a number in its serialized form"
-            )
-        offsets = np.array([place for places in found for place in places], dtype=np.intp)
-        self.offsets, self.times = offsets[: len(paths)], offsets[len(paths) :]
+        for path, places in zip(paths, found, strict=True):
+            if len(places) != 1:
+                raise LayoutError(
+                    f"{type(message).__name__}: cannot locate '{path}' in its serialized form"
+                )
+        offsets, sizes = np.array([place for (place,) in found], dtype=np.intp).reshape(-1, 2).T
+        self.offsets, self.times, starts = np.split(
+            offsets, (len(numbers), len(numbers) + len(times))
+        )
+        self.is_single = sizes[: len(numbers)] == _SINGLE_BYTES
         length = len(serialize_message(message))
-        write(message, paths, np.zeros(len(paths)))
+        write(message, numbers, np.zeros(len(numbers)))
         write_times(message, times, np.zeros(len(times), dtype=_STAMP))
-        self.data = bytes(serialize_message(message))
-        if len(self.data) != length or (offsets % 4).any():
+        for path in arrays:
+            values = get_field(message, path)
+            _write_array(values, bytes(len(values) * values.itemsize))
+        self.data = bytearray(serialize_message(message))
+        if len(self.data) != length or (offsets[: len(numbers) + len(times)] % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
+        self.arrays: dict[str, np.ndarray] = {}
+        for path, start in zip(arrays, starts.tolist(), strict=True):
+            values = get_field(message, path)
+            self.arrays[path] = np.ndarray(len(values), values.typecode, self.data, start)
+
+    def stamped(self, sec: int, nanosec: int) -> bytes:
+        """Return the serialized message with a time in place of each stamp."""
+        for offset in self.times.tolist():
+            struct.pack_into("<iI", self.data, offset, sec, nanosec)
+        return bytes(self.data)
 
 
-def write(message: Any, paths: list[str], numbers: np.ndarray) -> None:
+def write(message: Any, paths: Sequence[str], numbers: np.ndarray) -> None:
     """Set the fields named by `paths` one by one: the slow way, reference for the fast one."""
     for path, number in zip(paths, numbers, strict=True):
-        *parents, last = path.split(".")
-        owner = _resolve(message, parents)
-        if last.isdigit():
-            owner[int(last)] = float(number)
-        else:
-            setattr(owner, last, float(number))
+        set_field(message, path, float(number))
 
 
-def write_times(message: Any, paths: list[str], times: np.ndarray) -> None:
+def message_type(name: str) -> Any:
+    """Return the class of a message type, such as ``"sensor_msgs/msg/Imu"``."""
+    package, _, message = name.partition("/msg/")
+    return getattr(import_module(f"{package}.msg"), message)
+
+
+def set_field(message: Any, path: str, value: float) -> None:
+    """Set the field named by `path`."""
+    parent, _, last = path.rpartition(".")
+    owner = get_field(message, parent)
+    if last.isdigit():
+        owner[int(last)] = value
+    else:
+        setattr(owner, last, value)
+
+
+def write_times(message: Any, paths: Sequence[str], times: np.ndarray) -> None:
     """Set the times and durations named by `paths` from records of ``sec`` and ``nanosec``."""
     for path, time in zip(paths, times, strict=True):
-        place = _resolve(message, path.split("."))
+        place = get_field(message, path)
         place.sec, place.nanosec = int(time["sec"]), int(time["nanosec"])
 
 
-def _resolve(message: Any, path: list[str]) -> Any:
-    for part in path:
+def _write_array(values: Any, content: bytes) -> None:
+    values[:] = type(values)(values.typecode, content)
+
+
+def get_field(message: Any, path: str) -> Any:
+    """Return the field named by `path`; the message itself if that is empty."""
+    for part in path.split(".") if path else ():
         message = message[int(part)] if part.isdigit() else getattr(message, part)
     return message
 
 
-def _places(message: Any, paths: list[str], times: list[str], sign: int) -> list[set[int]]:
-    """Serialize with sentinels; return for each path, numbers first, where its sentinel occurs."""
-    numbers = sign * (1.5e300 + 1e290 * np.arange(1, len(paths) + 1))
+def _places(
+    message: Any, paths: Sequence[str], times: Sequence[str], arrays: Sequence[str], sign: int
+) -> list[set[tuple[int, int]]]:
+    """Serialize with sentinels; return offsets and sizes of each: numbers, times, then arrays."""
+    # Floats of 64 bits that are floats of 32 bits as well.
+    bits = _FIRST_SENTINEL + _SENTINEL_STEP * np.arange(len(paths), dtype="<u4")
+    numbers = sign * bits.view("<f4").astype("<f8")
     marks = np.zeros(len(times), dtype=_STAMP)
     marks["sec"] = sign * (0x6B5A0000 + np.arange(len(times)))
     marks["nanosec"] = 0x2F3E0000 + sign * np.arange(len(times))
     write(message, paths, numbers)
     write_times(message, times, marks)
+    sentinels = [[it.tobytes(), np.float32(it).tobytes()] for it in numbers]
+    sentinels += [[it.tobytes()] for it in marks]
+    random = np.random.default_rng(sign + 1)
+    for path in arrays:
+        values = get_field(message, path)
+        content = random.bytes(len(values) * values.itemsize)
+        _write_array(values, content)
+        sentinels.append([content])
     data = bytes(serialize_message(message))
-    return [_all(data, sentinel.tobytes()) for sentinel in (*numbers, *marks)]
+    return [_found(data, patterns) for patterns in sentinels]
 
 
-def _all(data: bytes, pattern: bytes) -> set[int]:
-    """Return the offsets of all occurrences of `pattern`."""
-    found = set()
-    offset = data.find(pattern)
-    while offset >= 0:
-        found.add(offset)
-        offset = data.find(pattern, offset + 1)
-    return found
+def _found(data: bytes, patterns: Sequence[bytes]) -> set[tuple[int, int]]:
+    """Return offset and size of each occurrence of the first pattern that occurs."""
+    for pattern in patterns:
+        if pattern in data:
+            return {(it.start(), len(pattern)) for it in re.finditer(re.escape(pattern), data)}
+    return set()

@@ -7,22 +7,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rclpy.publisher import Publisher
-
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.publishing.template_publisher import (
-    Batch,
-    SerializedTopic,
-    TemplatePublisher,
-    split,
-)
+from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.publishing.topics import RATES, WrenchSign, clock_topic
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
+from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
-from mujoco_ros.model.scene.config import FASTEST_HZ, SLOWEST_HZ
+from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.sim.plant import Plant
 
 _LOG = logging.getLogger(__name__)
@@ -59,40 +53,38 @@ class _Batched:
 
 @dataclass(eq=False)
 class _Stage:
-    """What is published of one plant, each content by its outlet, and how that is batched."""
+    """The topics of one plant by their publishers, in batches."""
 
-    programme: TopicPlan
-    outlets: dict[TemplatePublisher, SerializedTopic]
+    plan: TopicPlan
+    topics: dict[TopicPublisher, SerializedTopic]
     settings: _Settings
     batches: list[_Batched] = field(default_factory=list)
 
     def arrange(self, settings: _Settings) -> None:
         """Put into one batch what is published at the same steps."""
         self.settings = settings
-        groups: dict[
-            tuple[int, bool, tuple[str, ...]], dict[TemplatePublisher, SerializedTopic]
-        ] = {}
-        for outlet, content in self.outlets.items():
-            topic = content.topic
-            rate = self.programme.rate(topic, settings.rates) if settings.rates else 0.0
+        groups: dict[tuple[int, bool, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
+        for publisher, serialized in self.topics.items():
+            topic = serialized.topic
+            rate = self.plan.rate(topic, settings.rates) if settings.rates else 0.0
             if rate:
                 # Large, costly and seldom wanted: by itself it can be left out.
                 apart = topic.rate == "controller_state"
                 # Where objects are is sensed by all.
-                senses = settings.locked if topic.rate == "tf" else {self.programme.robot(topic)}
+                senses = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
                 robots = tuple(sorted(senses & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
                 every = _NEVER if at_ticks else max(1, round(1 / (rate * settings.timestep)))
-                groups.setdefault((every, apart, robots), {})[outlet] = content
-        arrays = self.programme.arrays
+                groups.setdefault((every, apart, robots), {})[publisher] = serialized
+        arrays = self.plan.arrays
         self.batches = [
             _Batched(
                 every=every,
                 robots=frozenset(robots),
-                updates=self.programme.updates(outlets.values()),
-                batch=Batch(outlets, arrays),
+                updates=self.plan.updates(topics.values()),
+                batch=Batch(topics, arrays),
             )
-            for (every, _, robots), outlets in sorted(groups.items(), key=lambda group: group[0])
+            for (every, _, robots), topics in sorted(groups.items(), key=lambda group: group[0])
         ]
 
 
@@ -111,8 +103,8 @@ class Publishers(Component):
                 rate,
                 f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is off",
                 low=0.0,
-                high=FASTEST_HZ,
-                least=SLOWEST_HZ,
+                high=MAX_RATE_HZ,
+                least=MIN_RATE_HZ,
             )
             for topic, rate in RATES.items()
         ),
@@ -126,35 +118,40 @@ class Publishers(Component):
         ),
     )
 
-    def __init__(self, context: NodeContext, frames: Callable[[Plant], FramePlan]) -> None:
+    def __init__(
+        self,
+        context: NodeContext,
+        frames: Callable[[Plant], FramePlan],
+        *,
+        all_at_last_step: bool = True,
+    ) -> None:
         """Create the publishers of every topic.
 
-        After the last of the steps that `context.run` was asked for, every topic is published. For
-        robots that `context.lockstep` waits for, all sensors are published at every tick, and joint
-        states at ticks only.
+        For robots that `context.lockstep` waits for, all sensors are published at every tick, and
+        joint states at ticks only.
 
         Args:
             context: The node.
             frames: Returns the frames on /tf.
+            all_at_last_step: Whether every topic is published after the last of the steps that
+                `context.run` was asked for.
         """
-        self._run, self._lockstep = context.run, context.lockstep
-        self._endpoints, self._simulation = context.endpoints, context.simulation
-        self._controllers, values = context.has_controllers, context.values
+        self._run = context.run if all_at_last_step else None
+        self._lockstep = context.lockstep
+        self._simulation, values = context.simulation, context.values
+        self._controllers = context.has_controllers
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
         self._ticking: frozenset[str] = frozenset()
-        self._arrived: deque[TemplatePublisher] = deque(
-            maxlen=1000
-        )  # somebody began to listen to these
-        self._publishers: dict[str, Publisher] = {}
-        self._open: dict[str, TemplatePublisher] = {}
+        self._joined: deque[TopicPublisher] = deque(maxlen=1000)  # with a new subscription
+        self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._joined.append)
         self._reported = 0  # lost messages in the last report
         self._rates = {topic: values[_RATE + topic] for topic in RATES}
         self._settings = _Settings()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
         clock = SerializedTopic(clock_topic())
-        self._clock = self._outlet(clock)
+        self._clock = self._open(clock)
         self._clock_batch = Batch({self._clock: clock}, {})
         self.build(self._simulation.plant)
         self.prepare(self._simulation.plant)
@@ -162,18 +159,18 @@ class Publishers(Component):
         self._simulation.on_timestep.append(lambda _timestep: self._arrange())
 
     @property
-    def _outlets(self) -> list[TemplatePublisher]:
-        """What is published beside /clock."""
-        return list(self._stage.outlets)
+    def topics(self) -> dict[TopicPublisher, Topic]:
+        """Topics by their publishers, without /clock."""
+        return {publisher: it.topic for publisher, it in self._stage.topics.items()}
 
     @property
     def names(self) -> list[str]:
         """Names of all topics, /clock first."""
-        return [outlet.topic.name for outlet in (self._clock, *self._outlets)]
+        return [publisher.topic for publisher in (self._clock, *self._stage.topics)]
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
-        lost = {o.topic.name: o.lost for o in (self._clock, *self._outlets) if o.lost}
+        lost = {it.topic: it.lost for it in (self._clock, *self._stage.topics) if it.lost}
         before, self._reported = self._reported, sum(lost.values())
         new = self._reported - before
         return DiagnosticReport(
@@ -198,18 +195,15 @@ class Publishers(Component):
 
     def prepare(self, plant: Plant) -> None:
         """Open what is published of the next plant only."""
-        programme = self._drafted
-        assert programme is not None
-        outlets = {self._outlet(content): content for content in programme.contents}
-        self._next = _Stage(programme, outlets, self._settings)
+        plan = self._drafted
+        assert plan is not None
+        self._next = _Stage(plan, {self._open(it): it for it in plan.contents}, self._settings)
         self._next.arrange(self._settings)
 
     def commit(self) -> None:
         """Publish what was prepared."""
         stage, self._next, self._drafted = self._next, None, None
         assert stage is not None
-        for outlet, content in stage.outlets.items():
-            outlet.content = content
         settings = self._present_settings()
         if stage.settings != settings:  # changed since it was prepared
             stage.arrange(settings)
@@ -217,12 +211,12 @@ class Publishers(Component):
 
     def finish(self) -> None:
         """Close what is not published any more."""
-        self._close_others(self._stage)
+        self._close_others()
 
     def rollback(self) -> None:
         """Close what was opened for the next plant."""
         self._next = self._drafted = None
-        self._close_others(self._stage)
+        self._close_others()
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that sets publish rates."""
@@ -240,7 +234,7 @@ class Publishers(Component):
 
     def wait(self, _now: float) -> float:
         """Publish the sample again to new subscriptions while the clock waits for commands."""
-        if self._arrived and self._lockstep.waiting:
+        if self._joined and self._lockstep.waiting:
             self._repeat()
         return 0.0
 
@@ -256,9 +250,9 @@ class Publishers(Component):
         step = self._simulation.step_number
         stamp = None
         ticking = self._ticking = self._lockstep.begin()
-        last = everything or self._run.is_last()
+        last = everything or (self._run is not None and self._run.is_last())
         if ticking:
-            self._arrived.clear()  # they hear of it now
+            self._joined.clear()  # this tick is published to them
             stamp = split(self._simulation.time)
             self._clock_batch.publish(*stamp)
         for due in self._stage.batches:
@@ -268,7 +262,7 @@ class Publishers(Component):
             if stamp is None:
                 stamp = split(self._simulation.time)
                 self._clock_batch.publish(*stamp)
-            if due.batch.heard:
+            if due.batch.has_subscriptions:
                 for update in due.updates:
                     update()
                 due.batch.publish(*stamp)
@@ -280,44 +274,23 @@ class Publishers(Component):
 
     def _repeat(self) -> None:
         """Publish the sample of the last tick again, to subscriptions matched since."""
-        outlets = [self._arrived.popleft() for _ in range(len(self._arrived))]
+        joined = [self._joined.popleft() for _ in range(len(self._joined))]
         stamp = split(self._simulation.time)
-        self._clock_batch.repeat(*stamp, outlets)
+        self._clock_batch.repeat(*stamp, joined)
         for due in self._stage.batches:
             if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()
-                due.batch.repeat(*stamp, outlets)
+                due.batch.repeat(*stamp, joined)
 
     def _present_settings(self) -> _Settings:
         timestep = float(self._simulation.model.opt.timestep)
         return _Settings(rates=self._rates, locked=self._lockstep.robots, timestep=timestep)
 
-    def _outlet(self, content: SerializedTopic) -> TemplatePublisher:
-        """Return the way out for a topic, which is told how many listen; open it if need be."""
-        name = content.topic.name
-        if name not in self._open:
-            self._open[name] = self._open_outlet(content)
-        return self._open[name]
+    def _open(self, serialized: SerializedTopic) -> TopicPublisher:
+        topic = serialized.topic
+        return self._pool.open(type(topic.message), topic.name, topic.qos)
 
-    def _open_outlet(self, content: SerializedTopic) -> TemplatePublisher:
-        topic, outlet = content.topic, TemplatePublisher(content)
-
-        def heard(count: int) -> None:
-            more = count > outlet.listeners
-            outlet.listeners = count  # first: whoever is noted below gets a sample or a copy
-            if more:
-                self._arrived.append(outlet)
-
-        publisher = self._endpoints.publisher(type(topic.message), topic.name, topic.qos, heard)
-        # What Publisher.publish ends in for bytes; its checks would double the cost of a message.
-        outlet.publish = publisher.handle.publish_raw
-        self._publishers[topic.name] = publisher
-        return outlet
-
-    def _close_others(self, stage: _Stage) -> None:
-        """Close what is open beside /clock and the topics of `stage`."""
-        kept = {self._clock.topic.name} | {outlet.topic.name for outlet in stage.outlets}
-        for name in self._open.keys() - kept:
-            del self._open[name]
-            self._endpoints.close(self._publishers.pop(name))
+    def _close_others(self) -> None:
+        """Close the publishers beside /clock and the topics of the present plant."""
+        self._pool.close_others((self._clock, *self._stage.topics))

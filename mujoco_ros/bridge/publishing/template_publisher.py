@@ -1,18 +1,16 @@
-"""Filling and publishing everything that is due, at the cost of a few array operations."""
+"""Batches of topics, filled and published at the cost of a few array operations."""
 
-import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 
-_LOG = logging.getLogger(__name__)
 _NANOSECONDS = 1_000_000_000
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
@@ -51,49 +49,13 @@ class Topic:
 
 
 class SerializedTopic:
-    """What goes out on a topic: the topic, and its message serialized once."""
+    """A topic and the template of its message."""
 
     def __init__(self, topic: Topic) -> None:
         """Serialize the message of `topic`."""
         self.topic = topic
         times = [*topic.stamps, *topic.durations]
         self.template = MessageTemplate(topic.message, list(topic.numbers), times)
-
-
-class TemplatePublisher:
-    """The way out: a publisher, how many listen, and what is published of the present model.
-
-    Attributes:
-        content: What is published.
-        listeners: Matched subscriptions; nothing is published while there are none.
-        lost: Messages that the middleware did not take, as it does under overload.
-    """
-
-    publish: Callable[[bytes], None]
-
-    def __init__(self, content: SerializedTopic) -> None:
-        """Publish `content`; `publish`, which takes its bytes, is set later."""
-        self.content = content
-        self.listeners = 0
-        self.lost = 0
-
-    @property
-    def topic(self) -> Topic:
-        """Return the topic."""
-        return self.content.topic
-
-    def send(self, message: memoryview) -> None:
-        """Publish the bytes of a message, or note that the middleware does not take it."""
-        try:
-            self.publish(message.tobytes())
-        except rclpy_implementation.RCLError as error:
-            self.lose(error)
-
-    def lose(self, error: Exception) -> None:
-        """Note that the middleware did not take a message."""
-        if not self.lost:
-            _LOG.warning("messages on '%s' get lost: %s", self.topic.name, error)
-        self.lost += 1
 
 
 class Batch:
@@ -103,32 +65,38 @@ class Batch:
     """
 
     def __init__(
-        self, outlets: Mapping[TemplatePublisher, SerializedTopic], arrays: Mapping[str, np.ndarray]
+        self, topics: Mapping[TopicPublisher, SerializedTopic], arrays: Mapping[str, np.ndarray]
     ) -> None:
-        """Lay the messages out.
+        """Lay out the messages.
 
         Args:
-            outlets: Where to publish what.
-            arrays: The source arrays by name; their content changes, they themselves never do.
+            topics: Topics by their publishers.
+            arrays: Source arrays by name, whose content changes in place.
         """
-        sizes = [(len(content.template.data) + 7) // 8 * 8 for content in outlets.values()]
+        sizes = [(len(it.template.data) + 7) // 8 * 8 for it in topics.values()]
         buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
-        self._parts: list[tuple[TemplatePublisher, memoryview]] = []
+        self._parts: list[tuple[TopicPublisher, memoryview]] = []
         destinations: dict[str, list[int]] = {}
         sources: dict[str, list[int]] = {}
         negated: list[int] = []
+        singles: list[tuple[NumberSource, int]] = []
         stamps: list[int] = []
         durations: list[tuple[int, NumberSource]] = []
         start = 0
-        for (outlet, content), size in zip(outlets.items(), sizes, strict=True):
-            topic, template = content.topic, content.template
+        for (publisher, serialized), size in zip(topics.items(), sizes, strict=True):
+            topic, template = serialized.topic, serialized.template
             end = start + len(template.data)
             buffer[start:end] = np.frombuffer(template.data, np.uint8)
-            self._parts.append((outlet, memoryview(buffer.data)[start:end]))
+            self._parts.append((publisher, memoryview(buffer.data)[start:end]))
             times = (start + template.times).tolist()
             stamps += times[: len(topic.stamps)]
             durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
-            for number, offset in zip(topic.numbers.values(), template.offsets, strict=True):
+            for number, offset, is_single in zip(
+                topic.numbers.values(), template.offsets, template.is_single, strict=True
+            ):
+                if is_single:
+                    singles.append((number, int(start + offset) // 4))
+                    continue
                 sources.setdefault(number.array, []).append(number.address)
                 destinations.setdefault(number.array, []).append(int(start + offset) // 4)
                 if number.sign < 0:
@@ -142,6 +110,11 @@ class Batch:
         for name in sources:
             self._plan(arrays[name].reshape(-1), np.array(sources[name]), destinations[name])
         self._negated = np.array(negated, dtype=np.intp)
+        self._single_floats = buffer.view("<f4")
+        self._singles = [
+            (arrays[number.array].reshape(-1), number.address, number.sign, word)
+            for number, word in singles
+        ]
         self._seconds = np.array(stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
         self._durations = [
@@ -154,12 +127,12 @@ class Batch:
         ]
 
     @property
-    def heard(self) -> bool:
-        """Return whether anybody listens to any of the topics."""
-        return any(outlet.listeners for outlet, _ in self._parts)
+    def has_subscriptions(self) -> bool:
+        """Return whether any of the topics has a subscription."""
+        return any(publisher.subscriptions for publisher, _ in self._parts)
 
     def _plan(self, array: np.ndarray, source: np.ndarray, words: list[int]) -> None:
-        """Arrange how numbers at `source` in an array get to their `words`."""
+        """Plan the copies of the numbers at `source` in an array to their `words`."""
         destination = np.array(words)
         breaks = np.flatnonzero((np.diff(source) != 1) | (np.diff(destination) != 2)) + 1
         single = np.ones(len(source), dtype=bool)
@@ -173,18 +146,18 @@ class Batch:
             self._gathers.append((array, source[single], destination[single]))
 
     def publish(self, sec: int, nanosec: int) -> None:
-        """Fill every message and publish those that someone receives."""
+        """Fill every message and publish those with a subscription."""
         self._fill(sec, nanosec)
-        for outlet, view in self._parts:
-            if outlet.listeners:
-                outlet.send(view)
+        for publisher, view in self._parts:
+            if publisher.subscriptions:
+                publisher.send(view.tobytes())
 
-    def repeat(self, sec: int, nanosec: int, outlets: Collection[TemplatePublisher]) -> None:
-        """Publish once more what some outlets may have published of the same sample already."""
+    def repeat(self, sec: int, nanosec: int, publishers: Collection[TopicPublisher]) -> None:
+        """Publish the same sample again with some of the publishers."""
         self._fill(sec, nanosec)
-        for outlet, view in self._parts:
-            if outlet in outlets:
-                outlet.send(view)
+        for publisher, view in self._parts:
+            if publisher in publishers:
+                publisher.send(view.tobytes())
 
     def _fill(self, sec: int, nanosec: int) -> None:
         floats = self._floats
@@ -194,6 +167,8 @@ class Batch:
             floats[destination] = array[source]
         if len(self._negated):
             floats[self._negated] = -floats[self._negated]
+        for array, address, sign, word in self._singles:
+            self._single_floats[word] = sign * array[address]
         self._words[self._seconds] = sec
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:

@@ -1,4 +1,4 @@
-"""What there is to publish of one model: the topics, and where their numbers come from."""
+"""The topics of a model, and the arrays with their numbers."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transf
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import RatesConfig
+from mujoco_ros.model.sensors.site_sensors import Distances
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import Tracking
@@ -19,10 +19,10 @@ _LONGEST_NAME = 200
 
 
 class TopicPlan:
-    """All topics that go out at a rate, and the arrays behind their numbers.
+    """The topics that are published at a rate, and the arrays with their numbers.
 
     Attributes:
-        contents: What is published, but for /clock.
+        contents: The serialized topics, except /clock.
         arrays: The arrays by name.
     """
 
@@ -35,17 +35,17 @@ class TopicPlan:
         *,
         controllers: bool,
     ) -> None:
-        """Plan what is published.
+        """Plan the topics of a plant.
 
         Args:
-            plant: What is published.
+            plant: The plant.
             now: Returns the simulated time of the sample [s].
             frames: The frames on /tf.
-            wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
+            wrench_sign: Sign of wrenches.
             controllers: Whether to publish the state of the robots' trajectory controllers.
 
         Raises:
-            ModelError: Elements of the model would have the same, or no valid, topic name.
+            UserInputError: Two topics would have the same name, or one a name that is too long.
         """
         layout, sample, references = plant.layout, plant.sample, plant.references
         self._robots = plant.assembly.config.robots
@@ -55,12 +55,14 @@ class TopicPlan:
         poses = RelativePoses(frames.linked_bodies, parents, sample)
         optical = OpticalPoses(frames.following, sample)
         tracking = Tracking(plant)
+        distances, marked = Distances(plant.model), np.zeros_like(sample.sensordata)
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
             "qacc": sample.qacc,
             "qfrc_actuator": sample.qfrc_actuator,
             "sensordata": sample.sensordata,
+            "distances": marked,
             "base_motion": motion.values,
             "relative_poses": poses.values,
             "optical_poses": optical.values,
@@ -72,7 +74,13 @@ class TopicPlan:
             "velocity_error": tracking.error[1],
             "elapsed": tracking.elapsed,
         }
+
+        def update_distances() -> None:
+            np.copyto(marked, sample.sensordata)
+            distances.mark(marked)
+
         self._derived = {
+            "distances": update_distances,
             "base_motion": motion.update,
             "relative_poses": poses.update,
             "optical_poses": optical.update,
@@ -92,25 +100,23 @@ class TopicPlan:
         self.contents = [SerializedTopic(topic) for topic in topics]
 
     def robot(self, topic: Topic) -> str:
-        """Return the name of the robot that a topic belongs to; empty for the scene."""
+        """Return the name of a topic's robot; empty for the scene."""
         return "" if topic.robot is None else self._robots[topic.robot].name
 
     def rate(self, topic: Topic, rates: dict[str, float]) -> float:
-        """Return the rate of a topic [Hz]: its robot's own, or else that of `rates`."""
-        own: RatesConfig | None = None
-        if topic.robot is not None:
-            own = self._robots[topic.robot].publish_rate
-        rate = getattr(own, topic.rate, None)
+        """Return the rate of a topic [Hz]: that of its robot, or else of `rates`."""
+        own = {} if topic.robot is None else self._robots[topic.robot].publish_rate
+        rate = own.get(topic.rate)
         return rates[topic.rate] if rate is None else rate
 
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
-        """Return what must be computed before the numbers of `contents` are gathered."""
+        """Return the updates of the derived arrays that `contents` need."""
         used = {number.array for c in contents for number in c.topic.numbers.values()}
         return [update for name, update in self._derived.items() if name in used]
 
 
 def check_names(topics: list[Topic]) -> None:
-    """Refuse elements of a model whose names become the same, or no valid, topic name."""
+    """Refuse repeated topic names, and names that are too long."""
     for index, topic in enumerate(topics):
         if topic.name in (other.name for other in topics[:index]):
             raise UserInputError(

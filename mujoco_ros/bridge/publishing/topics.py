@@ -1,23 +1,24 @@
-"""Which topics a robot has: one row per kind of sensor, one function per message."""
+"""The topics of a robot: its joints, bases and trajectory controller, and its sensors."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
-from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from geometry_msgs.msg import AccelStamped, TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu as ImuMessage
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from mujoco_ros.bridge.publishing.message_template import message_type, set_field
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.site_sensors import ForceTorqueSensor, ImuSensor, TouchSensor
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
+from mujoco_ros.model.sensors.site_sensors import SiteSensor
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
 
@@ -30,21 +31,9 @@ TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
 WORLD = "world"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
 
-RATES = {
-    "joint_states": 500.0,
-    "imu": 500.0,
-    "wrench": 500.0,
-    "contact": 500.0,
-    "odom": 500.0,
-    "base_accel": 500.0,
-    "tf": 100.0,
-    "controller_state": 100.0,
-}
-"""Default publish rates in simulated time [Hz]."""
-
 
 def clock_topic() -> Topic:
-    """Return /clock, published with every step that publishes anything."""
+    """Return /clock, which is published with every other message."""
     return Topic(
         name="/clock", rate="clock", message=Clock(), numbers={}, stamps=("clock",), qos=RELIABLE
     )
@@ -57,47 +46,44 @@ def robot_topics(
     wrench_sign: WrenchSign,
     controlled: Sequence[tuple[int, int]] = (),
 ) -> Iterator[Topic]:
-    """Yield every topic of a robot but TF.
+    """Yield the topics of a robot except TF.
 
     Args:
-        index: The robot's index in the layout.
+        index: Index of the robot in the layout.
         robot: The robot.
-        first_base: Row of its first floating base in the ``base_motion`` array.
-        wrench_sign: Whether wrenches say what the child does to the parent, or the reverse.
-        controlled: Of each joint of its trajectory controller the index among the robot's joints
-            and that among the joints of all robots; none without such a controller.
+        first_base: Row of its first floating base in the array ``base_motion``.
+        wrench_sign: Sign of wrenches.
+        controlled: Joints of its trajectory controller: index among the robot's joints, and among
+            the joints of all robots.
     """
-    # MuJoCo's force and torque sensors report what the parent does to the child.
-    sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
+    # MuJoCo's force and torque sensors report the load of the parent on the child.
+    load_sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
     if robot.joints.names:
         yield _joint_states(index, robot)
     if controlled:
         yield _controller_state(index, robot, controlled)
-    for imu in robot.imus:
-        yield _imu(index, robot, imu)
-    for sensor in robot.force_torques:
-        yield _wrench(index, robot, sensor, sign)
-    for touch in robot.touches:
-        yield _contact(index, robot, touch)
+    for kind in SENSOR_KINDS:
+        for sensor in robot.sensors[kind.key]:
+            yield _sensor(index, robot, kind, sensor, load_sign)
     for row, base in enumerate(robot.bases, first_base):
         yield _odom(index, robot, base, row)
         yield _base_accel(index, robot, base, row)
 
 
 def vector(path: str, array_name: str, start: int, sign: float = 1.0) -> dict[str, NumberSource]:
-    """Map ``path.x``, ``.y``, ``.z`` to three numbers from `start` on."""
+    """Map ``path.x``, ``.y``, ``.z`` to three numbers from an address on."""
     return {
         f"{path}.{axis}": NumberSource(array_name, start + i, sign) for i, axis in enumerate("xyz")
     }
 
 
 def quaternion(path: str, array_name: str, start: int) -> dict[str, NumberSource]:
-    """Map a message's xyzw quaternion to wxyz numbers from `start` on."""
+    """Map a quaternion of a message to wxyz numbers from an address on."""
     return {f"{path}.{axis}": NumberSource(array_name, start + i) for i, axis in enumerate("wxyz")}
 
 
 def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
-    """Return /tf; a row is (parent frame, child frame, array, start of its 7 numbers)."""
+    """Return /tf; a row is (parent frame, child frame, array, address of its 7 numbers)."""
     message = TFMessage()
     numbers: dict[str, NumberSource] = {}
     for i, (parent, child, array_name, start) in enumerate(frames):
@@ -125,7 +111,7 @@ def _topic(
     numbers: Mapping[str, NumberSource],
     qos: QoSProfile = SENSOR,
 ) -> Topic:
-    """Return the topic ``<namespace>/<kind>/<element>``, published at the rate of its kind."""
+    """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
     parts = (robot.namespace, kind, topic_token(element) if element else "")
     return Topic(
         name=within(*parts),
@@ -187,7 +173,7 @@ def _controller_state(
     zeros = array("d", [0.0] * len(controlled))
     for field in {path.rpartition(".")[0] for path in numbers}:
         point, name = field.split(".")
-        # One for each: where messages check their fields, they keep the array and not a copy.
+        # A copy for each field: messages may keep the array itself.
         setattr(getattr(message, point), name, zeros[:])
     return Topic(
         name=within(robot.namespace, CONTROLLER_STATE),
@@ -204,44 +190,26 @@ def _controller_state(
     )
 
 
-def _imu(index: int, robot: RobotLayout, imu: ImuSensor) -> Topic:
-    message = ImuMessage()
-    message.header.frame_id = robot.frame(imu.frame)
-    message.orientation.w = 1.0
-    numbers: dict[str, NumberSource] = {}
-    # A covariance that starts with -1 says that there is no such measurement (sensor_msgs/Imu).
-    if imu.orientation is None:
-        message.orientation_covariance[0] = -1.0
-    else:
-        numbers |= quaternion("orientation", "sensordata", imu.orientation)
-    if imu.gyro is None:
-        message.angular_velocity_covariance[0] = -1.0
-    else:
-        numbers |= vector("angular_velocity", "sensordata", imu.gyro)
-    if imu.accelerometer is None:
-        message.linear_acceleration_covariance[0] = -1.0
-    else:
-        numbers |= vector("linear_acceleration", "sensordata", imu.accelerometer)
-    return _topic(index, robot, "imu", imu.name, message, numbers)
-
-
-def _wrench(index: int, robot: RobotLayout, sensor: ForceTorqueSensor, sign: float) -> Topic:
-    message = WrenchStamped()
+def _sensor(
+    index: int, robot: RobotLayout, kind: SensorKind, sensor: SiteSensor, load_sign: float
+) -> Topic:
+    message = message_type(kind.message)()
     message.header.frame_id = robot.frame(sensor.frame)
-    numbers = vector("wrench.force", "sensordata", sensor.force, sign)
-    numbers |= vector("wrench.torque", "sensordata", sensor.torque, sign)
-    return _topic(index, robot, "wrench", sensor.name, message, numbers)
+    for path, value in sensor.constants.items():
+        set_field(message, path, value)
+    numbers: dict[str, NumberSource] = {}
+    for measurement in kind.measurements:
+        if measurement.name not in sensor.addresses:
+            continue
+        array_name = "distances" if measurement.is_distance else "sensordata"
+        sign = load_sign if measurement.is_load else 1.0
+        for address, path in enumerate(measurement.paths, sensor.addresses[measurement.name]):
+            numbers[path] = NumberSource(array_name, address, sign)
+    return _topic(index, robot, kind.key, sensor.name, message, numbers)
 
 
-def _contact(index: int, robot: RobotLayout, touch: TouchSensor) -> Topic:
-    message = WrenchStamped()
-    message.header.frame_id = robot.frame(touch.frame)
-    numbers = {"wrench.force.z": NumberSource("sensordata", touch.force)}
-    return _topic(index, robot, "contact", touch.name, message, numbers)
-
-
-def _told_apart(robot: RobotLayout, base: FloatingBase) -> str:
-    """Return what distinguishes the topics of a base: its body, if the robot has several bases."""
+def _base_suffix(robot: RobotLayout, base: FloatingBase) -> str:
+    """Return the last token of the topics of a base: its body, if the robot has several bases."""
     return base.name if len(robot.bases) > 1 else ""
 
 
@@ -252,7 +220,7 @@ def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic
     numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
     numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
     numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
-    return _topic(index, robot, "odom", _told_apart(robot, base), message, numbers, RELIABLE)
+    return _topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
 
 
 def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
@@ -260,4 +228,4 @@ def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) ->
     message.header.frame_id = robot.frame(base.name)
     numbers = vector("accel.linear", "base_motion", 6 * row + 3)
     numbers |= vector("accel.angular", "qacc", base.dof + 3)
-    return _topic(index, robot, "base_accel", _told_apart(robot, base), message, numbers)
+    return _topic(index, robot, "base_accel", _base_suffix(robot, base), message, numbers)

@@ -20,12 +20,12 @@ from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
-    WorldOffer,
+    WorldDescription,
+    describe_loaded_world,
+    describe_shipped_worlds,
+    find_worlds,
     load_world,
-    loaded_offer,
     no_world,
-    offers,
-    shipped_offers,
     world_from_text,
 )
 
@@ -57,7 +57,9 @@ class WorldServices:
         """
         self._models, self._registry, self._background = models, registry, background
         self.loading = False
-        self.current: WorldOffer | None = loaded_offer(scene, models.simulation.assembly)
+        self.current: WorldDescription | None = describe_loaded_world(
+            scene, models.simulation.assembly
+        )
         self._text = ""
 
     @property
@@ -79,11 +81,11 @@ class WorldServices:
     def load_world(self, request: Any, responder: Responder) -> None:
         """Load a world; if it is invalid, the current one stays."""
         wanted = read_resource(request, "world_resource", responder.response)
-        loaded: list[WorldOffer] = []
+        loaded: list[WorldDescription] = []
 
         def build(_current: Assembly) -> Assembly:
             assembly = load_world(wanted.uri) if wanted.uri else world_from_text(wanted.text)
-            loaded.append(loaded_offer(wanted.uri, assembly))
+            loaded.append(describe_loaded_world(wanted.uri, assembly))
             return assembly
 
         def fill() -> None:
@@ -113,14 +115,14 @@ class WorldServices:
         response = responder.response
 
         def fill() -> None:
-            found, problems = shipped_offers(), []
+            found, problems = describe_shipped_worlds(), []
             if not found:
                 raise RequestRejectedError(
                     "the package has no scenes: is it installed?", response.DEFAULT_SOURCES_FAILED
                 )
             for source in request.additional_sources:
                 try:
-                    found += offers(source)
+                    found += find_worlds(source)
                 except UserInputError as error:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
@@ -129,7 +131,7 @@ class WorldServices:
 
         self._background.run(responder, fill)
 
-    def _loaded(self, responder: Responder) -> WorldOffer:
+    def _loaded(self, responder: Responder) -> WorldDescription:
         """Return the loaded world.
 
         Raises:
@@ -166,7 +168,7 @@ class WorldServices:
         self._models.change(build, done, fresh=True)
 
 
-def _resource(offered: WorldOffer, text: str = "") -> Any:
+def _resource(offered: WorldDescription, text: str = "") -> Any:
     world = simulation_interfaces.msg.WorldResource(
         name=offered.name, description=offered.description, tags=list(offered.tags)
     )

@@ -1,6 +1,6 @@
-"""RViz configurations that show a whole scene: displays repeated for each topic there is."""
+"""RViz configurations of a scene, from a template whose displays are repeated for each topic."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,23 +8,27 @@ from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 
 Config = dict[str, Any]
 
-KINDS = frozenset({"robot_description", "odom", "wrench", "contact", "camera", "scan", "points"})
-"""What displays can be repeated for."""
+_SENSORS = "{sensors}"
+KINDS = frozenset({"robot_description", "odom", "camera", "scan", "points"}) | {
+    kind.key for kind in SENSOR_KINDS
+}
+"""Kinds of topics that have a placeholder."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RvizTopics:
-    """Something that a display can show.
+    """A topic that a display can show.
 
     Attributes:
-        kind: The placeholder that stands for its topic: ``wrench``, ``camera``, …
-        topic: The topic, or for a camera what its topics begin with.
-        name: What to call the display of it.
-        robot: Its robot's name if there are several; empty for what is of none.
-        prefix: That of its robot's TF frames, as RViz has it: without the slash at the end.
+        kind: The placeholder of its topic: ``wrench``, ``camera``, …
+        topic: The topic; for a camera, the beginning of its topics.
+        name: Name of the sensor or robot.
+        robot: Namespace of its robot if there are several; empty for the scene.
+        prefix: TF prefix of its robot without the slash at the end, as RViz writes it.
     """
 
     kind: str
@@ -34,8 +38,8 @@ class RvizTopics:
     prefix: str = ""
 
 
-def shown(layout: ModelLayout) -> Iterator[RvizTopics]:
-    """Yield all that a scene has for RViz to show."""
+def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
+    """Yield the topics of a scene that displays can show."""
     for robot in layout.robots:
         of_robot = {"robot": robot.namespace, "prefix": robot.frame_prefix.rstrip("/")}
         description = "/" + within(robot.namespace, "robot_description")
@@ -61,19 +65,19 @@ def shown(layout: ModelLayout) -> Iterator[RvizTopics]:
 
 
 def filled(template: Config, layout: ModelLayout) -> Config:
-    """Return a configuration with its placeholders filled in for a scene.
+    """Return a configuration with its placeholders replaced for a scene.
 
-    A display with ``{robot_description}``, ``{odom}``, ``{wrench}``, ``{contact}``, ``{camera}``,
-    ``{scan}`` or ``{points}`` in a text is repeated for each such topic, and left out if there is
-    none. In it, ``{name}`` is the name of what is shown, ``{prefix}`` the robot's TF prefix, and
-    ``{first}`` is true for the first of its kind. Displays of several robots are grouped by robot.
-    Others stay as they are, and so does a configuration without any placeholder.
+    A display with a placeholder of `KINDS`, such as ``{odom}`` or ``{camera}``, is repeated for
+    each such topic, and left out if there is none. In it, ``{name}`` is the name of the sensor or
+    robot, ``{prefix}`` the robot's TF prefix, and ``{first}`` is true for the first of its kind.
+    A display of the class ``{sensors}`` stands for the displays of all kinds of sensors. Displays
+    of several robots are grouped by robot. Other displays stay as they are.
     """
     manager = template.get("Visualization Manager") or {}
-    everything = list(shown(layout))
+    everything = list(displayable_topics(layout))
     plain: list[Config] = []
     groups: dict[str, list[Config]] = {}
-    for display in manager.get("Displays") or ():
+    for display in _with_sensors(manager.get("Displays") or ()):
         kind = next((kind for kind in KINDS if _mentions(display, f"{{{kind}}}")), None)
         if kind is None:
             plain.append(display)
@@ -87,8 +91,35 @@ def filled(template: Config, layout: ModelLayout) -> Config:
     return {**template, "Visualization Manager": {**manager, "Displays": displays}}
 
 
+def _with_sensors(displays: Iterable[Config]) -> Iterator[Config]:
+    """Yield displays, and those of the sensors in place of ``{sensors}``."""
+    for display in displays:
+        if display.get("Class") == _SENSORS:
+            yield from (_sensor_display(kind) for kind in SENSOR_KINDS if kind.display)
+        else:
+            yield display
+
+
+def _sensor_display(kind: SensorKind) -> Config:
+    properties = kind.display or {}
+    return {
+        **properties,
+        "Enabled": True,
+        "Name": f"{properties['Class'].rpartition('/')[2]} {{name}}",
+        "Topic": {
+            "Depth": 5,
+            "Durability Policy": "Volatile",
+            "Filter size": 10,
+            "History Policy": "Keep Last",
+            "Reliability Policy": "Best Effort",
+            "Value": f"{{{kind.key}}}",
+        },
+        "Value": True,
+    }
+
+
 def _published(robot: RobotLayout) -> Iterator[tuple[str, str]]:
-    """Yield the kind and name of the topics of a robot that displays can be repeated for."""
+    """Yield kind and name of the topics of a robot that have a placeholder."""
     for topic in robot_topics(0, robot, 0, "child_on_parent"):
         if topic.rate in KINDS:
             yield topic.rate, f"/{topic.name}"

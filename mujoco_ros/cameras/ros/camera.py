@@ -1,4 +1,4 @@
-"""A camera's topics: pictures, depth, segmentation, clouds, and how it projects."""
+"""Topics of a camera: colour, depth, segmentation, point clouds, and calibration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -12,230 +12,203 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.cameras.ros.array_template import ArrayTemplate
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
-from mujoco_ros.cameras.ros.shared_renderer import LOOKS, SharedRenderer
+from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.cameras import Camera
-from mujoco_ros.rendering.depth import millimetres
+from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.image_noise import ImageNoise
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
-from mujoco_ros.rendering.renderer import View
 from mujoco_ros.rendering.segmentation import Segmentation
 
-SEGMENTS = "16UC1"
-FORMATS = ("jpeg", "png")
-_SEED = 0
-Pictures = Mapping[str, np.ndarray]
+_FORMATS = ("jpeg", "png")
+Images = Mapping[str, np.ndarray]
 
 
 class CameraSource(FrameSource):
-    """Draws what a camera sees, and publishes of it what is listened to."""
+    """Renders the images of a camera that have a subscription, and publishes them."""
 
-    computes = ("colour", "depth", "segmentation")
+    products = (COLOUR, DEPTH, SEGMENTATION)
 
     def __init__(
         self,
         camera: Camera,
         segmentation: Segmentation,
         legend: String,
-        outlets: CameraPublishers,
-        drawing: SharedRenderer,
+        publishers: PublisherPool,
+        renderer: SharedRenderer,
+        seed: int,
     ) -> None:
         """Open the topics of a camera.
 
         Args:
             camera: The camera.
-            segmentation: Gives all that is to be seen a number.
-            legend: What these numbers stand for, published once.
-            outlets: Opens the topics.
-            drawing: Draws, if there is OpenGL.
+            segmentation: Numbers of the objects in the model.
+            legend: Meaning of these numbers, published once.
+            publishers: Opens the topics.
+            renderer: Renders, where OpenGL is available.
+            seed: Seed of the noise.
         """
-        super().__init__(camera_topics(camera), camera.rate)
-        self.camera = camera
-        self._drawing, self._segmentation = drawing, segmentation
-        self._refusal = ""
-        self._view = View.of(camera)
-        self._grain = ImageNoise(camera.noise, _SEED, self.name)
-        self._outlets = {
-            topic: outlets.outlet(product.kind, f"{self.name}/{topic}", SENSOR)
+        name = camera_topics(camera)
+        self._publishers = {
+            topic: publishers.open(product.message_type, f"{name}/{topic}", SENSOR)
             for topic, product in PRODUCTS.items()
         }
-        outlets.outlet(String, f"{self.name}/segmentation/legend", LATCHED).publish(legend)
+        super().__init__(name, camera.rate, self._publishers.values())
+        legend_publisher = publishers.open(String, f"{name}/segmentation/legend", LATCHED)
+        legend_publisher.send(legend)
+        self.latched = (legend_publisher,)
+        self.camera = camera
+        self._renderer, self._segmentation, self._seed = renderer, segmentation, seed
+        self._failure = ""
         self._format = ParameterSpec(
             name=f"{self.parameter}.compressed_format",
-            default=FORMATS[0],
+            default=_FORMATS[0],
             description="Of image_raw/compressed",
-            choices=FORMATS,
+            choices=_FORMATS,
         )
-        self.format = FORMATS[0]
+        self.format = _FORMATS[0]
         self._info = camera_info(camera)
+        self._templates: dict[str, MessageTemplate] = {}  # by encoding
         self._bridge = CvBridge()
 
     @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where its pictures go."""
-        return list(self._outlets.values())
-
-    @property
-    def remark(self) -> str:
-        """Return why pictures that are wanted cannot be drawn, if so."""
-        return self._drawing.failure or self._refusal if self._kinds(self._heard()) else ""
+    def warning(self) -> str:
+        """Return why subscribed images cannot be rendered; empty if they can."""
+        has_images = _needs(self._subscribed())
+        return self._renderer.failure or self._failure if has_images else ""
 
     def specs(self) -> Sequence[ParameterSpec]:
-        """Return its parameters."""
+        """Return the parameters."""
         return (*super().specs(), self._format)
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Take over those of its parameters that are among `values`."""
-        super().change(values)
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the camera's parameters among `values`."""
+        super().set_parameters(values)
         self.format = values.get(self._format.name, self.format)
-        if LOOKS.name in values:
-            for outlet in self._outlets.values():
-                outlet.joined = True  # in a pause, it is seen
-                outlet.is_new = True  # all is uploaded anew
+        if QUALITY.name in values:
+            self.repeat()
+            self.untried.update(self.publishers)  # the model is uploaded again
 
-    def take(self, moment: StateSnapshot) -> None:
-        """Draw what is listened to, and publish it; all of it has the same stamp."""
-        heard = self._heard()
-        pictures = self._draw(self._kinds(heard), moment)
-        for topic in heard:
+    def publish(self, snapshot: StateSnapshot) -> None:
+        """Render and publish the subscribed topics, all of one stamp."""
+        subscribed = self._subscribed()
+        images = self._render(_needs(subscribed), snapshot)
+        for topic in subscribed:
             product = PRODUCTS[topic]
-            if pictures.keys() >= product.needs:
-                self._outlets[topic].publish(product.message(self, pictures, moment.stamp))
+            if images.keys() >= product.needs:
+                self._publishers[topic].send(product.message(self, images, snapshot.stamp))
 
-    def _heard(self) -> list[str]:
-        return [topic for topic, outlet in self._outlets.items() if outlet.listeners]
+    def _subscribed(self) -> list[str]:
+        return [topic for topic, it in self._publishers.items() if it.subscriptions]
 
-    @staticmethod
-    def _kinds(topics: Sequence[str]) -> set[str]:
-        """Return which kinds of pictures some topics need."""
-        return set().union(*(PRODUCTS[topic].needs for topic in topics))
-
-    def _draw(self, kinds: set[str], moment: StateSnapshot) -> Pictures:
-        """Return pictures by their kind, none where there is no OpenGL."""
-        renderer = self._drawing.renderer(moment.model) if kinds else None
+    def _render(self, products: set[str], snapshot: StateSnapshot) -> Images:
+        """Return images by product; none without OpenGL."""
+        renderer = self._renderer.get(snapshot.model) if products else None
         if renderer is None:
             return {}
-        self._refusal = ""
+        self._failure = ""
         try:
-            shot = renderer.shot(moment.data, self._view)
+            images = camera_images(
+                renderer, snapshot.data, self.camera, products, seed=self._seed, time=snapshot.time
+            )
         except RenderingError as error:
-            self._refusal = str(error)
+            self._failure = str(error)
             return {}
-        self.counts.update(kinds)
-        pictures = {}
-        if "colour" in kinds:
-            pictures["colour"] = shot.colour
-            self._grain.colour(shot.colour, moment.step)
-        if "depth" in kinds:
-            pictures["depth"] = shot.depth
-            self._grain.depth(shot.depth, moment.step)
-        if "segmentation" in kinds:
-            self._segmentation.ids(shot.objects, self._ids)
-            pictures["segmentation"] = self._ids
-        return pictures
+        self.counts.update(products)
+        if SEGMENTATION in images:
+            images[SEGMENTATION] = self._segmentation.numbers(images[SEGMENTATION])
+        return images
 
-    def calibration(self, _pictures: Pictures, stamp: Time) -> CameraInfo:
-        """Return how the camera projects."""
+    def calibration(self, _images: Images, stamp: Time) -> CameraInfo:
+        """Return the calibration."""
         self._info.header.stamp = stamp
         return self._info
 
-    def colour(self, pictures: Pictures, stamp: Time) -> bytes:
-        """Return the picture."""
-        return self._written(self._colour, pictures["colour"], stamp)
+    def colour(self, images: Images, stamp: Time) -> bytes:
+        """Return the colour image."""
+        return self._image("rgb8", images[COLOUR], stamp)
 
-    def compressed(self, pictures: Pictures, stamp: Time) -> CompressedImage:
-        """Return the picture, compressed."""
-        bgr = cv2.cvtColor(pictures["colour"], cv2.COLOR_RGB2BGR)
+    def compressed(self, images: Images, stamp: Time) -> CompressedImage:
+        """Return the compressed colour image."""
+        bgr = cv2.cvtColor(images[COLOUR], cv2.COLOR_RGB2BGR)
         message = self._bridge.cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
         message.header.stamp, message.header.frame_id = stamp, self.camera.frame
-        # As image_transport's own publisher says it; its subscriber asks for that.
+        # The subscriber of image_transport parses what its own publisher writes.
         message.format = f"rgb8; {self.format} compressed bgr8"
         return message
 
-    def depth(self, pictures: Pictures, stamp: Time) -> bytes:
-        """Return distances along the optical axis."""
-        depth = pictures["depth"]
-        if self.camera.depth_encoding == "16UC1":
-            millimetres(depth, self._millimetres)
-            depth = self._millimetres
-        return self._written(self._depth, depth, stamp)
+    def depth(self, images: Images, stamp: Time) -> bytes:
+        """Return the distances along the optical axis."""
+        depth, encoding = images[DEPTH], self.camera.depth_encoding
+        return self._image(encoding, to_millimetres(depth) if encoding == "16UC1" else depth, stamp)
 
-    def segments(self, pictures: Pictures, stamp: Time) -> bytes:
-        """Return the number of what each pixel shows."""
-        return self._written(self._segments, pictures["segmentation"], stamp)
+    def segments(self, images: Images, stamp: Time) -> bytes:
+        """Return the segmentation image."""
+        return self._image("16UC1", images[SEGMENTATION], stamp)
 
-    def points(self, pictures: Pictures, stamp: Time) -> bytes:
-        """Return the coloured cloud."""
-        filled = self._cloud.fill(pictures["depth"], pictures["colour"])
-        return self._written(self._points, filled, stamp)
+    def points(self, images: Images, stamp: Time) -> bytes:
+        """Return the coloured point cloud."""
+        return _filled(self._points, self._cloud.fill(images[DEPTH], images[COLOUR]), stamp)
 
-    @staticmethod
-    def _written(bulk: ArrayTemplate, picture: np.ndarray, stamp: Time) -> bytes:
-        bulk.numbers["data"][:] = np.ascontiguousarray(picture).reshape(-1).view(np.uint8)
-        return bulk.stamped(stamp.sec, stamp.nanosec)
+    def _image(self, encoding: str, pixels: np.ndarray, stamp: Time) -> bytes:
+        if encoding not in self._templates:
+            self._templates[encoding] = MessageTemplate(
+                image(self.camera, encoding), arrays=["data"]
+            )
+        return _filled(self._templates[encoding], pixels, stamp)
 
-    # Made when they are first needed: few of a camera's topics ever are, and they are large.
-
-    @cached_property
-    def _colour(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, "rgb8"), "data")
-
-    @cached_property
-    def _depth(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, self.camera.depth_encoding), "data")
-
-    @cached_property
-    def _segments(self) -> ArrayTemplate:
-        return ArrayTemplate(image(self.camera, SEGMENTS), "data")
-
-    @cached_property
-    def _ids(self) -> np.ndarray:
-        return np.empty((self.camera.height, self.camera.width), np.uint16)
-
-    @cached_property
-    def _millimetres(self) -> np.ndarray:
-        return np.empty((self.camera.height, self.camera.width), np.uint16)
+    # Created when first needed, as the templates: few topics have subscriptions.
 
     @cached_property
     def _cloud(self) -> PointCloud:
         return PointCloud(self.camera.intrinsics, self.camera.width, self.camera.height)
 
     @cached_property
-    def _points(self) -> ArrayTemplate:
+    def _points(self) -> MessageTemplate:
         camera = self.camera
         message = cloud(camera.frame, camera.height, camera.width, POINT)
-        return ArrayTemplate(message, "data")
+        return MessageTemplate(message, arrays=["data"])
 
 
 class Product(NamedTuple):
-    """A topic of a camera: its type, the pictures it is made of, and how."""
+    """A topic of a camera: its message type, the images it needs, and its message."""
 
-    kind: type
+    message_type: type
     needs: frozenset[str]
-    message: Callable[[CameraSource, Pictures, Time], Any]
+    message: Callable[[CameraSource, Images, Time], Any]
 
 
 _NOTHING: frozenset[str] = frozenset()
-_COLOUR, _DEPTH = frozenset({"colour"}), frozenset({"depth"})
+_COLOUR, _DEPTH = frozenset({COLOUR}), frozenset({DEPTH})
 PRODUCTS = {
     "camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
     "depth/camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
     "image_raw": Product(Image, _COLOUR, CameraSource.colour),
     "image_raw/compressed": Product(CompressedImage, _COLOUR, CameraSource.compressed),
     "depth/image_rect_raw": Product(Image, _DEPTH, CameraSource.depth),
-    "segmentation/image_raw": Product(Image, frozenset({"segmentation"}), CameraSource.segments),
+    "segmentation/image_raw": Product(Image, frozenset({SEGMENTATION}), CameraSource.segments),
     "depth/points": Product(PointCloud2, _COLOUR | _DEPTH, CameraSource.points),
 }
-"""What a camera publishes at its rate, by topic; calibrations first, as others wait for them."""
+"""The topics of a frame; calibrations first, since subscribers of images wait for them."""
 
 
 def camera_topics(camera: Camera) -> str:
-    """Return where the topics of a camera are."""
+    """Return the namespace of a camera's topics."""
     return within(camera.namespace, "camera", topic_token(camera.name))
+
+
+def _needs(topics: Sequence[str]) -> set[str]:
+    """Return the images that some topics need."""
+    return set().union(*(PRODUCTS[topic].needs for topic in topics))
+
+
+def _filled(template: MessageTemplate, content: np.ndarray, stamp: Time) -> bytes:
+    template.arrays["data"][:] = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+    return template.stamped(stamp.sec, stamp.nanosec)

@@ -1,4 +1,4 @@
-"""The messages of a camera, as they are before there is a picture."""
+"""The messages of a camera before they are filled."""
 
 import sys
 from array import array
@@ -13,12 +13,12 @@ _POINT_TYPES = {
     np.dtype(np.float32): PointField.FLOAT32,
     np.dtype(np.uint16): PointField.UINT16,
 }
-_TYPECODES = {"rgb8": ("B", 3), "16UC1": ("H", 1), "32FC1": ("f", 1)}
+_BYTES_PER_PIXEL = {"rgb8": 3, "16UC1": 2, "32FC1": 4}
 BIG_ENDIAN = sys.byteorder == "big"
 
 
 def camera_info(camera: Camera) -> CameraInfo:
-    """Return a camera's calibration: a pinhole without distortion, rectified as it is."""
+    """Return the calibration: a pinhole camera without distortion, whose images are rectified."""
     optics = camera.intrinsics
     message = CameraInfo(width=camera.width, height=camera.height, distortion_model="plumb_bob")
     message.header.frame_id = camera.frame
@@ -31,9 +31,8 @@ def camera_info(camera: Camera) -> CameraInfo:
 
 
 def image(camera: Camera, encoding: str) -> Image:
-    """Return a black picture."""
-    typecode, channels = _TYPECODES[encoding]
-    row = camera.width * channels * array(typecode).itemsize
+    """Return a black image."""
+    row = camera.width * _BYTES_PER_PIXEL[encoding]
     message = Image(
         width=camera.width,
         height=camera.height,
@@ -47,13 +46,13 @@ def image(camera: Camera, encoding: str) -> Image:
 
 
 def cloud(frame: str, rows: int, columns: int, point: np.dtype[Any]) -> PointCloud2:
-    """Return an organised cloud whose points are all zero.
+    """Return an organised point cloud whose points are all zero.
 
     Args:
-        frame: Its TF frame.
-        rows: How many rows of points it has.
-        columns: How many points a row has.
-        point: What each point consists of.
+        frame: TF frame.
+        rows: Number of rows.
+        columns: Number of points per row.
+        point: Fields of a point.
     """
     step = point.itemsize
     message = PointCloud2(

@@ -1,4 +1,4 @@
-"""The topic `contacts`: where bodies touch, and with which force."""
+"""The topic `contacts`: contact points and forces as markers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,64 +7,60 @@ import mujoco
 from visualization_msgs.msg import MarkerArray
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.cameras.ros.contact_markers import ContactMarkers
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.contact_forces import contact_forces
 
 _TOPIC = "contacts"
 _RATE_HZ = 20.0
+_DEFAULT_SCALE = 0.002
 _FORCE_SCALE = ParameterSpec(
     name=f"{_TOPIC}.force_scale",
-    default=0.002,
+    default=_DEFAULT_SCALE,
     description="Length of the arrow of a contact force for each newton [m/N]",
     low=0.0,
     high=1000.0,
 )
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-"""All that the forces follow from, the solver's warm start included."""
+"""The input of the constraint solver, with its warm start."""
 
 
-class Contacts(FrameSource):
-    """Publishes the contacts of a model's states as markers."""
+class ContactSource(FrameSource):
+    """Publishes the contacts of a state as markers."""
 
-    computes = ("markers",)
+    products = ("markers",)
 
     def __init__(
-        self, model: mujoco.MjModel, layout: ModelLayout, outlets: CameraPublishers
+        self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
     ) -> None:
-        """Prepare for the states of `model`."""
-        super().__init__(_TOPIC, _RATE_HZ)
-        self._outlet = outlets.outlet(MarkerArray, _TOPIC, RELIABLE)
-        self._force_scale = float(_FORCE_SCALE.default)  # type: ignore[arg-type]
+        """Open the topic."""
+        self._publisher = publishers.open(MarkerArray, _TOPIC, RELIABLE)
+        super().__init__(_TOPIC, _RATE_HZ, [self._publisher])
+        self._force_scale = _DEFAULT_SCALE
         self._markers = ContactMarkers(model, layout)
         self._data = mujoco.MjData(model)
 
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where the markers go."""
-        return (self._outlet,)
-
     def specs(self) -> Sequence[ParameterSpec]:
-        """Return its parameters."""
+        """Return the parameters."""
         return (*super().specs(), _FORCE_SCALE)
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Take over those of its parameters that are among `values`."""
-        super().change(values)
-        scale = values.get(_FORCE_SCALE.name)
-        if scale is not None and scale != self._force_scale:
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the parameters among `values`."""
+        super().set_parameters(values)
+        scale = values.get(_FORCE_SCALE.name, self._force_scale)
+        if scale != self._force_scale:
             self._force_scale = scale
-            self._outlet.joined = True  # in a pause, the present state is shown again
+            self.repeat()
 
-    def take(self, moment: StateSnapshot) -> None:
-        """Solve for the forces, and publish them."""
+    def publish(self, snapshot: StateSnapshot) -> None:
+        """Solve for the contact forces and publish them."""
         data = self._data
-        mujoco.mj_copyState(moment.model, moment.data, data, _STATE)
-        # The forces need no sensors, which come last.
-        mujoco.mj_forwardSkip(moment.model, data, int(mujoco.mjtStage.mjSTAGE_NONE), 1)
-        found = contact_forces(moment.model, data)
-        self._outlet.publish(self._markers.message(found, moment.stamp, self._force_scale))
+        mujoco.mj_copyState(snapshot.model, snapshot.data, data, _STATE)
+        # Sensors are computed last and not needed.
+        mujoco.mj_forwardSkip(snapshot.model, data, int(mujoco.mjtStage.mjSTAGE_NONE), 1)
+        contacts = contact_forces(snapshot.model, data)
+        self._publisher.send(self._markers.message(contacts, snapshot.stamp, self._force_scale))
         self.counts["markers"] += 1

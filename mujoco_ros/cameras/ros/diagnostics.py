@@ -1,4 +1,4 @@
-"""What the camera process does, on /diagnostics."""
+"""Rows of the camera process on /diagnostics."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -18,25 +18,25 @@ _PERIOD_S = 1.0
 
 
 class CameraDiagnostics:
-    """Publishes a row for each source on /diagnostics, once a second, and one about drawing."""
+    """Publishes a row for each frame source and one for the renderer, once a second."""
 
     def __init__(
         self,
         endpoints: Endpoints,
         sources: Callable[[], Sequence[FrameSource]],
-        drawing: Callable[[], DiagnosticReport],
+        renderer: Callable[[], DiagnosticReport],
         now: Callable[[], float],
     ) -> None:
         """Start the timer.
 
         Args:
             endpoints: Opens the publisher.
-            sources: Returns what is reported on.
-            drawing: Returns the row about drawing.
+            sources: Returns the frame sources.
+            renderer: Returns the row of the renderer.
             now: Returns the simulated time [s].
         """
         self._node: Node = endpoints.node
-        self._sources, self._drawing, self._now = sources, drawing, now
+        self._sources, self._renderer, self._now = sources, renderer, now
         self._before = now()
         self._publisher = self._node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         # Not the node's clock: under use_sim_time it would stop with the simulation.
@@ -44,11 +44,11 @@ class CameraDiagnostics:
         self._timer = self._node.create_timer(_PERIOD_S, guarded(self.publish), clock=steady)
 
     def publish(self) -> None:
-        """Publish the figures since the last time."""
+        """Publish the statistics since the last call."""
         now = self._now()
         elapsed, self._before = now - self._before, now
         rows = {source.name: source_row(source, elapsed) for source in self._sources()}
-        rows["drawing"] = self._drawing()
+        rows["drawing"] = self._renderer()
         message = DiagnosticArray(status=[self._status(*row) for row in rows.items()])
         message.header.stamp = stamp(now)
         with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
@@ -65,31 +65,31 @@ class CameraDiagnostics:
 
 
 def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
-    """Return the row of a source, and begin its next period.
+    """Return the row of a source.
 
     Args:
-        source: The source.
+        source: The source, whose statistics begin again.
         elapsed: Simulated time since its last row [s].
     """
-    frames, mean_s, longest_s = source.timing.lap()
-    asked, achieved = source.pace.rate, frames / elapsed if elapsed > 0 else 0.0
-    level, text = OK, f"{achieved:.1f} of {asked:g} Hz"
-    if not asked:
+    frames, mean_s, longest_s = source.statistics.take()
+    rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
+    level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
+    if not rate:
         text = "off: its rate is 0"
-    elif not source.listeners:
-        text = "nobody listens"
+    elif not source.subscriptions:
+        text = "no subscriptions"
     elif source.failure:
         level, text = ERROR, source.failure
-    elif source.remark:
-        level, text = WARN, source.remark
+    elif source.warning:
+        level, text = WARN, source.warning
     values = {
-        "asked [Hz]": f"{asked:g}",
+        "asked [Hz]": f"{rate:g}",
         "achieved [Hz]": f"{achieved:.1f}",
-        "subscriptions": str(source.listeners),
-        "frames": str(source.timing.total),
-        **{f"frames: {what}": str(source.counts[what]) for what in source.computes},
+        "subscriptions": str(source.subscriptions),
+        "frames": str(source.statistics.total),
+        **{f"frames: {product}": str(source.counts[product]) for product in source.products},
         "due to published, mean [ms]": f"{1e3 * mean_s:.1f}",
         "due to published, longest [ms]": f"{1e3 * longest_s:.1f}",
-        "lost messages": str(sum(outlet.lost for outlet in source.outlets)),
+        "lost messages": str(sum(publisher.lost for publisher in source.publishers)),
     }
     return DiagnosticReport(text, values, level=level)

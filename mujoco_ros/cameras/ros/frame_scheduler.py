@@ -1,131 +1,97 @@
-"""Which frames are taken when, as the simulation goes on."""
+"""The times at which frames are computed, as the simulation advances."""
 
 import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
-
-import mujoco
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.cameras.camera_images import compute_poses
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.shared_memory.reader import Update
+from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
-LOOK_S = 0.1
-"""How long to wait at most until one looks again: for another model, and in a pause."""
-_SOONEST_S = 0.001
-_STANDING_S = 0.2
-"""Without a step for so long, the simulation stands: it may be waiting for commands."""
-
-
-class ScheduledSource(Protocol):
-    """The state of a running simulation, as `SharedState` has it."""
-
-    model: mujoco.MjModel
-    data: mujoco.MjData
-    layout: ModelLayout
-    step: int
-
-    @property
-    def time(self) -> float:
-        """Simulated time of the state [s]."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether the simulation stands."""
-
-    @property
-    def factor(self) -> float:
-        """Simulated seconds per wall second; 0 is as fast as possible."""
-
-    def beat(self, patience_s: float = ...) -> None:
-        """Promise to be heard of again."""
-
-    def peek(self) -> tuple[float, int]:
-        """Return time and number of the latest state."""
-
-    def update(self) -> Update:
-        """Go over to the latest state."""
+POLL_S = 0.1
+"""Longest wall time between two checks for another model, and for changes in a pause."""
+_MIN_WAIT_S = 0.001
+_STANDSTILL_S = 0.2
+"""Wall time without a step after which the simulation stands still; it may wait for commands."""
 
 
 class FrameScheduler:
-    """Has sources take frames when they are due and somebody listens.
+    """Publishes the frames of sources when they are due and have a subscription.
 
-    Everything that is due at one state is taken of that state, so that cameras of the same rate see
-    the same instant. While the simulation stands, who begins to listen gets the present frame, and
-    everybody gets another one when something was changed.
+    All frames that are due at one state show that state, so cameras of the same rate show the same
+    instants. While the simulation stands still, a new subscription gets the current frame, and all
+    subscriptions get another one when the state changes.
 
     Attributes:
-        sources: What takes frames.
+        sources: The frame sources of the current model.
     """
 
     def __init__(
         self,
-        state: ScheduledSource,
-        sources: Callable[[], Sequence[FrameSource]],
+        state: SharedState,
+        create_sources: Callable[[], Sequence[FrameSource]],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Watch over a state.
+        """Create the sources of the current model.
 
         Args:
             state: The state.
-            sources: Returns what takes frames of the present model of `state`, at first and
-                whenever that is another one.
+            create_sources: Called for each model of `state`.
             clock: Returns wall time [s].
         """
-        self._state, self._make, self._clock = state, sources, clock
-        self.sources = sources()
+        self._state, self._create_sources, self._clock = state, create_sources, clock
+        self.sources = create_sources()
         self._due: deque[FrameSource] = deque()
-        self._taken: dict[FrameSource, float] = {}  # wall time
-        self._changed: set[FrameSource] = set()  # while the simulation stood
+        self._published: dict[FrameSource, float] = {}  # wall time
+        self._changed: set[FrameSource] = set()  # since their frames, at the same simulated time
         self._updated = self._moved = clock()  # wall time
-        self._noticed = 0.0
+        self._due_since = 0.0
 
-    def turn(self) -> float:
-        """Take one frame at most; return for how long to do something else [s]."""
+    def spin_once(self) -> float:
+        """Publish at most one frame; return the wall time to wait until the next call [s]."""
         self._state.beat()
         if self._due:
-            self._take(self._due.popleft())
+            self._publish(self._due.popleft())
             return 0.0
-        listening = self._listening()
+        subscribed = self._subscribed()
         now, (at, _) = self._clock(), self._state.peek()
-        if self._wanted(listening, at, now) or now - self._updated >= LOOK_S:
-            self._noticed = self._updated = now
+        if self._select(subscribed, at, now) or now - self._updated >= POLL_S:
+            self._due_since = self._updated = now
             self._update()
-            listening = self._listening()
-            self._due.extend(self._wanted(listening, self._state.time, now))
+            subscribed = self._subscribed()
+            self._due.extend(self._select(subscribed, self._state.time, now))
             if self._due:
-                self._begin()
+                self._take_snapshot()
                 return 0.0
             at = self._state.time
-        return self._wait(listening, at)
+        return self._wait(subscribed, at)
 
-    def _listening(self) -> list[FrameSource]:
-        """Return which sources somebody listens to; the others begin anew when they are."""
-        found = []
+    def _subscribed(self) -> list[FrameSource]:
+        """Return the sources with a subscription; the schedules of the others restart."""
+        subscribed = []
         for source in self.sources:
-            if source.listeners and source.pace.rate > 0:
-                found.append(source)
+            if source.subscriptions and source.schedule.rate > 0:
+                subscribed.append(source)
             else:
-                source.pace.forget()
-        return found
+                source.schedule.restart()
+        return subscribed
 
-    def _wanted(self, listening: list[FrameSource], at: float, now: float) -> list[FrameSource]:
-        """Return which sources are to take a frame of a state."""
-        standing = self._state.paused or now - self._moved >= _STANDING_S
+    def _select(self, subscribed: list[FrameSource], at: float, now: float) -> list[FrameSource]:
+        """Return the sources with a frame at a state of time `at` [s]."""
+        stands_still = self._state.paused or now - self._moved >= _STANDSTILL_S
         return [
             source
-            for source in listening
-            if source.pace.is_due(at)
-            or (standing and (source.joined or self._is_stale(source, now)))
+            for source in subscribed
+            if source.schedule.is_due(at)
+            or (stands_still and (source.joined or self._is_stale(source, now)))
         ]
 
     def _is_stale(self, source: FrameSource, now: float) -> bool:
-        """Return whether a state was changed since its frame, and not just now."""
+        """Return whether the state has changed since a frame that is older than a period."""
         return source in self._changed and (
-            now - self._taken.get(source, -math.inf) >= 1 / source.pace.rate
+            now - self._published.get(source, -math.inf) >= 1 / source.schedule.rate
         )
 
     def _update(self) -> None:
@@ -134,54 +100,46 @@ class FrameScheduler:
         if state.step != before[1]:
             self._moved = self._updated
         if update is Update.MODEL:
-            self.sources = self._make()
-            self._taken.clear()
+            self.sources = self._create_sources()
+            self._published.clear()
             self._changed = set(self.sources)
         elif update is Update.STATE and state.time == before[0]:
             self._changed.update(self.sources)
 
-    def _begin(self) -> None:
-        """Compute the poses that all frames of the present state need."""
+    def _take_snapshot(self) -> None:
         state = self._state
-        for compute in (
-            mujoco.mj_kinematics,
-            mujoco.mj_comPos,
-            mujoco.mj_camlight,
-            mujoco.mj_flex,
-            mujoco.mj_tendon,
-        ):
-            compute(state.model, state.data)
-        self._moment = StateSnapshot(
+        compute_poses(state.model, state.data)
+        self._snapshot = StateSnapshot(
             model=state.model,
             data=state.data,
             layout=state.layout,
             time=state.time,
             stamp=stamp(state.time),
-            step=state.step,
         )
 
-    def _take(self, source: FrameSource) -> None:
-        begun = self._clock()
-        self._state.beat(source.patience.allow(first=source.is_new))
-        source.pace.take(self._moment.time)
+    def _publish(self, source: FrameSource) -> None:
+        begin = self._clock()
+        self._state.beat(source.timeout.allow(first=source.is_new))
+        source.schedule.note(self._snapshot.time)
         self._changed.discard(source)
         try:
-            source.take(self._moment)
-            source.succeed()
-        except Exception as error:  # it would end the process; the others go on
-            source.fail(error)
-        for outlet in source.outlets:
-            outlet.joined = False
-            outlet.is_new &= not outlet.listeners
+            source.publish(self._snapshot)
+            source.failure = ""
+        except Exception as error:  # the other sources go on
+            source.note_failure(error)
+        for publisher in source.publishers:
+            publisher.joined = False
+        source.untried = {it for it in source.untried if not it.subscriptions}
         now = self._clock()
-        self._taken[source] = now
-        source.timing.add(now - self._noticed)
-        source.patience.note(now - begun)
+        self._published[source] = now
+        source.statistics.add(now - self._due_since)
+        source.timeout.note(now - begin)
         self._state.beat()
 
-    def _wait(self, listening: list[FrameSource], at: float) -> float:
-        """Return for how long nothing will be due [s], by all that is known."""
-        if not listening or self._state.paused:
-            return LOOK_S
-        wait, factor = min(s.pace.wait(at) for s in listening), self._state.factor
-        return min(max(wait / factor if factor else 0.0, _SOONEST_S), LOOK_S)
+    def _wait(self, subscribed: list[FrameSource], at: float) -> float:
+        """Return the wall time until the next frame may be due [s]."""
+        if not subscribed or self._state.paused:
+            return POLL_S
+        wait = min(source.schedule.time_to_next(at) for source in subscribed)
+        factor = self._state.factor
+        return min(max(wait / factor if factor else 0.0, _MIN_WAIT_S), POLL_S)

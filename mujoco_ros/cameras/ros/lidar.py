@@ -1,18 +1,18 @@
-"""A lidar's topic: a scan of a plane, or a cloud."""
+"""Topic of a lidar: a scan for one row of rays, or else a point cloud."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 from sensor_msgs.msg import LaserScan, PointCloud2
 
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.cameras.ros.array_template import ArrayTemplate
 from mujoco_ros.cameras.ros.camera_messages import cloud
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher, CameraPublishers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.lidars import Lidar
@@ -20,58 +20,59 @@ from mujoco_ros.rendering.lidar import POINT, Scanner
 
 
 class LidarSource(FrameSource):
-    """Casts a lidar's rays and publishes what they hit; that takes no OpenGL."""
+    """Casts the rays of a lidar and publishes the hits, without OpenGL."""
 
-    computes = ("casts",)
+    products = ("casts",)
 
-    def __init__(self, lidar: Lidar, model: mujoco.MjModel, outlets: CameraPublishers) -> None:
-        """Open the topic of a lidar in `model`: ``scan`` for one row of rays, else ``points``."""
-        super().__init__(lidar_topics(lidar), lidar.config.rate)
-        self._lidar, self._model = lidar, model
-        kind, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
-        self._outlet = outlets.outlet(kind, f"{self.name}/{topic}", SENSOR)
+    def __init__(
+        self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
+    ) -> None:
+        """Open the topic of a lidar in `model`; `seed` is that of the noise."""
+        message_type, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
+        name = lidar_topics(lidar)
+        self._publisher = publishers.open(message_type, f"{name}/{topic}", SENSOR)
+        super().__init__(name, lidar.config.rate, [self._publisher])
+        self._lidar, self._model, self._seed = lidar, model, seed
         self._scanner: Scanner | None = None
-        self._bulk: ArrayTemplate | None = None
+        self._template: MessageTemplate | None = None
 
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return the way out."""
-        return (self._outlet,)
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the lidar's parameters among `values`."""
+        super().set_parameters(values)
+        self._template = None  # a scan contains its rate
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Take over those of its parameters that are among `values`."""
-        super().change(values)
-        self._bulk = None  # a scan tells how often it comes
-
-    def take(self, moment: StateSnapshot) -> None:
-        """Cast all rays, and publish what they hit."""
+    def publish(self, snapshot: StateSnapshot) -> None:
+        """Cast all rays and publish the hits."""
         if self._scanner is None:
-            self._scanner = Scanner(self._model, self._lidar)
-        if self._bulk is None:
-            self._bulk = self._blank()
-        numbers = self._bulk.numbers
-        ranges = self._scanner.cast(moment.data, moment.step)
+            self._scanner = Scanner(self._model, self._lidar, self._seed)
+        if self._template is None:
+            self._template = self._blank()
+        arrays = self._template.arrays
+        ranges = self._scanner.cast(snapshot.data, snapshot.time)
         self.counts["casts"] += 1
-        if "data" in numbers:
-            numbers["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)
-        else:
-            numbers["ranges"][:] = ranges.reshape(-1)
-            numbers["intensities"][:] = self._scanner.intensities.reshape(-1)
-        self._outlet.publish(self._bulk.stamped(moment.stamp.sec, moment.stamp.nanosec))
-
-    def _blank(self) -> ArrayTemplate:
         if self._lidar.is_scan:
-            return ArrayTemplate(scan(self._lidar, self.pace.rate), "ranges", "intensities")
-        return ArrayTemplate(points(self._lidar), "data")
+            arrays["ranges"][:] = ranges.reshape(-1)
+            arrays["intensities"][:] = self._scanner.intensities.reshape(-1)
+        else:
+            arrays["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)
+        self._publisher.send(self._template.stamped(snapshot.stamp.sec, snapshot.stamp.nanosec))
+
+    def _blank(self) -> MessageTemplate:
+        lidar = self._lidar
+        if lidar.is_scan:
+            message = _scan(lidar, self.schedule.rate)
+            return MessageTemplate(message, arrays=["ranges", "intensities"])
+        points = cloud(lidar.frame, lidar.rows, lidar.columns, POINT)
+        return MessageTemplate(points, arrays=["data"])
 
 
 def lidar_topics(lidar: Lidar) -> str:
-    """Return where the topics of a lidar are."""
+    """Return the namespace of a lidar's topic."""
     return within(lidar.namespace, "lidar", topic_token(lidar.name))
 
 
-def scan(lidar: Lidar, rate: float) -> LaserScan:
-    """Return a scan whose ranges are all zero, of which there are `rate` a second."""
+def _scan(lidar: Lidar, rate: float) -> LaserScan:
+    """Return a scan whose ranges are all zero, of `rate` scans per simulated second."""
     config = lidar.config
     message = LaserScan(
         angle_min=config.horizontal.min,
@@ -86,8 +87,3 @@ def scan(lidar: Lidar, rate: float) -> LaserScan:
     )
     message.header.frame_id = lidar.frame
     return message
-
-
-def points(lidar: Lidar) -> PointCloud2:
-    """Return a cloud whose points are all zero."""
-    return cloud(lidar.frame, lidar.rows, lidar.columns, POINT)

@@ -1,60 +1,70 @@
-"""The node `mujoco_cameras`: what cameras and lidars see of a simulation in another process."""
+"""The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from mujoco_ros.bridge.log_handler import RosLogHandler
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.cameras.ros.camera import CameraSource
+from mujoco_ros.cameras.ros.contacts import ContactSource
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
-from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
-from mujoco_ros.cameras.ros.publishers import CameraPublishers
-from mujoco_ros.cameras.ros.shared_renderer import LOOKS, SharedRenderer
+from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
+from mujoco_ros.cameras.ros.lidar import LidarSource
+from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
-from mujoco_ros.cameras.ros.sources import sources
+from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 
 NAME = "mujoco_cameras"
 _OPENING_S = 60.0
-"""How long it may take to open all topics, on a busy machine."""
+"""Timeout of opening all topics, on a busy machine."""
 
 
 class CameraNode(Node, ParameterListener):
-    """Publishes what cameras and lidars see, and contacts, while somebody listens.
+    """Publishes images, scans and contacts that have a subscription.
 
-    It reads the state from shared memory, so the simulation neither waits for it nor is disturbed.
-    Call `turn` and spin it in one thread, in turns.
+    It reads the state from shared memory, so the simulation never waits for it. `turn` and the
+    executor run alternately in one thread.
     """
 
     failure: BaseException | None = None
 
-    def __init__(self, state: SharedState, rendering: str) -> None:
-        """Open the topics of everything in the present model.
+    def __init__(self, state: SharedState, rendering: str, seed: int) -> None:
+        """Open the topics of the current model.
 
         Args:
             state: The state of the simulation.
-            rendering: What draws: auto, egl or osmesa.
+            rendering: OpenGL backend: auto, egl or osmesa.
+            seed: Seed of the noise of cameras and lidars.
         """
         state.beat(_OPENING_S)
         super().__init__(NAME)
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
-        self._state = state
-        self._endpoints = Endpoints(self, LOOK_S)
-        self._outlets = CameraPublishers(self._endpoints)
-        self._drawing = SharedRenderer(rendering)
+        self._state, self._seed = state, seed
+        endpoints = Endpoints(self, POLL_S)
+        self._pool = PublisherPool(endpoints)
+        self._renderer = SharedRenderer(rendering)
         self._specs: dict[str, ParameterSpec] = {}
         self._settings = Parameters(self)
-        self._drawing.change(self._settings.declare([LOOKS]))
-        self._watch = FrameScheduler(state, self._follow_model)
+        self._renderer.set_parameters(self._settings.declare([QUALITY]))
+        self._scheduler = FrameScheduler(state, self._create_sources)
         self._settings.listeners.append(self)
-        self._figures = CameraDiagnostics(
-            self._endpoints, lambda: self._watch.sources, self._drawing.report, lambda: state.time
+        self._diagnostics = CameraDiagnostics(
+            endpoints,
+            lambda: self._scheduler.sources,
+            self._renderer.report,
+            lambda: state.time,
         )
 
     @property
@@ -66,34 +76,45 @@ class CameraNode(Node, ParameterListener):
         """Do nothing: there is no thread to start."""
 
     def stop(self) -> None:
-        """Let go of the state."""
+        """Close the shared state."""
         self._state.close()
 
     def turn(self) -> float:
-        """Do what is due, a frame at most; return for how long nothing more will be [s]."""
-        return self._watch.turn()
-
-    def _follow_model(self) -> Sequence[FrameSource]:
-        """Return what is computed of the present model, its topics open and parameters declared.
-
-        A parameter that the model before had as well keeps its value.
-        """
-        state = self._state
-        state.beat(_OPENING_S)
-        made = sources(state.model, state.layout, self._outlets, self._drawing)
-        self._outlets.close_others()
-        specs = {spec.name: spec for source in made for spec in source.specs()}
-        self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
-        new = [spec for name, spec in specs.items() if name not in self._settings.names]
-        # A camera's settings that cannot be are no reason to be without all the others.
-        self._settings.declare(new, self._settings.initial(new, strict=False))
-        self._specs = specs
-        for source in made:
-            source.change(self._settings.values)
-        return made
+        """Publish at most one frame; return the wall time to wait until the next call [s]."""
+        return self._scheduler.spin_once()
 
     def apply_parameters(self, values: Mapping[str, Any]) -> None:
-        """Apply settings of the renderer and of the cameras."""
-        self._drawing.change(values)
-        for source in self._watch.sources:
-            source.change(values)
+        """Set parameters of the renderer and of the sources."""
+        self._renderer.set_parameters(values)
+        for source in self._scheduler.sources:
+            source.set_parameters(values)
+
+    def _create_sources(self) -> Sequence[FrameSource]:
+        """Return the sources of the current model, with topics and parameters.
+
+        A parameter that the previous model had too keeps its value.
+        """
+        state, pool, seed = self._state, self._pool, self._seed
+        model, layout = state.model, state.layout
+        state.beat(_OPENING_S)
+        segmentation = Segmentation(model)
+        labels = {number: asdict(it) for number, it in segmentation.legend(layout).items()}
+        legend = String(data=json.dumps(labels))
+        sources: list[FrameSource] = [
+            *(
+                CameraSource(camera, segmentation, legend, pool, self._renderer, seed)
+                for camera in layout.every_camera
+            ),
+            *(LidarSource(lidar, model, pool, seed) for lidar in layout.every_lidar),
+            ContactSource(model, layout, pool),
+        ]
+        pool.close_others(p for it in sources for p in (*it.publishers, *it.latched))
+        specs = {spec.name: spec for source in sources for spec in source.specs()}
+        self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
+        new = [spec for name, spec in specs.items() if name not in self._settings.names]
+        # An impossible value for one camera does not stop the others.
+        self._settings.declare(new, self._settings.initial(new, strict=False))
+        self._specs = specs
+        for source in sources:
+            source.set_parameters(self._settings.values)
+        return sources

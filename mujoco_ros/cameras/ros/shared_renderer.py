@@ -1,4 +1,4 @@
-"""The one renderer that all cameras share."""
+"""The renderer that all cameras share."""
 
 import logging
 from collections.abc import Mapping
@@ -13,61 +13,61 @@ from mujoco_ros.rendering.quality import PLAIN, RICH
 from mujoco_ros.rendering.renderer import Renderer
 
 _LOG = logging.getLogger(__name__)
-LOOKS = ParameterSpec(
+QUALITY = ParameterSpec(
     name="looks",
     default="auto",
-    description="How pictures look: rich, or plain, without shadows, reflections and smooth edges, "
-    "which a processor draws ten times as fast; auto is rich with a graphics card",
+    description="Quality of images: rich, or plain, without shadows, reflections and antialiasing, "
+    "which a processor renders ten times as fast; auto is rich with a graphics card",
     choices=("auto", "plain", "rich"),
 )
 
 
 class SharedRenderer:
-    """Makes the renderer when the first picture is wanted: without pictures there is no OpenGL.
+    """Opens OpenGL for the first image that is subscribed.
 
     Attributes:
-        failure: Why pictures of the present model cannot be drawn; empty as long as they can, or
-            nobody has tried.
+        failure: Why the current model cannot be rendered; empty if it can or was not tried.
     """
 
     def __init__(self, backend: str) -> None:
-        """Draw with a backend: auto, egl or osmesa."""
+        """Render with a backend: auto, egl or osmesa."""
         self.failure = ""
-        self._looks = LOOKS.default
+        self._quality = QUALITY.default
         self._backend = backend
         self._renderer: Renderer | None = None
         self._model: mujoco.MjModel | None = None
 
-    def renderer(self, model: mujoco.MjModel) -> Renderer | None:
-        """Return the renderer, prepared for a model; None where there is no OpenGL."""
-        fresh, self._model = model is not self._model, model
-        if self.failure and not fresh:
+    def get(self, model: mujoco.MjModel) -> Renderer | None:
+        """Return the renderer of a model; None without OpenGL."""
+        is_new, self._model = model is not self._model, model
+        if self.failure and not is_new:
             return None
         try:
             if self._renderer is None:
                 self._renderer = Renderer(model, self._backend)
-            elif fresh:
-                self._renderer.resize(model)
-            plain = self._renderer.is_software if self._looks == "auto" else self._looks == "plain"
-            self._renderer.looks = PLAIN if plain else RICH
+            elif is_new:
+                self._renderer.set_model(model)
+            auto = self._quality == "auto"
+            is_plain = self._renderer.is_software if auto else self._quality == "plain"
+            self._renderer.quality = PLAIN if is_plain else RICH
         except RenderingError as error:
             if str(error) != self.failure:
-                _LOG.error("cameras give no pictures: %s", error)
+                _LOG.error("cameras publish no images: %s", error)
             self.failure, self._renderer = str(error), None
         else:
             self.failure = ""
         return self._renderer
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Take over the parameter about looks, if it is among `values`, for the next picture."""
-        self._looks = values.get(LOOKS.name, self._looks)
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the quality of the next images, if it is among `values`."""
+        self._quality = values.get(QUALITY.name, self._quality)
 
     def report(self) -> DiagnosticReport:
-        """Return what /diagnostics says of it."""
+        """Return the row on /diagnostics."""
         if self.failure:
             return DiagnosticReport(self.failure, {}, level=ERROR)
         if self._renderer is None:
-            return DiagnosticReport("no picture was wanted yet", {})
+            return DiagnosticReport("no image was subscribed yet", {})
         renderer = self._renderer
         return DiagnosticReport(
             f"{renderer.backend} on {renderer.device}",

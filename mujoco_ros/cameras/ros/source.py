@@ -1,9 +1,9 @@
-"""What is computed of the state and published at a rate of its own."""
+"""Frames: messages computed from a state and published at a rate of their own."""
 
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import mujoco
 from builtin_interfaces.msg import Time
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
-from mujoco_ros.cameras.timing import Timing
+from mujoco_ros.cameras.frame_statistics import FrameStatistics
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.frame_timeout import FrameTimeout
 
@@ -25,12 +25,11 @@ class StateSnapshot:
     """A state of the simulation.
 
     Attributes:
-        model: The model, in the present process.
-        data: The state, with all positions computed, and nothing that comes after them.
-        layout: What is in the model.
+        model: The model, in this process.
+        data: The state with its poses computed, and nothing that follows from them.
+        layout: The robots and sensors of the model.
         time: Simulated time [s].
-        stamp: The same, as in messages.
-        step: Number of the sample, which never goes back.
+        stamp: Simulated time in messages.
     """
 
     model: mujoco.MjModel
@@ -38,78 +37,79 @@ class StateSnapshot:
     layout: ModelLayout
     time: float
     stamp: Time
-    step: int
 
 
 class FrameSource(ABC):
-    """Something that is computed of states while somebody listens, e.g. a camera's images.
+    """Computes frames of states for subscriptions, e.g. the images of a camera.
 
-    It belongs to one model; the next one has sources of its own.
+    A source belongs to one model.
 
     Attributes:
-        computes: What it computes, as it counts that.
-        name: Its name, which is also where its topics are: ``arm/camera/wrist``.
-        pace: When it is due.
-        counts: How often what was computed.
-        timing: How long its frames took.
-        patience: How long the next one may take.
-        failure: Why its last frame could not be taken; empty if it was.
+        products: Names of what it computes and counts.
+        name: Namespace of its topics, e.g. ``arm/camera/wrist``.
+        publishers: Publishers of its frames.
+        latched: Publishers of what it publishes once.
+        untried: Publishers that have not yet published of this model.
+        schedule: Times of its frames.
+        counts: Number of computations of each product.
+        statistics: Number and duration of its frames.
+        timeout: Timeout of its next frame.
+        failure: Why its last frame failed; empty if it did not.
     """
 
-    computes: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
+    latched: tuple[TopicPublisher, ...] = ()
 
-    def __init__(self, name: str, rate: float) -> None:
-        """Name the source; compute `rate` frames per simulated second."""
+    def __init__(self, name: str, rate: float, publishers: Iterable[TopicPublisher]) -> None:
+        """Publish `rate` frames per simulated second."""
         self.name = name
-        self.pace = FrameRate(rate)
+        self.publishers = tuple(publishers)
+        self.untried = set(self.publishers)
+        self.schedule = FrameRate(rate)
         self.counts: Counter[str] = Counter()
-        self.timing = Timing()
-        self.patience = FrameTimeout()
+        self.statistics = FrameStatistics()
+        self.timeout = FrameTimeout()
         self.failure = ""
 
-    @property
     @abstractmethod
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        """Return where its frames go."""
-
-    @abstractmethod
-    def take(self, moment: StateSnapshot) -> None:
-        """Compute and publish what is listened to."""
+    def publish(self, snapshot: StateSnapshot) -> None:
+        """Compute and publish the topics with a subscription."""
 
     @property
-    def listeners(self) -> int:
-        """Return how many subscriptions it serves."""
-        return sum(outlet.listeners for outlet in self.outlets)
+    def subscriptions(self) -> int:
+        """Return the number of subscriptions of its frames."""
+        return sum(publisher.subscriptions for publisher in self.publishers)
 
     @property
     def joined(self) -> bool:
-        """Return whether somebody who has begun to listen has got no frame yet."""
-        return any(outlet.joined and outlet.listeners for outlet in self.outlets)
+        """Return whether a subscription has matched since the last frame."""
+        return any(it.joined and it.subscriptions for it in self.publishers)
 
     @property
     def is_new(self) -> bool:
-        """Return whether the next frame has something that was never taken of the model so far."""
-        return any(outlet.is_new and outlet.listeners for outlet in self.outlets)
+        """Return whether the next frame has a topic that was not published of this model."""
+        return any(publisher.subscriptions for publisher in self.untried)
 
     @property
     def parameter(self) -> str:
-        """Return what the names of its parameters begin with."""
+        """Return the prefix of its parameters."""
         return self.name.replace("/", ".")
 
-    def succeed(self) -> None:
-        """Note that a frame was taken."""
-        self.failure = ""
+    def repeat(self) -> None:
+        """Publish the current state again while the simulation stands still."""
+        for publisher in self.publishers:
+            publisher.joined = True
 
-    def fail(self, error: Exception) -> None:
-        """Note why a frame could not be taken, and log it unless that was so before."""
+    def note_failure(self, error: Exception) -> None:
+        """Note why a frame failed, and log it unless the previous one failed alike."""
         failure = f"{type(error).__name__}: {error}"
         if failure != self.failure:
-            _LOG.error("%s has no frame: %s", self.name, failure, exc_info=error)
+            _LOG.error("%s: frame failed: %s", self.name, failure, exc_info=error)
         self.failure = failure
 
     @property
-    def remark(self) -> str:
-        """Return what keeps it from doing all that is wanted of it; empty if nothing does."""
+    def warning(self) -> str:
+        """Return why a subscribed topic is not published; empty if all are."""
         return ""
 
     def specs(self) -> Sequence[ParameterSpec]:
@@ -117,15 +117,15 @@ class FrameSource(ABC):
         return (
             ParameterSpec(
                 name=f"{self.parameter}.rate",
-                default=float(self.pace.rate),
+                default=float(self.schedule.rate),
                 description="Frames per simulated second; 0 is off",
                 low=0.0,
                 high=1000.0,
             ),
         )
 
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Take over those of its parameters that are among `values`."""
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set its parameters among `values`."""
         rate = values.get(f"{self.parameter}.rate")
-        if rate is not None and rate != self.pace.rate:
-            self.pace.rate = rate
+        if rate is not None and rate != self.schedule.rate:
+            self.schedule.rate = rate

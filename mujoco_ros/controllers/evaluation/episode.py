@@ -1,6 +1,7 @@
 """One run of a controller from the start of a scene to an end."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,38 +9,41 @@ from functools import cache
 import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.timed_planner import Clock, TimedPlanner
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.library.planner_access import PLANNERS
+from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.planner import InlinePlanner
+from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.simulation import Simulation
 
+Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
-_table = cache(load_table)
-"""Reading a file takes as long as simulating half a second."""
+_load_table = cache(load_table)
+"""Reading a file takes as long as half a simulated second."""
 GIVE_UP = "give_up"
-"""What follows failures, and says nothing of why."""
+"""The transition after the last retry, which is not the cause of a failure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """How a run went.
+    """Result of one run.
 
     Attributes:
-        seed: From which all of it follows.
-        outcome: ``success``, or the failure that it ended with.
-        reason: Why, in words.
-        failures: All failures on the way, recovered from or not, oldest first.
-        conditions: What it was put to.
-        measures: How well it went, by name.
-        phases: How long each state took in all [s].
-        planning: How long each plan of joint motions took to make [s].
+        seed: Seed of all conditions, noise and plans.
+        outcome: ``success``, or the final failure.
+        reason: Reason of the failure.
+        failures: All failures, including those with a successful recovery, oldest first.
+        conditions: Conditions by name.
+        measures: Measures by name.
+        phases: Total time in each state [s].
+        planning: Computing time of each plan of joint motions [s].
         duration: Simulated time [s].
         cost: Processor time [s].
-        digest: Of the states at all ticks: the same for the same bits.
+        digest: Hash of the positions at all ticks.
     """
 
     seed: int
@@ -56,54 +60,67 @@ class Episode:
 
     @property
     def success(self) -> bool:
-        """Return whether the task was done."""
+        """Whether the task was completed."""
         return self.outcome == SUCCESS
 
 
-def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Episode:
-    """Run a trial once.
+class TimedPlanner(InlinePlanner):
+    """Plans synchronously, and records the time of each plan.
 
-    Args:
-        trial: The trial.
-        assembly: Its scene, which stays as it is.
-        seed: From which conditions, noise and plans follow, whatever was run before.
-        clock: Tells processor time [s].
+    Attributes:
+        durations: Type of request and time of each plan [s].
     """
+
+    def __init__(self, chain: Chain, clock: Clock, durations: list[tuple[str, float]]) -> None:
+        """Plan for a chain; append to `durations` the differences of `clock` [s]."""
+        super().__init__(chain)
+        self._clock, self.durations = clock, durations
+
+    def submit(self, request: Request) -> "Future[MotionPlan]":
+        """Plan and measure the time."""
+        begin = self._clock()
+        future = super().submit(request)
+        self.durations.append((type(request).__name__, self._clock() - begin))
+        return future
+
+
+def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Episode:
+    """Run a trial once in its scene; `clock` returns the processor time [s]."""
     begin = clock()
     conditions = trial.conditions(seed)
     model = copy(assembly.model)
     trial.edit(model, conditions)
-    mujoco.mj_setConst(model, mujoco.MjData(model))  # what follows from masses
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # quantities derived from masses
     simulation = Simulation(replace(assembly, model=model), seed=seed)
-    controller = FsmController(_table(trial.controller), seed=seed)
+    controller = FsmController(_load_table(trial.controller), seed=seed)
     for state, changes in trial.settings(conditions).items():
         controller.machine.configure(state, changes)
     durations: list[tuple[str, float]] = []
     controller.store.provide(PLANNERS, lambda chain: TimedPlanner(chain, clock, durations))
     host = ControllerHost(simulation, controller)
-    host.disturb = trial.senses(conditions, seed)
+    host.observation_filter = trial.observation_filter(seed)
+    supervised, machine = host.supervised, controller.machine
     recorder = EpisodeRecorder(simulation, host)
-    machine = controller.machine
     while simulation.time < trial.limit:
-        if not host.advance():
+        if not host.tick():
             host.stop("the simulation diverged")
-        if host.runner.error:
+        if supervised.error:
             break
-        if recorder.stepped():
-            trial.act(simulation, host.runner.request, conditions)
-            if trial.over(simulation, machine.outcome):
+        if recorder.record():
+            trial.act(simulation, supervised.request, conditions)
+            if trial.is_over(simulation, machine.outcome):
                 break
     host.close()
-    measures = trial.measure(simulation, controller.store, recorder, conditions)
+    measures = trial.measure(recorder, conditions)
     failures = recorder.failures
-    outcome, reason = UNFINISHED, f"in {recorder.state} when the time was over"
-    if host.runner.error:
-        outcome, reason = ERROR, host.runner.error
+    outcome, reason = UNFINISHED, f"in {recorder.state} at the time limit"
+    if supervised.error:
+        outcome, reason = ERROR, supervised.error
     elif machine.has_failed and failures:
         causes = (it for it in reversed(failures) if it.transition.label != GIVE_UP)
         cause = next(causes, failures[-1])
         outcome, reason = cause.transition.label, cause.reason
-    elif trial.over(simulation, machine.outcome):
+    elif trial.is_over(simulation, machine.outcome):
         outcome, reason = trial.flaw(measures) or SUCCESS, ""
     return Episode(
         seed=seed,

@@ -1,79 +1,70 @@
-"""Looks on while an episode runs, tick by tick."""
+"""Record of an episode."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.controllers.fsm.table import TIMEOUT
-from mujoco_ros.controllers.fsm.transition import Transitioned
+from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.sim.simulation import Simulation
 
 
 class EpisodeRecorder:
-    """Notes what a controller did, and how well the joints followed.
+    """Records transitions, tracking errors and positions of a hosted controller.
 
     Attributes:
-        made: All transitions that were made.
-        tracking: By state, the furthest that a joint under the PD law was from its reference [rad].
+        simulation: The simulation.
+        store: The store of the controller.
+        tracking: Largest position error of a joint under PD control, by state [rad].
+        state: State at the last tick.
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
-        """Look at a simulation and the host in it."""
-        self.made: list[Transitioned] = []
         self.tracking: dict[str, float] = {}
-        self._simulation, self._host = simulation, host
-        self._machine = host.runner.controller.machine
-        self._initial = self._state = self._machine.state
+        self.simulation, self.store = simulation, host.supervised.controller.store
+        self._host = host
+        self._initial = self.state = host.supervised.state
         self._ticks = 0
         self._hash = sha256()
         joints = simulation.drives.servo_joints
         self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
 
-    def stepped(self) -> bool:
-        """Take notice of a step; return whether it was a tick."""
+    def record(self) -> bool:
+        """Record the last step if it was a tick; return whether it was."""
         if self._host.ticks == self._ticks:
             return False
         self._ticks = self._host.ticks
-        simulation = self._simulation
-        sample = simulation.sample
+        sample = self.simulation.sample
         self._hash.update(sample.qpos.tobytes())
-        error = np.abs(simulation.references.q[self._joints] - sample.qpos[self._qpos])
-        worst = float(error.max(initial=0.0))
-        self.tracking[self._state] = max(worst, self.tracking.get(self._state, 0.0))
-        events = self._host.runner.events
-        while events:
-            self.made.append(events.popleft())
-        self._state = self._machine.state
+        error = np.abs(self.simulation.references.q[self._joints] - sample.qpos[self._qpos])
+        largest = float(error.max(initial=0.0))
+        self.tracking[self.state] = max(largest, self.tracking.get(self.state, 0.0))
+        self.state = self._host.supervised.machine.state
         return True
 
     @property
-    def state(self) -> str:
-        """Return the present state."""
-        return self._state
-
-    @property
     def digest(self) -> str:
-        """Return a digest of the positions at all ticks so far."""
+        """Hash of the positions at all ticks."""
         return self._hash.hexdigest()[:16]
 
     @property
-    def failures(self) -> tuple[Transitioned, ...]:
-        """Return the transitions that a failure led to."""
-        return tuple(
-            it
-            for it in self.made
-            if it.transition.label == TIMEOUT
-            or it.transition.label in self._machine.members[it.transition.start].failures
-        )
+    def made(self) -> Sequence[TransitionEvent]:
+        """All transitions of the table that were made."""
+        return [event for event in self._host.supervised.log.since(0) if event.transition.id]
+
+    @property
+    def failures(self) -> Sequence[TransitionEvent]:
+        """The transitions after failures."""
+        return [event for event in self.made if event.transition.failure]
 
     def phases(self, end: float) -> dict[str, float]:
-        """Return how long each state took in all, up to a time [s]."""
-        taken: dict[str, float] = {}
+        """Return the total time in each state until `end` [s]."""
+        durations: dict[str, float] = {}
         state, since = self._initial, 0.0
-        for it in self.made:
-            taken[state] = taken.get(state, 0.0) + it.time - since
-            state, since = it.transition.goal, it.time
-        taken[state] = taken.get(state, 0.0) + end - since
-        return taken
+        for event in self.made:
+            durations[state] = durations.get(state, 0.0) + event.time - since
+            state, since = event.transition.goal, event.time
+        durations[state] = durations.get(state, 0.0) + end - since
+        return durations

@@ -1,4 +1,4 @@
-"""Many episodes on many processors."""
+"""Episodes in parallel worker processes."""
 
 import gc
 import os
@@ -9,8 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.timed_planner import Clock
+from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
@@ -19,19 +18,17 @@ from mujoco_ros.process.worker_process import ONE_THREAD
 
 DIED = "worker_died"
 _ATTEMPTS = 3
-"""Times that an episode may be running when a worker dies before it is taken for the cause."""
+"""Attempts at an episode whose worker dies, because another episode may be the cause."""
 
 
 class _Work(NamedTuple):
-    """What is the same for all episodes of a process."""
-
     trial: Trial
     assembly: Assembly
     clock: Clock
 
 
 _WORK: list[_Work | UserInputError] = []
-"""That of this process, or why there is none."""
+"""What all episodes of this process share, or the error that prevents them."""
 
 
 def episodes(
@@ -42,19 +39,17 @@ def episodes(
     jobs: int,
     run: Callable[[int], Episode] | None = None,
 ) -> Generator[Episode, None, None]:
-    """Run episodes and yield each as it is done; their order says nothing.
+    """Run an episode for each seed, and yield each when it is finished, in any order.
 
-    A worker that dies is replaced, and what it was at is begun anew.
+    A worker that dies is replaced, and its episodes are repeated.
 
     Args:
-        trial: The trial.
-        seeds: One for each episode.
-        clock: Tells processor time [s]; a function that another process can find.
-        jobs: How many processes; 0 runs them in this one.
-        run: Runs an episode in a worker, instead of the trial's own.
+        clock: Returns the processor time [s]; a picklable function.
+        jobs: Number of worker processes; 0 runs the episodes in this process.
+        run: Runs an episode in a worker, instead of the trial.
 
     Raises:
-        ModelError: The scene is wrong.
+        UserInputError: The scene is invalid.
     """
     if not jobs:
         _prepare(trial, clock)
@@ -63,7 +58,7 @@ def episodes(
     left = dict.fromkeys(seeds, 0)
     while left:
         yield from _pool(trial, left, clock, jobs, run or _run)
-        for seed in [seed for seed, died in left.items() if died >= _ATTEMPTS]:
+        for seed in [seed for seed, deaths in left.items() if deaths >= _ATTEMPTS]:
             del left[seed]
             yield Episode(
                 seed=seed,
@@ -78,13 +73,13 @@ def episodes(
 def _pool(
     trial: Trial, left: dict[int, int], clock: Clock, jobs: int, run: Callable[[int], Episode]
 ) -> Iterator[Episode]:
-    """Yield what gets done until a worker dies, and take it off what is left."""
-    for name, value in ONE_THREAD.items():  # episodes run beside each other
+    """Yield finished episodes and remove them from `left`, until a worker dies."""
+    for name, value in ONE_THREAD.items():  # episodes run in parallel
         os.environ.setdefault(name, value)
     waiting = list(left)
     running: dict[Future[Episode], int] = {}
     pool = ProcessPoolExecutor(
-        jobs, get_context("spawn"), initializer=_begin, initargs=(trial, clock)
+        jobs, get_context("spawn"), initializer=_initialize, initargs=(trial, clock)
     )
     try:
         while waiting or running:
@@ -104,8 +99,8 @@ def _pool(
 
 
 def _submit(pool: ProcessPoolExecutor, run: Callable[[int], Episode], seed: int) -> Future[Episode]:
-    """Submit a seed; a process that is started for it leaves it to this one to be interrupted."""
-    # It inherits the mask: a handler of its own it would have only after all its imports.
+    """Submit a seed; a worker process started for it ignores SIGINT."""
+    # Workers inherit the signal mask; a handler would be installed only after their imports.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return pool.submit(run, seed)
@@ -113,12 +108,12 @@ def _submit(pool: ProcessPoolExecutor, run: Callable[[int], Episode], seed: int)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(trial: Trial, clock: Clock) -> None:
-    """Prepare a process."""
+def _initialize(trial: Trial, clock: Clock) -> None:
+    """Initialize a worker process."""
     try:
         _prepare(trial, clock)
     except UserInputError as error:
-        # For the first episode to raise: what is raised here ends the process, and nobody hears.
+        # The first episode raises it: an exception in an initializer is lost with its process.
         _WORK[:] = [error]
     gc.collect()
     gc.freeze()
@@ -133,5 +128,5 @@ def _run(seed: int) -> Episode:
     if isinstance(work, UserInputError):
         raise work
     episode = run_episode(work.trial, work.assembly, seed, work.clock)
-    gc.collect()  # models are large, and Python does not see how large
+    gc.collect()  # Python does not account for the memory of models
     return episode

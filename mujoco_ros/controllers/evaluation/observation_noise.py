@@ -1,27 +1,29 @@
-"""What sensors add to what they measure, for controllers that have to live with it."""
+"""White noise of sensors, added to observations."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.trial import Senses
 from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.controllers.library.config_checks import check_not_negative
+
+ObservationFilter = Callable[[Observation], Observation]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Noise:
-    """Standard deviations of white noise at every tick.
+    """Standard deviations at every tick.
 
     Attributes:
-        position: Of joints [rad or m].
-        velocity: Of joints [rad/s or m/s].
-        effort: Of actuators, as part of what they give.
-        force: Of force-torque sensors [N].
-        torque: Of force-torque sensors [Nm].
-        place: Of where objects are known to be, along each axis [m].
-        turn: Of how they are turned, about each axis [rad].
+        position: Joint positions [rad or m].
+        velocity: Joint velocities [rad/s or m/s].
+        effort: Actuator efforts, as part of the effort.
+        force: Forces of force-torque sensors [N].
+        torque: Torques of force-torque sensors [Nm].
+        place: Positions of objects, along each axis [m].
+        turn: Orientations of objects, about each axis [rad].
     """
 
     position: float = 0.0
@@ -33,60 +35,52 @@ class Noise:
     turn: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no deviation."""
-        for name in self.__dataclass_fields__:
-            if getattr(self, name) < 0.0:
-                raise UserInputError(
-                    f"noise {name} must not be negative, got {getattr(self, name)}"
-                )
+        """Reject negative deviations."""
+        check_not_negative(self)
 
 
 USUAL = Noise(
     position=1e-5, velocity=1e-3, effort=0.01, force=0.1, torque=0.005, place=2e-4, turn=2e-3
 )
-"""Encoders of 19 bits; a force-torque sensor and marker tracking of the middle class."""
+"""Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking."""
 _TICKS = 256
-"""For which noise is drawn at a time."""
+"""Ticks whose noise is drawn together; one by one takes longer than a step."""
 
 
-def noisy(noise: Noise, seed: int) -> Senses:
-    """Return senses with noise of their own seed."""
-    return _Noisy(noise, seed).sense
+def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
+    """Return a function that adds noise to observations."""
+    return _NoiseFilter(noise, seed).apply
 
 
-class _Noisy:
-    """Draws noise for many ticks at a time: one by one, that would take longer than a step."""
-
+class _NoiseFilter:
     def __init__(self, noise: Noise, seed: int) -> None:
         self._noise, self._random = noise, np.random.default_rng(seed)
         self._drawn = np.empty((0, 0))
         self._row = 0
 
-    def sense(self, seen: Observation) -> Observation:
-        n = len(seen.q)
-        by = self._draw(n, len(seen.wrenches), len(seen.objects))
-        of_wrenches = by[3 * n :]
-        of_objects = of_wrenches[6 * len(seen.wrenches) :]
-        return Observation(
-            time=seen.time,
-            q=seen.q + by[:n],
-            dq=seen.dq + by[n : 2 * n],
-            effort=seen.effort * by[2 * n : 3 * n],
-            base=seen.base,
-            imus=seen.imus,
+    def apply(self, observation: Observation) -> Observation:
+        q, wrenches, objects = observation.q, observation.wrenches, observation.objects
+        n = len(q)
+        noise = self._draw(n, len(wrenches), len(objects))
+        wrench_noise = noise[3 * n :]
+        object_noise = wrench_noise[6 * len(wrenches) :]
+        return replace(
+            observation,
+            q=q + noise[:n],
+            dq=observation.dq + noise[n : 2 * n],
+            effort=observation.effort * noise[2 * n : 3 * n],
             wrenches={
-                name: _blurred(wrench, of_wrenches[6 * i : 6 * i + 6])
-                for i, (name, wrench) in enumerate(seen.wrenches.items())
+                name: _noisy_wrench(wrench, wrench_noise[6 * i : 6 * i + 6])
+                for i, (name, wrench) in enumerate(wrenches.items())
             },
-            touches=seen.touches,
             objects={
-                name: _shaken(pose, of_objects[6 * i : 6 * i + 6])
-                for i, (name, pose) in enumerate(seen.objects.items())
+                name: _noisy_pose(pose, object_noise[6 * i : 6 * i + 6])
+                for i, (name, pose) in enumerate(objects.items())
             },
         )
 
     def _draw(self, joints: int, wrenches: int, objects: int) -> np.ndarray:
-        """Return what is added to all that is sensed, and the factors of efforts."""
+        """Return the additive noise of one tick; efforts have factors."""
         size = 3 * joints + 6 * (wrenches + objects)
         if self._row == len(self._drawn) or size != self._drawn.shape[1]:
             noise = self._noise
@@ -104,13 +98,13 @@ class _Noisy:
         return drawn
 
 
-def _blurred(wrench: WrenchReading, by: np.ndarray) -> WrenchReading:
-    return WrenchReading(force=wrench.force + by[:3], torque=wrench.torque + by[3:])
+def _noisy_wrench(wrench: WrenchReading, noise: np.ndarray) -> WrenchReading:
+    return WrenchReading(force=wrench.force + noise[:3], torque=wrench.torque + noise[3:])
 
 
-def _shaken(pose: Pose, by: np.ndarray) -> Pose:
-    """Return a pose that is moved, and turned by twice a small angle in its own frame."""
-    x, y, z = by[3:].tolist()
+def _noisy_pose(pose: Pose, noise: np.ndarray) -> Pose:
+    """Return a pose moved, and turned by twice a small angle in its own frame."""
+    x, y, z = noise[3:].tolist()
     a, b, c, d = pose.quat_wxyz.tolist()
     quat = np.array(
         (
@@ -121,4 +115,4 @@ def _shaken(pose: Pose, by: np.ndarray) -> Pose:
         )
     )
     quat /= sqrt(quat.dot(quat))
-    return Pose(position=pose.position + by[:3], quat_wxyz=quat)
+    return Pose(position=pose.position + noise[:3], quat_wxyz=quat)

@@ -1,4 +1,4 @@
-"""Episodes as pictures."""
+"""Plots of episodes as SVG files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _STYLE: dict[Any, Any] = {
     "grid.color": _GRID,
     "legend.frameon": False,
     "svg.fonttype": "none",
-    "svg.hashsalt": "mujoco_ros",  # else every run names its clips anew
+    "svg.hashsalt": "mujoco_ros",  # reproducible IDs
     "xtick.color": _FAINT,
     "ytick.color": _FAINT,
 }
@@ -38,31 +38,26 @@ _HISTOGRAMS = (
     ("tracking", 1e3, "largest tracking error [mrad]", True),
     ("cycle", 1.0, "cycle [s]", False),
 )
-"""Measure, factor, what it is, and whether zero would be perfect."""
+"""Measure, factor, label, and whether zero is the ideal value."""
 _MARKS = "XDv^sP*"
-"""Of failures; there may be more of them than marks."""
+"""Markers of failures; repeated if there are more kinds."""
 
 
-def write_pictures(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
-    """Draw what there is to draw, and return the files.
-
-    Args:
-        folder: Where to write them.
-        episodes: At least one for any picture.
-    """
-    drawn = []
+def write_plots(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
+    """Write all plots with data into a folder, and return the files."""
+    written = []
     with mpl.rc_context(_STYLE):
         for name, draw in (("map", _map), ("errors", _errors), ("phases", _phases)):
             figure = draw(episodes)
             if figure is not None:
                 path = folder / f"{name}.svg"
                 figure.savefig(path, metadata={"Date": None})
-                drawn.append(path)
-    return drawn
+                written.append(path)
+    return written
 
 
 def _map(episodes: Sequence[Episode]) -> Figure | None:
-    """Draw whereto and whence, seen from above: each way to fail has a mark of its own."""
+    """Plot starts and goals from above, with one marker for each kind of failure."""
     placed = [it for it in episodes if all(name in it.conditions for name in _MAP)]
     if not placed:
         return None
@@ -83,24 +78,24 @@ def _map(episodes: Sequence[Episode]) -> Figure | None:
     axes.plot(0.0, 0.0, "s", color=_INK, ms=10)
     axes.annotate("arm", (0.0, 0.0), (9, -3), textcoords="offset points", color=_INK)
     axes.set(xlabel="y [m]", ylabel="x [m]", aspect="equal")
-    axes.invert_xaxis()  # x ahead, y to the left
+    axes.invert_xaxis()  # x up, y to the left
     axes.set_title("Starts (filled) and goals (rings), from above")
     figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
 def _errors(episodes: Sequence[Episode]) -> Figure | None:
-    """Draw how often which error."""
+    """Plot histograms of the errors."""
     good = [it for it in episodes if it.success]
     rows = [row for row in _HISTOGRAMS if any(row[0] in it.measures for it in good)]
     if not rows:
         return None
     figure = Figure(figsize=(7.6, 2.4 * ((len(rows) + 1) // 2)), layout="constrained")
     grid = figure.subplots((len(rows) + 1) // 2, 2, squeeze=False).ravel()
-    for axes, (name, factor, label, exact) in zip(grid, rows, strict=False):
+    for axes, (name, factor, label, from_zero) in zip(grid, rows, strict=False):
         values = factor * np.array([it.measures[name] for it in good])
-        # Errors from zero on: how large they are is to be seen, not only how they differ.
-        low, high = 0.0 if exact else values.min(), values.max()
+        # Axes of errors start at zero, to show their size.
+        low, high = 0.0 if from_zero else values.min(), values.max()
         bins = min(30, 3 + len(good) // 4)
         axes.hist(values, bins=bins, range=(low, high or 1.0), color=_GOOD)
         axes.axvline(np.sqrt(np.mean(values**2)), color=_INK, linewidth=1.0, linestyle="--")
@@ -113,15 +108,15 @@ def _errors(episodes: Sequence[Episode]) -> Figure | None:
 
 
 def _phases(episodes: Sequence[Episode]) -> Figure | None:
-    """Draw how long each state takes: the mean, and from the 5th to the 95th percentile."""
+    """Plot the time in each state: mean, and 5th to 95th percentile."""
     states = names(episodes, "phases")
     if not states:
         return None
-    taken = np.array([[it.phases.get(state, 0.0) for it in episodes] for state in states])
+    durations = np.array([[it.phases.get(state, 0.0) for it in episodes] for state in states])
     figure = Figure(figsize=(7.0, 0.9 + 0.26 * len(states)), layout="constrained")
     axes = figure.subplots()
-    rows, mean = np.arange(len(states)), taken.mean(axis=1)
-    low, high = np.percentile(taken, (5, 95), axis=1)
+    rows, mean = np.arange(len(states)), durations.mean(axis=1)
+    low, high = np.percentile(durations, (5, 95), axis=1)
     spread = np.maximum(np.array([mean - low, high - mean]), 0.0)
     axes.barh(rows, mean, color=_GOOD, height=0.65)
     axes.errorbar(mean, rows, xerr=spread, fmt="none", ecolor=_INK, elinewidth=1.0, capsize=2)

@@ -1,4 +1,4 @@
-"""What the numbers of an episode are called by people, and in which units they are read."""
+"""Titles and units of the conditions and measures of an episode."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 
 class Quantity(NamedTuple):
-    """How to tell a number.
+    """Title and unit of a number.
 
     Attributes:
-        name: What it is, in words.
-        unit: In which it is told; nothing for a plain number.
-        factor: Of that unit in an SI unit.
+        name: Title.
+        unit: Display unit; empty for a plain number.
+        factor: Display units per SI unit.
     """
 
     name: str
@@ -21,16 +21,16 @@ class Quantity(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return the name with the unit."""
+        """Title with the unit."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
-    def told(self, value: float) -> str:
-        """Return a number of SI units as a number of this unit."""
+    def text(self, value: float) -> str:
+        """Return a value in SI units as text in the display unit."""
         return f"{self.factor * value:.4g}"
 
 
 def quantity(name: str) -> Quantity:
-    """Return what a condition or a measure is; its own name if nobody has said."""
+    """Return the quantity of a condition or measure; default is its name without a unit."""
     return _QUANTITIES.get(name, Quantity(name))
 
 
@@ -56,10 +56,10 @@ _QUANTITIES: Mapping[str, Quantity] = {
     "tracking": Quantity("largest tracking error", "mrad", _MILLI),
     "ik_error": Quantity("inverse kinematics, error of position", "mm", _MILLI),
     "ik_turn": Quantity("inverse kinematics, error of orientation", "mrad", _MILLI),
-    "corners": Quantity("most points of a path"),
-    "payload_error": Quantity("error of the weighed mass", "g", _MILLI),
+    "corners": Quantity("most waypoints of a path"),
+    "payload_error": Quantity("error of the measured mass", "g", _MILLI),
     "saturated_steps": Quantity("steps at a torque limit"),
     "cycle": Quantity("cycle", "s"),
-    "height": Quantity("height of the base, part of its first"),
-    "moved": Quantity("base moved", "mm", _MILLI),
+    "height": Quantity("height of the base, part of the initial height"),
+    "moved": Quantity("displacement of the base", "mm", _MILLI),
 }

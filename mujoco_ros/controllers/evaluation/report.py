@@ -1,4 +1,4 @@
-"""Episodes as tables: CSV for programs, Markdown and text for people."""
+"""Episodes as CSV, Markdown and text."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,26 +8,27 @@ from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.quantities import quantity
 from mujoco_ros.controllers.evaluation.statistics import Summary, names
 
-_ABOUT = ("seed", "outcome", "reason", "failures", "duration", "cost", "digest")
+_COLUMNS = ("seed", "outcome", "reason", "failures", "duration", "cost", "digest")
 _GROUPS = ("conditions", "measures", "phases")
 
 
 def as_csv(episodes: Sequence[Episode]) -> str:
-    """Return a line for each episode, in the order of seeds."""
+    """Return one line for each episode, in the order of seeds."""
     columns = {group: names(episodes, group) for group in _GROUPS}
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_ABOUT, *(name for group in _GROUPS for name in columns[group]), "planning"])
+    header = [name for group in _GROUPS for name in columns[group]]
+    writer.writerow([*_COLUMNS, *header, "planning"])
     for it in sorted(episodes, key=lambda it: it.seed):
-        about = [it.seed, it.outcome, it.reason, " ".join(it.failures), it.duration, it.cost]
+        row = [it.seed, it.outcome, it.reason, " ".join(it.failures), it.duration, it.cost]
         values = [getattr(it, group).get(name) for group in _GROUPS for name in columns[group]]
-        planning = " ".join(f"{taken:.4f}" for taken in it.planning)
-        writer.writerow([*about, it.digest, *values, planning])
+        planning = " ".join(f"{duration:.4f}" for duration in it.planning)
+        writer.writerow([*row, it.digest, *values, planning])
     return text.getvalue()
 
 
 def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> str:
-    """Return what episodes come to, and those that failed, each with how to run it again."""
+    """Return the statistics of episodes, and the failed ones with their seeds."""
     low, high = summary.interval
     rate = summary.successes / summary.count if summary.count else 0.0
     lines = [
@@ -41,18 +42,18 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         *_table(
             ("Measured in successful episodes", "mean", "RMS", "largest"),
             [
-                (it.title, *map(it.told, values))
+                (it.title, *map(it.text, values))
                 for it, values in ((quantity(name), it) for name, it in summary.measures.items())
             ],
         ),
         *_table(
             ("State", "mean time [s]"),
-            [(name, f"{taken:.2f}") for name, taken in summary.phases.items()],
+            [(name, f"{duration:.2f}") for name, duration in summary.phases.items()],
         ),
         *_table(("Failed with", "episodes"), summary.outcomes.items()),
         *_table(("Recovered from", "times"), summary.recovered.items()),
         *_table(
-            ("Failed episode (`--episode`)", "outcome", "why"),
+            ("Failed episode (`--episode`)", "outcome", "reason"),
             [(it.seed, it.outcome, it.reason) for it in episodes if not it.success],
         ),
     ]
@@ -60,20 +61,20 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
 
 
 def as_text(episode: Episode) -> str:
-    """Return all that is known of one episode, a line for each thing."""
-    about = {
+    """Return all data of one episode, one line for each value."""
+    general = {
         "outcome": episode.outcome,
-        "why": episode.reason,
-        "failures on the way": ", ".join(episode.failures),
+        "reason": episode.reason,
+        "failures": ", ".join(episode.failures),
         "simulated time [s]": f"{episode.duration:.3f}",
         "processor time [s]": f"{episode.cost:.2f}",
-        "plans made in [ms]": ", ".join(f"{1e3 * taken:.0f}" for taken in episode.planning),
+        "computing time of plans [ms]": ", ".join(f"{1e3 * it:.0f}" for it in episode.planning),
         "digest of its states": episode.digest,
     }
     groups = {
-        f"episode {episode.seed}": {name: text for name, text in about.items() if text},
-        "conditions": _told(episode.conditions),
-        "measured": _told(episode.measures),
+        f"episode {episode.seed}": {name: text for name, text in general.items() if text},
+        "conditions": _texts(episode.conditions),
+        "measures": _texts(episode.measures),
         "time in each state [s]": {name: f"{it:.3f}" for name, it in episode.phases.items()},
     }
     width = max(len(name) for lines in groups.values() for name in lines)
@@ -87,12 +88,12 @@ def as_text(episode: Episode) -> str:
     )
 
 
-def _told(values: Mapping[str, float]) -> dict[str, str]:
-    return {quantity(name).title: quantity(name).told(value) for name, value in values.items()}
+def _texts(values: Mapping[str, float]) -> dict[str, str]:
+    return {quantity(name).title: quantity(name).text(value) for name, value in values.items()}
 
 
 def _planning(summary: Summary) -> str:
-    median, longest = (1e3 * taken for taken in summary.planning)
+    median, longest = (1e3 * duration for duration in summary.planning)
     return f"; a plan took {median:.0f} ms (median), {longest:.0f} ms at most" if longest else ""
 
 
@@ -105,5 +106,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    shown = [" ".join(cell.split()).replace("|", r"\|") for cell in cells]
-    return f"| {' | '.join(shown)} |"
+    escaped = [" ".join(cell.split()).replace("|", r"\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"

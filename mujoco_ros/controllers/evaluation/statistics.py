@@ -1,34 +1,37 @@
-"""What many episodes come to."""
+"""Statistics of many episodes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.confidence_interval import Interval, wilson
 from mujoco_ros.controllers.evaluation.episode import Episode
+
+_Z_95 = 1.959963984540054
+"""Standard deviations around the mean with 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What episodes come to.
+    """Statistics of many episodes.
 
     Attributes:
-        count: How many there were.
-        successes: In how many the task was done.
-        interval: Of the rate of success, with 95 %.
-        outcomes: How often each failure was the end.
-        recovered: How often each failure was recovered from, in all episodes.
-        measures: Of what was measured in successful ones: mean, root mean square, largest.
+        count: Number of episodes.
+        successes: Number of successful episodes.
+        interval: 95 % confidence interval of the success rate.
+        outcomes: Number of episodes by final failure.
+        recovered: Number of recoveries by failure, in successful episodes.
+        measures: Mean, root mean square and largest value of each measure in successful episodes.
         phases: Mean time in each state [s].
-        planning: Median and largest time of a plan [s].
+        planning: Median and largest computing time of a plan [s].
         speed: Simulated time per processor time.
     """
 
     count: int
     successes: int
-    interval: Interval
+    interval: tuple[float, float]
     outcomes: Mapping[str, int]
     recovered: Mapping[str, int]
     measures: Mapping[str, tuple[float, float, float]]
@@ -38,18 +41,17 @@ class Summary:
 
 
 def summarize(episodes: Sequence[Episode]) -> Summary:
-    """Sum up episodes."""
+    """Compute the statistics of episodes."""
     good = [it for it in episodes if it.success]
-    failures = Counter(failure for it in good for failure in it.failures)
-    plans = [taken for it in episodes for taken in it.planning]
+    plans = [duration for it in episodes for duration in it.planning]
     cost = sum(it.cost for it in episodes)
     return Summary(
         count=len(episodes),
         successes=len(good),
-        interval=wilson(len(good), len(episodes)),
+        interval=success_interval(len(good), len(episodes)),
         outcomes=Counter(it.outcome for it in episodes if not it.success),
-        recovered=failures,
-        measures={name: _spread(good, name) for name in names(good, "measures")},
+        recovered=Counter(failure for it in good for failure in it.failures),
+        measures={name: _statistics(good, name) for name in names(good, "measures")},
         phases={
             name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
             for name in names(episodes, "phases")
@@ -59,12 +61,26 @@ def summarize(episodes: Sequence[Episode]) -> Summary:
     )
 
 
-def names(episodes: Sequence[Episode], what: str) -> list[str]:
-    """Return the names in one of the mappings of episodes, in the order in which they come."""
-    return list(dict.fromkeys(name for it in episodes for name in getattr(it, what)))
+def success_interval(successes: int, count: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a rate with 95 % confidence; also valid for 0 and 1.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
+    Journal of the American Statistical Association 22 (1927).
+    """
+    if not count:
+        return 0.0, 1.0
+    rate, spread = successes / count, _Z_95 * _Z_95 / count
+    centre = (rate + spread / 2) / (1 + spread)
+    half = _Z_95 * sqrt(rate * (1 - rate) / count + spread / (4 * count)) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def _spread(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
+def names(episodes: Sequence[Episode], mapping: str) -> list[str]:
+    """Return the keys in one of the mappings of all episodes, in order of appearance."""
+    return list(dict.fromkeys(name for it in episodes for name in getattr(it, mapping)))
+
+
+def _statistics(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
     values = np.array([it.measures.get(name, np.nan) for it in episodes])
     values = values[np.isfinite(values)]
     if not len(values):

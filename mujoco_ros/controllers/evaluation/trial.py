@@ -1,73 +1,73 @@
-"""What a controller is put to, time and again."""
+"""Base class of the trials of controllers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
 from mujoco_ros.sim.simulation import Simulation
 
 Conditions = Mapping[str, float]
-"""What differs from episode to episode, by name."""
-Senses = Callable[[Observation], Observation]
-"""What becomes of an observation before the controller gets it."""
+"""Conditions of an episode by name."""
+Settings = Mapping[str, Mapping[str, Any]]
+"""Settings of states by full name of the state."""
 
 
-class Trial(Protocol):
-    """What is tried. It goes to other processes, so it holds plain data.
+@dataclass(frozen=True)
+class Trial(ABC):
+    """A task under random conditions. It holds plain data, because worker processes get a copy.
 
     Attributes:
+        ranges: Ranges of the conditions, with the noise of the observations.
+        changes: Settings of the controller's states.
         controller: Name or file of the controller.
-        scene: Name or file of the scene.
-        limit: Simulated time after which an episode ends [s].
+        limit: Longest simulated time of an episode [s].
     """
 
-    @property
-    def controller(self) -> str:
-        """Return name or file of the controller."""
+    ranges: Any
+    changes: Settings = field(default_factory=dict)
+    controller: str = ""
+    limit: float = 60.0
 
     @property
+    @abstractmethod
     def scene(self) -> str:
-        """Return name or file of the scene."""
+        """Name or file of the scene."""
 
-    @property
-    def limit(self) -> float:
-        """Return the simulated time after which an episode ends [s]."""
-
+    @abstractmethod
     def conditions(self, seed: int) -> Conditions:
         """Draw the conditions of an episode."""
 
+    @abstractmethod
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Change a model so that its initial state and its numbers are those of the conditions."""
+        """Apply the conditions to the initial state and the parameters of a model."""
 
-    def settings(self, conditions: Conditions) -> Mapping[str, Mapping[str, Any]]:
+    def settings(self, conditions: Conditions) -> Settings:
         """Return settings of the controller's states."""
+        return self.changes
 
-    def senses(self, conditions: Conditions, seed: int) -> Senses:
-        """Return what the controller's senses are like."""
+    def observation_filter(self, seed: int) -> ObservationFilter:
+        """Return a function that adds noise to observations."""
+        return noise_filter(self.ranges.noise, seed)
 
     def act(
-        self,
-        simulation: Simulation,
-        request: Callable[[str], object],
-        conditions: Conditions,
+        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
-        """Do at a tick what somebody outside does: push, or ask for a transition."""
+        """Apply disturbances and request transitions at a tick; none by default."""
+        return
 
-    def over(self, simulation: Simulation, outcome: str | None) -> bool:
-        """Return whether an episode has come to its end, given the controller's outcome."""
+    def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
+        """Return whether the episode ends, given the outcome of the controller."""
+        return outcome is not None
 
-    def measure(
-        self,
-        simulation: Simulation,
-        store: Store,
-        recorder: EpisodeRecorder,
-        conditions: Conditions,
-    ) -> Mapping[str, float]:
-        """Measure at the end of an episode, in the simulation itself, how well it went."""
+    @abstractmethod
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
+        """Return measures of the final state of the simulation and of the whole episode."""
 
+    @abstractmethod
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return what is wrong with an episode that the controller took for done; or nothing."""
+        """Return the failure of an episode that the controller reports as a success, or nothing."""

@@ -1,32 +1,31 @@
-"""States that every controller can use."""
+"""States for any controller."""
 
 from dataclasses import dataclass
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.model.errors import UserInputError
 
 
 class Hold(State):
-    """Stands still: positions stay as they are told, and so do the efforts that carry them."""
+    """Holds the last commanded positions and feed-forward efforts."""
 
     def start(self, context: StateContext) -> None:
-        """Stop."""
+        """Set the reference velocities to zero."""
         context.references.dq[:] = 0.0
 
     def run(self, context: StateContext) -> str | None:
-        """Go on for ever."""
+        """Never finish."""
         return None
 
 
 class Wait(Hold):
-    """Stands still for a while."""
+    """Holds for a fixed time."""
 
     outcomes = ("done",)
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
-        """How long.
+        """Settings of `Wait`.
 
         Attributes:
             duration: [s]
@@ -35,13 +34,13 @@ class Wait(Hold):
         duration: float = 1.0
 
         def __post_init__(self) -> None:
-            """Refuse a negative time."""
+            """Reject a negative time."""
             if self.duration < 0.0:
                 raise UserInputError(f"duration {self.duration} is negative")
 
     def run(self, context: StateContext) -> str | None:
-        """Wait."""
-        return "done" if context.over(self.config.duration) else None
+        """Finish after the configured time."""
+        return "done" if context.has_elapsed(self.config.duration) else None
 
 
 STATES: tuple[type[State], ...] = (Hold, Wait)

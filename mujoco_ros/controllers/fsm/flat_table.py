@@ -1,4 +1,4 @@
-"""The table without its levels: every transition from one place to another, as hosts show it."""
+"""All transitions of a table between simple and parallel states, as hosts publish them."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -8,64 +8,72 @@ from mujoco_ros.controllers.fsm.transition import Transition, Trigger
 
 
 class FlatTransition(NamedTuple):
-    """How a transition comes about: by an arrow of a row, while the machine is at a place."""
+    """Key of a flat transition: the state that defines it, its label, and the active state."""
 
-    row: str
+    state: str
     label: str
-    place: str
+    active: str
 
 
-def places(root: StateDef) -> tuple[str, ...]:
-    """Return the full names of all states that can be the present one, the initial one first.
+def flat_states(root: StateDef) -> tuple[str, ...]:
+    """Return the full names of all states that can be active, the initial one first.
 
-    The states of sub-machines that are branches of a parallel one come with them, as events tell of
-    their transitions, too.
+    States of sub-machines in the branches of a parallel state are included, because events report
+    their transitions.
     """
     found = dict.fromkeys([root.entry.path])
-    found |= dict.fromkeys(_places(root))
+    found |= dict.fromkeys(_flat_states(root))
     return tuple(found)
 
 
-def _places(row: StateDef) -> Iterator[str]:
-    for inner in row.inner.values():
-        if isinstance(row.work, CompositeState) and not isinstance(inner.work, CompositeState):
-            yield inner.path
-        yield from _places(inner)
+def _flat_states(state: StateDef) -> Iterator[str]:
+    for child in state.children.values():
+        is_member = isinstance(state.kind, CompositeState)
+        if is_member and not isinstance(child.kind, CompositeState):
+            yield child.path
+        yield from _flat_states(child)
 
 
-def transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
-    """Return all transitions, numbered from 1 on, in the order of `places`."""
-    order = {path: number for number, path in enumerate(places(root))}
-    ways = sorted(_ways(root), key=lambda found: order[found[0].place])
+def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
+    """Return all transitions, numbered from 1 on, in the order of `flat_states`."""
+    order = {path: number for number, path in enumerate(flat_states(root))}
+    found = sorted(_flat_transitions(root), key=lambda it: order[it[0].active])
     return {
-        way: Transition(
-            id=number, label=arrow.label, start=way.place, goal=goal, trigger=arrow.trigger
+        key: Transition(
+            id=number,
+            label=key.label,
+            start=key.active,
+            goal=goal,
+            trigger=definition.trigger,
+            failure=definition.failure,
         )
-        for number, (way, arrow, goal) in enumerate(ways, start=1)
+        for number, (key, definition, goal) in enumerate(found, start=1)
     }
 
 
-def _ways(row: StateDef) -> Iterator[tuple[FlatTransition, TransitionDef, str]]:
-    """Yield inner ones first, as a request that a state takes itself is its own.
+def _flat_transitions(state: StateDef) -> Iterator[tuple[FlatTransition, TransitionDef, str]]:
+    """Yield inner transitions first, because a request goes to the innermost state that has it.
 
-    Only while the machine around that state is being left does it reach those around.
+    A request reaches an outer state only while the machine inside it ends.
     """
-    siblings = row.inner
-    for inner in siblings.values():
-        yield from _ways(inner)
-    for inner in siblings.values():
-        for arrow in inner.arrows.values():
-            goal = siblings[arrow.goal].entry.path
-            for place in _starts(inner, arrow):
-                yield FlatTransition(inner.path, arrow.label, place), arrow, goal
+    siblings = state.children
+    for child in siblings.values():
+        yield from _flat_transitions(child)
+    for child in siblings.values():
+        for definition in child.transitions.values():
+            goal = siblings[definition.goal].entry.path
+            for active in _starts(child, definition):
+                yield FlatTransition(child.path, definition.label, active), definition, goal
 
 
-def _starts(row: StateDef, arrow: TransitionDef) -> Iterator[str]:
-    """Yield the places at which the machine can be when it takes an arrow of a row."""
-    if not isinstance(row.work, CompositeState):
-        yield row.path
+def _starts(state: StateDef, definition: TransitionDef) -> Iterator[str]:
+    """Yield the states that can be active when a transition of `state` is made."""
+    if not isinstance(state.kind, CompositeState):
+        yield state.path
         return
-    anywhere = arrow.trigger is Trigger.REQUEST or (arrow.label == TIMEOUT and row.timeout)
-    for inner in row.work.rows.values():
-        if anywhere or inner.outcome == arrow.label:
-            yield from (place.path for place in inner.places())
+    from_all = definition.trigger is Trigger.REQUEST or (
+        definition.label == TIMEOUT and state.timeout
+    )
+    for child in state.kind.states.values():
+        if from_all or child.outcome == definition.label:
+            yield from (active.path for active in child.innermost())

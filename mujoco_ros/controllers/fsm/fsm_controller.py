@@ -1,11 +1,11 @@
-"""A controller made of states: what hosts run."""
+"""A controller that is a state machine."""
 
 from concurrent.futures import Future
 from typing import Any
 
 from mujoco_ros.control.references import References
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.machine import Machine
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -14,22 +14,20 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class FsmController:
-    """A `Controller` that is a state machine.
+    """A `Controller` built from a table of states.
 
     Attributes:
-        table: What it is made of.
+        table: The table.
         machine: The state machine.
-        store: What its states and the host share.
-        seed: From which everything random in it is derived.
+        store: Values shared by the states and the host.
+        seed: Seed of all random numbers.
         period: Time between two ticks [s].
-        awaited: Results that the last tick asked for, without which there is no next one.
+        awaited: Futures that the next tick needs.
     """
 
     def __init__(self, table: Table, *, seed: int = 0) -> None:
-        """Make the states."""
         self.table = table
         self.machine = Machine(table)
-        self._name = table.name
         self.store = Store()
         self.seed = seed
         self.period = 1.0 / table.rate
@@ -38,22 +36,18 @@ class FsmController:
         self._context: StateContext | None = None
 
     def configure(self, robot: RobotModel) -> None:
-        """Have all states get ready for a robot, and begin anew.
-
-        Raises:
-            ModelError: It lacks what a state needs.
-        """
+        """Reset the controller and prepare all states for a robot."""
         self.reset()
         self._robot = None
-        for state in self.machine.members.values():
+        for state in self.machine.instances.values():
             try:
                 state.configure(robot, self.store)
             except UserInputError as error:
-                raise UserInputError(f"controller '{self._name}': {error}") from error
+                raise UserInputError(f"controller '{self.table.name}': {error}") from error
         self._robot = robot
 
     def reset(self) -> None:
-        """Begin anew: what runs is torn down, and what states put into the store is forgotten."""
+        """Reset the machine and remove all values that states put into the store."""
         try:
             self.machine.reset()
         finally:
@@ -64,17 +58,17 @@ class FsmController:
     def step(self, observation: Observation, t: float) -> References:
         """Return the references of the tick at time `t` [s].
 
-        Before the first, they hold the measured positions still.
+        The first tick starts with references that hold the measured positions.
         """
-        context = self._context or self._begun(observation)
+        context = self._context or self._first_context(observation)
         context.observation, context.time = observation, t
         self.awaited.clear()
         self.machine.step(context)
         return context.references
 
-    def _begun(self, observation: Observation) -> StateContext:
+    def _first_context(self, observation: Observation) -> StateContext:
         if self._robot is None:
-            raise RuntimeError("configure() comes before step()")
+            raise RuntimeError("call configure() before step()")
         self._context = StateContext(
             robot=self._robot,
             store=self.store,

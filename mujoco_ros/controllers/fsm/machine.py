@@ -1,15 +1,21 @@
-"""The state machine: one table, one present state, events that tell what happened."""
+"""The state machine of a controller."""
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.flat_table import places, transitions
-from mujoco_ros.controllers.fsm.state import State
-from mujoco_ros.controllers.fsm.state_runner import REQUESTED, CompositeStateRunner, Shared
+from mujoco_ros.controllers.fsm.flat_table import flat_states, flat_transitions
+from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state_runner import (
+    REQUESTED,
+    CompositeStateRunner,
+    MachineData,
+    Offer,
+)
 from mujoco_ros.controllers.fsm.table import CompositeState, SimpleState, Table
-from mujoco_ros.controllers.fsm.transition import Transition, Transitioned, TransitionRejectedError
+from mujoco_ros.controllers.fsm.transition import (
+    Transition,
+    TransitionRejectedError,
+)
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import updated
 
@@ -19,170 +25,154 @@ class Machine:
 
     Attributes:
         states: Names of all states, the initial one first; in sub-machines as ``OUTER/INNER``.
-        transitions: All of them; each starts at a state of these and leads to one.
-        members: What runs, by name, branches of parallel states included.
+        transitions: All transitions between these states.
+        instances: State instances by full name, including branches of parallel states.
+        log: Record of the transitions that were made; a reset does not clear it.
     """
 
-    states: tuple[str, ...]
-    transitions: tuple[Transition, ...]
-    members: Mapping[str, State]
-
     def __init__(self, table: Table) -> None:
-        """Make the states of a table."""
-        level = table.root.work
-        assert isinstance(level, CompositeState)
-        leaves = {
-            row.path: row.work for row in table.root.walk() if isinstance(row.work, SimpleState)
+        composite = table.root.kind
+        assert isinstance(composite, CompositeState)
+        self.instances: Mapping[str, State] = {
+            state.path: state.kind.cls(state.kind.config)
+            for state in table.root.walk()
+            if isinstance(state.kind, SimpleState) and state.kind.cls is not None
         }
-        self.members = {
-            path: leaf.cls(leaf.config) for path, leaf in leaves.items() if leaf.cls is not None
-        }
-        self._shared = Shared(
-            states=self.members,
-            configs={path: state.config for path, state in self.members.items()},
-            transitions=transitions(table.root),
+        self._data = MachineData(
+            states=self.instances,
+            configs={path: state.config for path, state in self.instances.items()},
+            transitions=flat_transitions(table.root),
             step_by_step=table.step_by_step,
         )
-        self.states = places(table.root)
-        self.transitions = tuple(self._shared.transitions.values())
-        self._root = CompositeStateRunner(table.root, level, self._shared)
+        self.states = flat_states(table.root)
+        self.transitions = tuple(self._data.transitions.values())
+        self.log = self._data.log
+        self._root = CompositeStateRunner(table.root, composite, self._data)
         self._requested: Transition | None = None
         self._context: StateContext | None = None
-        self._failed: Exception | None = None
+        self._error: Exception | None = None
 
     @property
     def state(self) -> str:
-        """The present state: the innermost, or a parallel one."""
-        return self._root.place
+        """The innermost active state; a parallel state counts as innermost."""
+        return self._root.active
 
     @property
     def active(self) -> tuple[str, ...]:
-        """All states that run: several where the present one is parallel."""
-        return tuple(self._root.leaves())
+        """All active simple states; several inside a parallel state."""
+        return tuple(self._root.simple_states())
 
     @property
     def outcome(self) -> str | None:
-        """How it ended; None as long as it has not."""
-        return self._root.present.row.outcome if self._root.is_on else None
+        """Outcome of the machine; None until it has ended."""
+        return self._root.current.definition.outcome if self._root.is_active else None
 
     @property
     def has_failed(self) -> bool:
-        """Whether it ended, and in failure."""
-        return self.outcome is not None and self._root.present.row.failure
-
-    @property
-    def events(self) -> deque[Transitioned]:
-        """What happened, oldest first; whoever tells it takes it out."""
-        return self._shared.events
+        """Whether the machine has ended with a failure."""
+        return self.outcome is not None and self._root.current.definition.failure
 
     @property
     def step_by_step(self) -> bool:
-        """Whether transitions of that trigger wait for a request."""
-        return self._shared.step_by_step
+        """Whether transitions with that trigger need a request."""
+        return self._data.step_by_step
 
     @step_by_step.setter
     def step_by_step(self, value: bool) -> None:
-        self._shared.step_by_step = value
+        self._data.step_by_step = value
 
     @property
     def available(self) -> tuple[Transition, ...]:
-        """The transitions that a request can make now, for one asked `label` each."""
-        return tuple(level.transition(arrow) for level, arrow in self._offers().values())
+        """The transitions that can be requested now, one for each label."""
+        return tuple(
+            offer.machine.transition(offer.definition) for offer in self._offers().values()
+        )
 
     def config(self, state: str) -> Any:
-        """Return the settings of a state; None where it has none.
+        """Return the settings of a state; None if it has none.
 
         Raises:
-            ModelError: There is no such state.
+            UserInputError: The state does not exist.
         """
-        if state not in self.members:
-            raise unknown("state", state, self.members)
-        return self._shared.configs[state]
+        if state not in self.instances:
+            raise unknown("state", state, self.instances)
+        return self._data.configs[state]
 
     def configure(self, state: str, changes: Mapping[str, Any]) -> None:
-        """Change settings of a state, from its next start on.
-
-        Args:
-            state: Its full name.
-            changes: New values by key, as plain data.
+        """Change settings of a state, given by its full name, from its next start on.
 
         Raises:
-            ModelError: There is no such state or key, or it cannot have the value; nothing changes.
+            UserInputError: The state or a setting does not exist, or a value is invalid; nothing
+                changes.
         """
         config = self.config(state)
         if config is None:
             raise UserInputError(f"{state}: it has no settings")
-        self._shared.configs[state] = updated(config, changes, state)
+        self._data.configs[state] = updated(config, changes, state)
 
     def request(self, label: str) -> Transition:
-        """Have a transition made at the next tick.
+        """Schedule a transition for the next tick.
 
         Raises:
-            TransitionRefusedError: It is not available; nothing changes.
+            TransitionRejectedError: The transition is not available; nothing changes.
         """
         offers = self._offers()
         if label not in offers:
-            raise TransitionRejectedError(self._refusal(label, tuple(offers)))
-        level, arrow = offers[label]
-        self._requested = level.transition(arrow)
-        level.choose(arrow, REQUESTED)
+            raise TransitionRejectedError(self._rejection(label, tuple(offers)))
+        runner, definition = offers[label]
+        self._requested = runner.transition(definition)
+        runner.schedule(definition, REQUESTED)
         return self._requested
 
     def step(self, context: StateContext) -> None:
-        """Do one tick: the present state runs, at most one transition is made (one in each branch).
+        """Run one tick with at most one transition (one in each branch of a parallel state).
 
-        What a state raises comes through, after everything that runs was torn down; then nothing
-        works any more before `reset`.
+        An exception of a state is raised again after all active states were torn down. Every later
+        call raises RuntimeError until `reset`.
         """
-        if self._failed is not None:
-            raise RuntimeError("it has failed and was not reset") from self._failed
+        if self._error is not None:
+            raise RuntimeError("the machine has failed and was not reset") from self._error
         self._requested, self._context = None, context
         try:
-            if not self._root.is_on:
+            if not self._root.is_active:
                 self._root.start(context)
             self._root.run(context)
         except Exception as error:
-            self._failed = error
-            self._end(error)
+            self._error = error
+            try:
+                self._root.teardown(context)
+            except Exception as other:
+                error.add_note(f"and during teardown: {other!r}")
             raise
 
     def reset(self) -> None:
-        """Go back before the initial state, which starts at the next tick.
+        """Tear down the active states and return to the initial one, which starts at the next tick.
 
-        What runs is torn down, with the context of the last tick.
+        The teardown gets the context of the last tick.
         """
-        failed, self._failed = self._failed, None
+        error, self._error = self._error, None
         try:
-            if failed is None and self._context is not None:
+            if error is None and self._context is not None:
                 self._root.teardown(self._context)
         finally:
             self._root.rewind()
-            self._root.is_on = False
+            self._root.is_active = False
             self._requested = self._context = None
-            self.events.clear()
 
-    def _offers(self) -> dict[str, Any]:
-        if self._requested is not None or self._failed is not None or not self._root.is_on:
+    def _offers(self) -> dict[str, Offer]:
+        if self._requested is not None or self._error is not None or not self._root.is_active:
             return {}
-        found: dict[str, Any] = {}
+        found: dict[str, Offer] = {}
         for offer in self._root.offers():
-            found.setdefault(offer.arrow.label, offer)
+            found.setdefault(offer.definition.label, offer)
         return found
 
-    def _refusal(self, label: str, available: tuple[str, ...]) -> str:
+    def _rejection(self, label: str, available: tuple[str, ...]) -> str:
         if self._requested is not None:
-            return f"'{label}' is not available: '{self._requested.label}' is being made"
-        if self._failed is not None:
+            return f"'{label}' is not available: '{self._requested.label}' is already requested"
+        if self._error is not None:
             return f"'{label}' is not available: the controller has failed, reset it"
         listing = ", ".join(available) or "nothing"
-        if not self._root.is_on:
-            listing = "nothing before the next tick, at which it begins"
+        if not self._root.is_active:
+            listing = "nothing before the first tick"
         return f"'{label}' is not available in {self.state}; available: {listing}"
-
-    def _end(self, error: Exception) -> None:
-        """Tear down what runs; what that raises is noted on the first error."""
-        assert self._context is not None
-        try:
-            self._root.teardown(self._context)
-        except Exception as other:
-            error.add_note(f"and while tearing down: {other!r}")

@@ -1,26 +1,63 @@
-"""One state of a controller: what it does, and how it can end."""
+"""Base class of the states of a controller, and the inputs and outputs of a tick."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
+from mujoco_ros.control.references import References
+from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 
-if TYPE_CHECKING:
-    from mujoco_ros.controllers.fsm.context import StateContext
+
+@dataclass(kw_only=True, slots=True)
+class StateContext:
+    """One tick of a controller.
+
+    Attributes:
+        robot: The controlled robot.
+        store: Values shared by the states and the host.
+        references: Joint references; they keep the values of the last tick, so a state writes only
+            what it changes.  # (3, n)
+        observation: Observation of this tick.
+        time: Time of the tick [s].
+        elapsed: Time since the start of the state [s]; 0 in `start` and in the first `run`.
+        period: Time between two ticks [s].
+        seed: Seed of all random numbers.
+        awaited: Futures that the next tick needs. A simulator stops the clock until they are done.
+            A real robot cannot, so the state must handle a future that is not done. Empty at the
+            start of every tick.
+        reason: Why the state ends, for events, logs and statistics. Empty at the start of every
+            `run`.
+    """
+
+    robot: RobotModel
+    store: Store
+    references: References
+    observation: Observation
+    period: float
+    seed: int = 0
+    time: float = 0.0
+    elapsed: float = 0.0
+    awaited: list[Future[Any]] = field(default_factory=list)
+    reason: str = ""
+
+    def has_elapsed(self, duration: float) -> bool:
+        """Return whether the state has run for `duration` [s], within half a period."""
+        return self.elapsed > duration - 0.5 * self.period
 
 
 class State:
-    """What a controller does until it has an outcome.
+    """One behaviour of a controller; it runs until it returns an outcome.
 
-    A class is registered under its name; a table names it, configures it and says what follows
-    each of its outcomes. An instance lives as long as its controller, so `start` sets all there is
-    to remember.
+    A table refers to the class by name, sets its configuration and maps each outcome to the next
+    state. One instance serves all runs of the state, so `start` must reset all attributes.
 
     Attributes:
-        outcomes: All that `run` may return.
-        failures: Those of them that mean failure.
-        Config: A frozen dataclass of the state's settings, read strictly from the table.
-        config: The settings; the machine replaces them before `start` where a host changed them.
+        outcomes: All values that `run` may return.
+        failures: The outcomes that mean failure.
+        Config: Frozen dataclass of the settings, read strictly from the table.
+        config: The settings; the machine sets changed ones before `start`.
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ()
@@ -28,26 +65,25 @@ class State:
     Config: ClassVar[type[Any] | None] = None
 
     def __init__(self, config: Any = None) -> None:
-        """Keep the settings."""
         self.config = config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Get ready for a robot; called once, before anything else: what takes long belongs here.
+        """Prepare for a robot, once and before all other calls; long computations belong here.
 
         Raises:
-            ModelError: The robot lacks what the state needs.
+            UserInputError: The robot lacks something that the state needs.
         """
 
-    def start(self, context: "StateContext") -> None:
-        """Begin; called once before the first `run`, in the same tick."""
+    def start(self, context: StateContext) -> None:
+        """Start; called once, in the same tick as the first `run`."""
 
-    def run(self, context: "StateContext") -> str | None:
-        """Do one tick; return an outcome when it is over.
+    def run(self, context: StateContext) -> str | None:
+        """Run one tick; return an outcome when the state has finished.
 
-        Where a transition waits for somebody's request, it goes on being called, so that it can go
-        on holding. Another outcome that it returns then takes the place of the first.
+        While the transition waits for a request, `run` is still called, so that the state can hold
+        the joints. Another outcome then replaces the first one.
         """
         raise NotImplementedError
 
-    def teardown(self, context: "StateContext") -> None:
-        """End, after an outcome, a request, a time-out, an error or a reset; must not raise."""
+    def teardown(self, context: StateContext) -> None:
+        """Stop after an outcome, a request, a timeout, an error or a reset; must not raise."""

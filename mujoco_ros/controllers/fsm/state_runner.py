@@ -1,111 +1,107 @@
-"""What runs of a table: a state, a level, or branches, all started, run and ended alike."""
+"""Runners of simple, composite and parallel states: start, run and tear down."""
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mujoco_ros.controllers.fsm.context import StateContext
 from mujoco_ros.controllers.fsm.flat_table import FlatTransition
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
     CompositeState,
-    Parallel,
+    ParallelState,
     SimpleState,
     StateDef,
     TransitionDef,
 )
-from mujoco_ros.controllers.fsm.table_checks import holds
-from mujoco_ros.controllers.fsm.transition import Transition, Transitioned, Trigger
+from mujoco_ros.controllers.fsm.transition import Transition, TransitionLog, Trigger
 
-_MOST_EVENTS = 1024
 REQUESTED = "requested"
 
 
 class StateError(RuntimeError):
-    """A state returned what is no outcome of its class."""
+    """A state returned a value that is not one of its outcomes."""
 
 
 @dataclass(kw_only=True, slots=True)
-class Shared:
-    """What all activities of a machine have in common.
+class MachineData:
+    """Data shared by all runners of a machine.
 
     Attributes:
-        states: The states, by full name.
-        configs: The settings that each takes at its next start, by full name.
-        transitions: All of them.
-        step_by_step: Whether transitions of that trigger wait for a request.
-        events: What happened, oldest first.
+        states: State instances by full name.
+        configs: Settings for the next start of each state, by full name.
+        transitions: All flat transitions.
+        step_by_step: Whether transitions with that trigger need a request.
+        log: Record of the transitions that were made.
     """
 
     states: Mapping[str, State]
     configs: dict[str, object]
     transitions: Mapping[FlatTransition, Transition]
     step_by_step: bool
-    events: deque[Transitioned] = field(default_factory=lambda: deque(maxlen=_MOST_EVENTS))
+    log: TransitionLog = field(default_factory=TransitionLog)
 
-    def waits(self, arrow: TransitionDef) -> bool:
-        """Return whether an outcome alone is not enough for an arrow."""
-        return arrow.trigger is Trigger.STRICT or (
-            arrow.trigger is Trigger.STEP_BY_STEP and self.step_by_step
+    def needs_request(self, definition: TransitionDef) -> bool:
+        """Return whether a transition needs a request after its outcome."""
+        return definition.trigger is Trigger.STRICT or (
+            definition.trigger is Trigger.STEP_BY_STEP and self.step_by_step
         )
 
 
 class StateRunner(ABC):
-    """A row of the table while it runs.
+    """Runs one state of the table.
 
     Attributes:
-        row: The row.
-        outcome: The one that it had last; None as long as it had none.
-        reason: Why, in words.
-        is_on: Whether it was started and has not ended.
+        definition: The state.
+        outcome: The last outcome since the start; None before the first.
+        reason: Reason of that outcome.
+        is_active: Whether the state was started and not torn down.
     """
 
-    def __init__(self, row: StateDef, shared: Shared) -> None:
-        """Be ready to start."""
-        self.row = row
+    def __init__(self, definition: StateDef, machine: MachineData) -> None:
+        self.definition = definition
         self.outcome: str | None = None
         self.reason = ""
-        self.is_on = False
-        self._shared = shared
-        self._began = 0.0
+        self.is_active = False
+        self._machine = machine
+        self._start_time = 0.0
 
     @property
-    def place(self) -> str:
-        """Full name of where it is."""
-        return self.row.path
+    def active(self) -> str:
+        """Full name of the innermost active state; a parallel state counts as innermost."""
+        return self.definition.path
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
-        self.outcome, self.reason, self._began, self.is_on = None, "", context.time, True
+        """Start the state."""
+        self.outcome, self.reason, self.is_active = None, "", True
+        self._start_time = context.time
         context.elapsed, context.reason = 0.0, ""
         self._start(context)
 
     def run(self, context: StateContext) -> None:
-        """Do one tick."""
+        """Run one tick."""
         outcome = self._run(context)
-        context.elapsed = context.time - self._began
-        timeout = self.row.timeout
-        if outcome is None and self.outcome is None and timeout and context.over(timeout):
-            outcome, context.reason = TIMEOUT, f"{timeout:g} s are over"
+        context.elapsed = context.time - self._start_time
+        timeout = self.definition.timeout
+        if outcome is None and self.outcome is None and timeout and context.has_elapsed(timeout):
+            outcome, context.reason = TIMEOUT, f"timeout of {timeout:g} s"
         if outcome is not None and outcome != self.outcome:
             self.outcome, self.reason = outcome, context.reason
 
     def teardown(self, context: StateContext) -> None:
-        """End, whatever it is doing; nothing happens if it has not begun."""
-        if self.is_on:
-            self.is_on = False
+        """Tear the state down if it is active."""
+        if self.is_active:
+            self.is_active = False
             self._teardown(context)
 
     @abstractmethod
-    def leaves(self) -> Iterator[str]:
-        """Yield the full names of all states that run."""
+    def simple_states(self) -> Iterator[str]:
+        """Yield the full names of all active simple states."""
 
     def offers(self) -> Iterator["Offer"]:
-        """Yield what a request can make now, inner ones first."""
+        """Yield the transitions that can be requested now, inner ones first."""
         return iter(())
 
     @abstractmethod
@@ -119,138 +115,135 @@ class StateRunner(ABC):
 
 
 class SimpleStateRunner(StateRunner):
-    """A state of a class, or nothing at all."""
+    """Runs an instance of a state class, or nothing for a state without a class."""
 
-    def __init__(self, row: StateDef, shared: Shared) -> None:
-        """Take the state from those of the machine."""
-        super().__init__(row, shared)
-        self._state = shared.states.get(row.path)
+    def __init__(self, definition: StateDef, machine: MachineData) -> None:
+        super().__init__(definition, machine)
+        self._state = machine.states.get(definition.path)
 
-    def leaves(self) -> Iterator[str]:
+    def simple_states(self) -> Iterator[str]:
         """Yield its own name."""
-        yield self.row.path
+        yield self.definition.path
 
     def _start(self, context: StateContext) -> None:
         if self._state is not None:
-            self._state.config = self._shared.configs[self.row.path]
+            self._state.config = self._machine.configs[self.definition.path]
             self._state.start(context)
 
     def _run(self, context: StateContext) -> str | None:
         if self._state is None:
             return None
-        context.elapsed, context.reason = context.time - self._began, ""
+        context.elapsed, context.reason = context.time - self._start_time, ""
         outcome = self._state.run(context)
         if outcome is not None and outcome not in self._state.outcomes:
             known = ", ".join(self._state.outcomes) or "none"
             raise StateError(
-                f"{self.row.path}: {type(self._state).__name__}.run returned {outcome!r}, "
-                f"which is no outcome of it; there are: {known}"
+                f"{self.definition.path}: {type(self._state).__name__}.run returned {outcome!r}, "
+                f"which is not one of its outcomes: {known}"
             )
         return outcome
 
     def _teardown(self, context: StateContext) -> None:
         if self._state is not None:
-            context.elapsed = context.time - self._began
+            context.elapsed = context.time - self._start_time
             self._state.teardown(context)
 
 
 class CompositeStateRunner(StateRunner):
-    """A machine or sub-machine: one of its states runs, until that leads to another.
+    """Runs a machine or sub-machine: one of its states at a time.
 
     Attributes:
-        present: That state.
+        current: Runner of the active state.
     """
 
-    def __init__(self, row: StateDef, level: CompositeState, shared: Shared) -> None:
-        """Be ready to start in the initial state."""
-        super().__init__(row, shared)
-        self._level = level
-        self._members = {name: activity(inner, shared) for name, inner in level.rows.items()}
-        self._chosen: TransitionDef | None = None
-        self._why = ""
-        self.present = self._members[level.initial]
+    def __init__(
+        self, definition: StateDef, composite: CompositeState, machine: MachineData
+    ) -> None:
+        super().__init__(definition, machine)
+        self._runners = {
+            name: make_runner(child, machine) for name, child in composite.states.items()
+        }
+        self._initial = self._runners[composite.initial]
+        self._scheduled: TransitionDef | None = None
+        self._schedule_reason = ""
+        self.current = self._initial
 
     @property
-    def place(self) -> str:
-        """Full name of the innermost present state."""
-        return self.present.place
+    def active(self) -> str:
+        """Full name of the innermost active state; a parallel state counts as innermost."""
+        return self.current.active
 
-    def leaves(self) -> Iterator[str]:
-        """Yield those of the present state."""
-        return self.present.leaves()
+    def simple_states(self) -> Iterator[str]:
+        """Yield those of the active state."""
+        return self.current.simple_states()
 
     def offers(self) -> Iterator["Offer"]:
-        """Yield what waits for a request, and what can be requested at any time."""
-        if self._chosen is None:
-            yield from self.present.offers()
-        for arrow in self.present.row.arrows.values():
-            is_waiting = self._chosen is None and arrow.label == self.present.outcome
-            if is_waiting or arrow.trigger is Trigger.REQUEST:
-                yield Offer(self, arrow)
+        """Yield the transitions that wait for a request, and those made on request only."""
+        if self._scheduled is None:
+            yield from self.current.offers()
+        for definition in self.current.definition.transitions.values():
+            is_waiting = self._scheduled is None and definition.label == self.current.outcome
+            if is_waiting or definition.trigger is Trigger.REQUEST:
+                yield Offer(self, definition)
 
-    def transition(self, arrow: TransitionDef) -> Transition:
-        """Return what an arrow of the present state is from where it is now."""
-        way = FlatTransition(self.present.row.path, arrow.label, self.present.place)
-        return self._shared.transitions[way]
+    def transition(self, definition: TransitionDef) -> Transition:
+        """Return the flat transition from the innermost active state."""
+        key = FlatTransition(self.current.definition.path, definition.label, self.current.active)
+        return self._machine.transitions[key]
 
-    def choose(self, arrow: TransitionDef, why: str) -> None:
-        """Have a transition made at the beginning of the next tick."""
-        self._chosen, self._why = arrow, why
+    def schedule(self, definition: TransitionDef, reason: str) -> None:
+        """Schedule a transition for the start of the next tick."""
+        self._scheduled, self._schedule_reason = definition, reason
 
     def rewind(self) -> None:
-        """Be in the initial state again, not started."""
-        self._chosen, self._why, self.outcome = None, "", None
-        self.present = self._members[self._level.initial]
-        if isinstance(self.present, CompositeStateRunner):
-            self.present.rewind()
+        """Return to the initial state without starting it."""
+        self._scheduled, self._schedule_reason, self.outcome = None, "", None
+        self.current = self._initial
+        if isinstance(self.current, CompositeStateRunner):
+            self.current.rewind()
 
     def _start(self, context: StateContext) -> None:
         self.rewind()
-        self.present.start(context)
+        self.current.start(context)
 
     def _run(self, context: StateContext) -> str | None:
-        if self._chosen is not None:
-            self._go(context, self._chosen)
-        self.present.run(context)
-        self._look()
-        context.reason = self._why
-        return self.present.row.outcome
+        if self._scheduled is not None:
+            self._make(self._scheduled, context)
+        self.current.run(context)
+        if self.current.outcome is not None:
+            definition = self.current.definition.transitions[self.current.outcome]
+            if not self._machine.needs_request(definition):
+                self.schedule(definition, self.current.reason)
+        context.reason = self._schedule_reason
+        return self.current.definition.outcome
 
-    def _go(self, context: StateContext, arrow: TransitionDef) -> None:
-        made = Transitioned(time=context.time, transition=self.transition(arrow), reason=self._why)
-        self._chosen, self.outcome = None, None
-        self.present.teardown(context)
-        self.present = self._members[arrow.goal]
-        self._shared.events.append(made)
-        self.present.start(context)
-
-    def _look(self) -> None:
-        """See whether the present state has come to something."""
-        if self.present.outcome is not None:
-            arrow = self.present.row.arrows[self.present.outcome]
-            if not self._shared.waits(arrow):
-                self.choose(arrow, self.present.reason)
+    def _make(self, definition: TransitionDef, context: StateContext) -> None:
+        transition = self.transition(definition)
+        self._scheduled, self.outcome = None, None
+        self.current.teardown(context)
+        self.current = self._runners[definition.goal]
+        self._machine.log.record(transition, time=context.time, reason=self._schedule_reason)
+        self.current.start(context)
 
     def _teardown(self, context: StateContext) -> None:
-        self.present.teardown(context)
+        self.current.teardown(context)
 
 
 class ParallelStateRunner(StateRunner):
-    """Several at a time, until they have come to something together."""
+    """Runs several states at a time until a join holds."""
 
-    def __init__(self, row: StateDef, parallel: Parallel, shared: Shared) -> None:
-        """Be ready to start all of them."""
-        super().__init__(row, shared)
+    def __init__(self, definition: StateDef, parallel: ParallelState, machine: MachineData) -> None:
+        super().__init__(definition, machine)
         self._joins = parallel.joins
         self._branches = {
-            name: activity(inner, shared) for name, inner in parallel.branches.items()
+            name: make_runner(child, machine) for name, child in parallel.branches.items()
         }
         self._outcomes: dict[str, str | None] = dict.fromkeys(self._branches)
 
-    def leaves(self) -> Iterator[str]:
+    def simple_states(self) -> Iterator[str]:
         """Yield those of all branches."""
         for branch in self._branches.values():
-            yield from branch.leaves()
+            yield from branch.simple_states()
 
     def offers(self) -> Iterator["Offer"]:
         """Yield those of all branches."""
@@ -266,32 +259,32 @@ class ParallelStateRunner(StateRunner):
             branch.run(context)
             self._outcomes[name] = branch.outcome
         for join in self._joins:
-            if holds(join, self._outcomes):
+            if join.holds(self._outcomes):
                 reasons = [self._branches[name].reason for name in join.when]
                 context.reason = "; ".join(reason for reason in reasons if reason)
                 return join.outcome
         return None
 
     def _teardown(self, context: StateContext) -> None:
-        # One that raises must not keep the others from ending.
+        # An exception in one branch must not prevent the teardown of the others.
         with ExitStack() as stack:
             for branch in self._branches.values():
                 stack.callback(branch.teardown, context)
 
 
 class Offer(NamedTuple):
-    """A transition that a request can make."""
+    """A transition that can be requested, and the machine that makes it."""
 
-    level: CompositeStateRunner
-    arrow: TransitionDef
+    machine: CompositeStateRunner
+    definition: TransitionDef
 
 
-def activity(row: StateDef, shared: Shared) -> StateRunner:
-    """Return what runs a row."""
-    match row.work:
+def make_runner(definition: StateDef, machine: MachineData) -> StateRunner:
+    """Return a runner for a state."""
+    match definition.kind:
         case SimpleState():
-            return SimpleStateRunner(row, shared)
-        case CompositeState() as level:
-            return CompositeStateRunner(row, level, shared)
-        case Parallel() as parallel:
-            return ParallelStateRunner(row, parallel, shared)
+            return SimpleStateRunner(definition, machine)
+        case CompositeState() as composite:
+            return CompositeStateRunner(definition, composite, machine)
+        case ParallelState() as parallel:
+            return ParallelStateRunner(definition, parallel, machine)

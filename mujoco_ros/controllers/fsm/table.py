@@ -1,4 +1,4 @@
-"""The table of a controller: which states there are, and what follows which outcome."""
+"""The table of a controller: its states, and the transition after each outcome."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.transition import Trigger
 
 TIMEOUT = "timeout"
-"""The outcome of a state whose time is over."""
+"""The outcome of a state that ran for its `timeout`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimpleState:
-    """The work of a state of a class; nothing is done where there is none.
+    """A state without states inside.
 
     Attributes:
-        cls: The class.
-        config: Its settings.
+        cls: Class of the state; None for a state that only ends its machine.
+        config: Settings of the state.
     """
 
     cls: type[State] | None = None
@@ -26,39 +26,43 @@ class SimpleState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CompositeState:
-    """A machine, or a sub-machine: one of its states is the present one.
+    """A machine or sub-machine; exactly one of its states is active.
 
     Attributes:
-        initial: Name of the state it begins in.
-        rows: Its states by name, in the order of the file.
+        initial: Name of the initial state.
+        states: The states by name, in the order of the file.
     """
 
     initial: str
-    rows: Mapping[str, "StateDef"]
+    states: Mapping[str, "StateDef"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """What branches come to.
+    """How a parallel state ends.
 
     Attributes:
-        when: The outcomes that some of them must have, by branch.
-        outcome: What all of them come to then.
-        failure: Whether that is a failure.
+        when: Required outcomes by branch; other branches may have any outcome or none.
+        outcome: Resulting outcome of the parallel state.
+        failure: Whether that outcome is a failure.
     """
 
-    when: Mapping[str, str]
+    when: dict[str, str]
     outcome: str
     failure: bool = False
 
+    def holds(self, outcomes: Mapping[str, str | None]) -> bool:
+        """Return whether the branches have the required outcomes."""
+        return all(outcomes[name] == outcome for name, outcome in self.when.items())
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Parallel:
-    """Several states at a time.
+class ParallelState:
+    """Several states that are active together.
 
     Attributes:
-        branches: What runs, by name; the later writes over what the earlier tells the joints.
-        joins: How it can end; the first that holds counts.
+        branches: The states by name; a later branch overwrites the references of an earlier one.
+        joins: The possible ends; the first one that holds applies.
     """
 
     branches: Mapping[str, "StateDef"]
@@ -67,14 +71,14 @@ class Parallel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransitionDef:
-    """What follows an outcome, or a request.
+    """The transition after an outcome or a request.
 
     Attributes:
-        label: The outcome, or the request.
-        goal: Name of the state it leads to, in the same level.
-        trigger: What it takes.
+        label: The outcome or the request.
+        goal: Name of the next state in the same machine.
+        trigger: Condition of the transition.
         failure: Whether the outcome is a failure.
-        from_any: Whether the table says it of any state, not of this one.
+        from_any: Whether the table lists it under ``*``.
     """
 
     label: str
@@ -86,74 +90,72 @@ class TransitionDef:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateDef:
-    """One state of a level, or one branch.
+    """One state of a machine, or one branch of a parallel state.
 
     Attributes:
-        name: Its name in there.
-        path: Its full name: those of all states around it and its own, with slashes between.
-        work: What it does.
-        outcomes: All it can have, that of its time-out included.
-        failures: Those of them that are failures.
-        timeout: When it has the outcome ``timeout``, unless it has another [s].
-        outcome: What its level ends with when it is entered; None if it does not end.
-        failure: Whether that is a failure.
-        arrows: What follows, by label.
+        name: Name in its machine.
+        path: Full name: the names of all enclosing states and its own, separated by slashes.
+        kind: What the state consists of.
+        outcomes: All possible outcomes, including ``timeout``.
+        failures: The outcomes that are failures.
+        timeout: Time after which the outcome is ``timeout``, if there is none before [s].
+        outcome: The outcome with which this state ends its machine; None if it does not.
+        failure: Whether that outcome is a failure.
+        transitions: Transitions by label.
     """
 
     name: str
     path: str
-    work: SimpleState | CompositeState | Parallel
+    kind: SimpleState | CompositeState | ParallelState
     outcomes: tuple[str, ...] = ()
     failures: frozenset[str] = frozenset()
     timeout: float | None = None
     outcome: str | None = None
     failure: bool = False
-    arrows: Mapping[str, TransitionDef] = field(default_factory=dict)
+    transitions: Mapping[str, TransitionDef] = field(default_factory=dict)
 
     @property
-    def inner(self) -> Mapping[str, "StateDef"]:
-        """The rows inside of it, by name."""
-        match self.work:
-            case CompositeState(rows=rows):
-                return rows
-            case Parallel(branches=branches):
+    def children(self) -> Mapping[str, "StateDef"]:
+        """The states or branches inside, by name."""
+        match self.kind:
+            case CompositeState(states=states):
+                return states
+            case ParallelState(branches=branches):
                 return branches
             case _:
                 return {}
 
     @property
     def entry(self) -> "StateDef":
-        """The row without a level of its own in which it begins."""
-        return (
-            self.work.rows[self.work.initial].entry
-            if isinstance(self.work, CompositeState)
-            else self
-        )
+        """The simple or parallel state that is active first."""
+        if isinstance(self.kind, CompositeState):
+            return self.kind.states[self.kind.initial].entry
+        return self
 
-    def places(self) -> Iterator["StateDef"]:
-        """Yield the rows that can be the present one while it runs."""
-        if isinstance(self.work, CompositeState):
-            for row in self.work.rows.values():
-                yield from row.places()
+    def innermost(self) -> Iterator["StateDef"]:
+        """Yield the simple and parallel states that can be active in it."""
+        if isinstance(self.kind, CompositeState):
+            for child in self.kind.states.values():
+                yield from child.innermost()
         else:
             yield self
 
     def walk(self) -> Iterator["StateDef"]:
-        """Yield it and all rows inside of it, outer ones first."""
+        """Yield it and all states inside, outer ones first."""
         yield self
-        for row in self.inner.values():
-            yield from row.walk()
+        for child in self.children.values():
+            yield from child.walk()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """All a controller is made of.
+    """A controller as read from its file.
 
     Attributes:
-        name: What it is called.
+        name: Name of the controller.
         rate: Ticks per second.
-        step_by_step: Whether it begins with transitions of that trigger waiting for a request.
-        root: The level around everything, as a row without a name.
+        step_by_step: Whether the controller starts in step-by-step mode.
+        root: The outermost machine, as a state without a name.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What makes a table one that can be run: nothing in it is left open, lost or in vain."""
+"""Consistency checks of a table: every outcome is handled, every state is reachable."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -7,61 +7,61 @@ from math import prod
 from mujoco_ros.controllers.fsm.table import Join, StateDef
 from mujoco_ros.model.errors import UserInputError, unknown
 
-_MOST_COMBINATIONS = 4096
+_MAX_COMBINATIONS = 4096
 
 
-def check_level(initial: str, rows: Mapping[str, StateDef], where: str) -> None:
-    """Refuse a level in which a state or an outcome leads nowhere, or cannot be reached.
+def check_machine(initial: str, states: Mapping[str, StateDef], where: str) -> None:
+    """Check that every state is reachable and every outcome has a transition.
 
     Raises:
-        ModelError: It names the state and what it lacks.
+        UserInputError: It names the state and the problem.
     """
-    if initial not in rows:
-        raise unknown("state", initial, rows, where=f"{where}.initial")
-    for row in rows.values():
-        _check_arrows(row, f"{where}: {row.path}")
-    lost = [name for name in rows if name not in _reachable(initial, rows)]
-    if lost:
+    if initial not in states:
+        raise unknown("state", initial, states, where=f"{where}.initial")
+    for state in states.values():
+        _check_transitions(state, f"{where}: {state.path}")
+    reachable = _reachable(initial, states)
+    unreachable = [name for name in states if name not in reachable]
+    if unreachable:
         raise UserInputError(
-            f"{where}: unreachable: {', '.join(lost)}; no transition leads there from '{initial}'"
+            f"{where}: unreachable: {', '.join(unreachable)}; no transition leads there from "
+            f"'{initial}'"
         )
 
 
-def _check_arrows(row: StateDef, where: str) -> None:
-    for label in row.outcomes:
-        if label not in row.arrows:
+def _check_transitions(state: StateDef, where: str) -> None:
+    for label in state.outcomes:
+        if label not in state.transitions:
             raise UserInputError(
                 f"{where}: outcome '{label}' without a row in transitions; "
-                f"there are rows for: {', '.join(row.arrows) or 'nothing'}"
+                f"there are rows for: {', '.join(state.transitions) or 'nothing'}"
             )
-    if row.outcome is None and not row.arrows:
+    if state.outcome is None and not state.transitions:
         raise UserInputError(
             f"{where}: dead end: it has no transition; a state that ends the machine has 'outcome'"
         )
 
 
-def _reachable(initial: str, rows: Mapping[str, StateDef]) -> set[str]:
+def _reachable(initial: str, states: Mapping[str, StateDef]) -> set[str]:
     found, edge = {initial}, [initial]
     while edge:
-        goals = {arrow.goal for arrow in rows[edge.pop()].arrows.values()} - found
+        goals = {it.goal for it in states[edge.pop()].transitions.values()} - found
         found |= goals
         edge += goals
     return found
 
 
 def check_joins(branches: Mapping[str, StateDef], joins: Sequence[Join], where: str) -> None:
-    """Refuse a parallel state that could end in a way that nothing is said of.
+    """Check that the joins cover all combinations of final outcomes.
 
     Raises:
-        ModelError: It names the branch, the outcome, or the combination of outcomes.
+        UserInputError: It names the branch, the outcome, or the combination of outcomes.
     """
     if not branches:
         raise UserInputError(f"{where}.parallel: there are no branches")
-    for row in branches.values():
-        if row.outcome is not None:
-            raise UserInputError(
-                f"{where}.parallel.{row.name}: a branch has no 'outcome' of its own"
-            )
+    for branch in branches.values():
+        if branch.outcome is not None:
+            raise UserInputError(f"{where}.parallel.{branch.name}: a branch cannot have 'outcome'")
     for number, join in enumerate(joins):
         at = f"{where}.join[{number}].when"
         if not join.when:
@@ -77,29 +77,25 @@ def check_joins(branches: Mapping[str, StateDef], joins: Sequence[Join], where: 
 def _check_combinations(
     branches: Mapping[str, StateDef], joins: Sequence[Join], where: str
 ) -> None:
-    """Go through all that the branches can come to together; None is one that still runs."""
-    choices = [(None, *row.outcomes) for row in branches.values()]
-    if prod(map(len, choices)) > _MOST_COMBINATIONS:
+    """Check every combination of outcomes; None is a branch that still runs."""
+    choices = [(None, *branch.outcomes) for branch in branches.values()]
+    if prod(map(len, choices)) > _MAX_COMBINATIONS:
         raise UserInputError(
-            f"{where}.parallel: too many branches and outcomes to go through them all"
+            f"{where}.parallel: too many branches and outcomes: more than {_MAX_COMBINATIONS} "
+            "combinations"
         )
     used: set[int] = set()
     for combination in product(*choices):
-        state = dict(zip(branches, combination, strict=True))
-        first = next((n for n, join in enumerate(joins) if holds(join, state)), None)
+        outcomes = dict(zip(branches, combination, strict=True))
+        first = next((n for n, join in enumerate(joins) if join.holds(outcomes)), None)
         if first is not None:
             used.add(first)
-        elif all(state[name] or not row.outcomes for name, row in branches.items()):
-            said = ", ".join(f"{name}: {outcome}" for name, outcome in state.items() if outcome)
-            if said:
-                raise UserInputError(f"{where}.join: no row for {said}")
+        elif all(outcomes[name] or not it.outcomes for name, it in branches.items()):
+            listing = ", ".join(f"{name}: {it}" for name, it in outcomes.items() if it)
+            if listing:
+                raise UserInputError(f"{where}.join: no row for {listing}")
     for number in range(len(joins)):
         if number not in used:
             raise UserInputError(
-                f"{where}.join[{number}]: it never counts: one above it always does"
+                f"{where}.join[{number}]: it never applies: an earlier row always holds first"
             )
-
-
-def holds(join: Join, outcomes: Mapping[str, str | None]) -> bool:
-    """Return whether branches have come to what a join asks for."""
-    return all(outcomes[name] == outcome for name, outcome in join.when.items())

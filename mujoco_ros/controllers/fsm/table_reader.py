@@ -1,4 +1,4 @@
-"""A table from plain data, read strictly."""
+"""Strict reader of tables in plain data and YAML."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
     CompositeState,
     Join,
-    Parallel,
+    ParallelState,
     SimpleState,
     StateDef,
     Table,
     TransitionDef,
 )
-from mujoco_ros.controllers.fsm.table_checks import check_joins, check_level
+from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import from_dict, read_yaml
@@ -26,13 +26,13 @@ Classes = Mapping[str, type[State]]
 
 ANY_STATE = "*"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_LEVEL_KEYS = ("initial", "states", "transitions")
-_TOP_KEYS = ("rate", "step_by_step", *_LEVEL_KEYS)
+_MACHINE_KEYS = ("initial", "states", "transitions")
+_TOP_KEYS = ("rate", "step_by_step", *_MACHINE_KEYS)
 _KINDS = ("class", "machine", "parallel")
-_ROW_KEYS = ("timeout", "outcome", "failure")
-_MOST_ENTRIES = 20_000
-"""Aliases can make a small YAML file an endless table."""
-_MOST_LEVELS = 16
+_STATE_KEYS = ("timeout", "outcome", "failure")
+_MAX_ENTRIES = 20_000
+"""Aliases can expand a small YAML file to a huge table."""
+_MAX_DEPTH = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +51,7 @@ class _Initial:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Row:
+class _State:
     timeout: float | None = None
     outcome: str | None = None
     failure: bool = False
@@ -60,7 +60,7 @@ class _Row:
         if self.timeout is not None and self.timeout <= 0.0:
             raise UserInputError(f"timeout {self.timeout} is not above zero")
         if self.failure and self.outcome is None:
-            raise UserInputError("'failure' is said of an 'outcome', and there is none")
+            raise UserInputError("'failure' needs an 'outcome'")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,19 +70,12 @@ class _Goal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Join:
-    when: dict[str, str]
-    outcome: str
-    failure: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Label:
     cls: str
 
 
 def read_table(path: Path, classes: Classes) -> Table:
-    """Read a table from a YAML file, see `table_from_dict`; it is called as the file is."""
+    """Read a table from a YAML file, see `table_from_dict`; its name is the stem of the file."""
     return table_from_dict(read_yaml(path), classes, name=path.stem, where=str(path))
 
 
@@ -90,106 +83,106 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
     """Build a table from plain data.
 
     Args:
-        data: What the YAML held.
-        classes: The classes of states that it may use, by name.
-        name: What it is called.
-        where: What the data are, e.g. a file; starts every message.
+        classes: State classes by name.
+        where: Source of the data, e.g. a file; starts every error message.
 
     Raises:
-        ModelError: It says something unknown or of a wrong type, or it does not hold together.
+        UserInputError: A key is unknown, a value has a wrong type, or the table is inconsistent.
     """
     if not _NAME.match(name):
-        raise UserInputError(f"{where}: {_not_a_name('controller', name)}")
+        raise UserInputError(f"{where}: {_invalid_name('controller', name)}")
     data = _mapping(data, where, _TOP_KEYS)
     class_names(data, where)
     top = from_dict(_Top, _part(data, ("rate", "step_by_step")), where)
-    level = _level(_part(data, _LEVEL_KEYS), classes, "", f"{where}: ")
+    composite = _composite(_part(data, _MACHINE_KEYS), classes, "", f"{where}: ")
     return Table(
         name=name,
         rate=top.rate,
         step_by_step=top.step_by_step,
-        root=StateDef(name="", path="", work=level),
+        root=StateDef(name="", path="", kind=composite),
     )
 
 
 def class_names(data: Any, where: str) -> set[str]:
-    """Return the names of all classes that a table's data ask for, be they right or wrong.
+    """Return the names of all classes in the data of a table, valid or not.
 
     Raises:
-        ModelError: The data are too large to be a table.
+        UserInputError: The data are too large for a table.
     """
     found: set[str] = set()
     rest = [data]
-    for _ in range(_MOST_ENTRIES):
+    for _ in range(_MAX_ENTRIES):
         if not rest:
             return found
         entry = rest.pop()
         if isinstance(entry, Mapping):
             found |= {v for k, v in entry.items() if k == "class" and isinstance(v, str)}
             rest += entry.values()
-    raise UserInputError(f"{where}: more than {_MOST_ENTRIES} entries, which is no table of states")
+    raise UserInputError(f"{where}: more than {_MAX_ENTRIES} entries are too many for a table")
 
 
-def _level(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> CompositeState:
-    """Read a level; `where` is what its keys are put behind."""
+def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> CompositeState:
+    """Read a machine; `where` is the prefix of its keys in error messages."""
     at = where.rstrip(":. ")
-    if path.count("/") >= _MOST_LEVELS:
-        raise UserInputError(f"{at}: more than {_MOST_LEVELS} machines inside of one another")
+    if path.count("/") >= _MAX_DEPTH:
+        raise UserInputError(f"{at}: more than {_MAX_DEPTH} nested machines")
     for key in ("initial", "states"):
         if key not in data:
             raise UserInputError(f"{at}: key '{key}' is missing")
     initial = from_dict(_Initial, _part(data, ("initial",)), at).initial
-    rows = _rows(data["states"], classes, path, f"{where}states")
-    arrows = _arrows(data.get("transitions", {}), rows, f"{where}transitions")
-    rows = {name: replace(row, arrows=arrows[name]) for name, row in rows.items()}
-    check_level(initial, rows, at)
-    return CompositeState(initial=initial, rows=rows)
+    states = _states(data["states"], classes, path, f"{where}states")
+    transitions = _transitions(data.get("transitions", {}), states, f"{where}transitions")
+    states = {name: replace(it, transitions=transitions[name]) for name, it in states.items()}
+    check_machine(initial, states, at)
+    return CompositeState(initial=initial, states=states)
 
 
-def _rows(data: Any, classes: Classes, path: str, where: str) -> dict[str, StateDef]:
+def _states(data: Any, classes: Classes, path: str, where: str) -> dict[str, StateDef]:
     states = _mapping(data, where)
     for name in states:
         if not _NAME.match(name):
-            raise UserInputError(f"{where}: {_not_a_name('state', name)}")
+            raise UserInputError(f"{where}: {_invalid_name('state', name)}")
     prefix = f"{path}/" if path else ""
     return {
-        name: _row(state, classes, name, f"{prefix}{name}", f"{where}.{name}")
+        name: _state(state, classes, name, f"{prefix}{name}", f"{where}.{name}")
         for name, state in states.items()
     }
 
 
-def _row(data: Any, classes: Classes, name: str, path: str, where: str) -> StateDef:
+def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> StateDef:
     data = _mapping(data, where)
     kinds = [kind for kind in _KINDS if kind in data]
     if len(kinds) > 1 or not (kinds or "outcome" in data):
         raise UserInputError(f"{where}: expected one of the keys {', '.join(_KINDS)}")
-    row = from_dict(_Row, _part(data, _ROW_KEYS), where)
-    rest = {key: value for key, value in data.items() if key not in _ROW_KEYS}
-    work, outcomes, failures = _READERS[kinds[0] if kinds else ""](rest, classes, path, where)
-    if row.outcome is not None and (outcomes or row.timeout or not isinstance(work, SimpleState)):
+    given = from_dict(_State, _part(data, _STATE_KEYS), where)
+    rest = {key: value for key, value in data.items() if key not in _STATE_KEYS}
+    kind, outcomes, failures = _READERS[kinds[0] if kinds else ""](rest, classes, path, where)
+    if given.outcome is not None and (
+        outcomes or given.timeout or not isinstance(kind, SimpleState)
+    ):
         raise UserInputError(
-            f"{where}: it ends its machine with '{row.outcome}', so nothing may follow: "
-            "it has no time-out, and no class that has outcomes"
+            f"{where}: it ends its machine with '{given.outcome}', so nothing may follow: "
+            "it has no timeout, and no class that has outcomes"
         )
-    if row.timeout is not None:
+    if given.timeout is not None:
         outcomes = tuple(dict.fromkeys((*outcomes, TIMEOUT)))
     return StateDef(
         name=name,
         path=path,
-        work=work,
+        kind=kind,
         outcomes=outcomes,
         failures=frozenset(failures) | ({TIMEOUT} & set(outcomes)),
-        timeout=row.timeout,
-        outcome=row.outcome,
-        failure=row.failure,
+        timeout=given.timeout,
+        outcome=given.outcome,
+        failure=given.failure,
     )
 
 
-_Work = tuple[SimpleState | CompositeState | Parallel, tuple[str, ...], Iterable[str]]
-"""What a row does, the outcomes of it, and the failures among them."""
+_Kind = tuple[SimpleState | CompositeState | ParallelState, tuple[str, ...], Iterable[str]]
+"""What a state consists of, its outcomes, and the failures among them."""
 
 
-def _leaf(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Work:
+def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Kind:
     name = from_dict(_Label, {"cls": data["class"]}, where).cls
     if name not in classes:
         raise unknown("class", name, sorted(classes), where=where)
@@ -198,67 +191,71 @@ def _leaf(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> 
     rest = {key: value for key, value in data.items() if key != "class"}
     for key in rest:
         if key not in known:
-            raise unknown("key", key, [*known, "class", *_ROW_KEYS], where=where)
+            raise unknown("key", key, [*known, "class", *_STATE_KEYS], where=where)
     config = None if cls.Config is None else from_dict(cls.Config, rest, where)
     return SimpleState(cls=cls, config=config), cls.outcomes, cls.failures
 
 
-def _nothing(data: Mapping[str, Any], _classes: Classes, _path: str, where: str) -> _Work:
-    _mapping(data, where, (*_KINDS, *_ROW_KEYS))
+def _without_class(data: Mapping[str, Any], _classes: Classes, _path: str, where: str) -> _Kind:
+    _mapping(data, where, (*_KINDS, *_STATE_KEYS))
     return SimpleState(), (), ()
 
 
-def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Work:
-    _mapping(data, where, ("machine", *_ROW_KEYS))
-    inner = _mapping(data["machine"], f"{where}.machine", _LEVEL_KEYS)
-    level = _level(inner, classes, path, f"{where}.machine.")
-    ends = [row for row in level.rows.values() if row.outcome is not None]
-    outcomes = tuple(dict.fromkeys(row.outcome for row in ends if row.outcome is not None))
-    return level, outcomes, [row.outcome for row in ends if row.outcome and row.failure]
+def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Kind:
+    _mapping(data, where, ("machine", *_STATE_KEYS))
+    inner = _mapping(data["machine"], f"{where}.machine", _MACHINE_KEYS)
+    composite = _composite(inner, classes, path, f"{where}.machine.")
+    states = composite.states.values()
+    ends = [(it.outcome, it.failure) for it in states if it.outcome is not None]
+    outcomes = tuple(dict.fromkeys(outcome for outcome, _ in ends))
+    return composite, outcomes, [outcome for outcome, failure in ends if failure]
 
 
-def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Work:
-    _mapping(data, where, ("parallel", "join", *_ROW_KEYS))
-    branches = _rows(data["parallel"], classes, path, f"{where}.parallel")
+def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Kind:
+    _mapping(data, where, ("parallel", "join", *_STATE_KEYS))
+    branches = _states(data["parallel"], classes, path, f"{where}.parallel")
     listed = data.get("join", [])
     if not isinstance(listed, list):
         raise UserInputError(f"{where}.join: expected a list, got {type(listed).__name__}")
-    joins = []
-    for number, entry in enumerate(listed):
-        join = from_dict(_Join, entry, f"{where}.join[{number}]")
-        joins.append(Join(when=join.when, outcome=join.outcome, failure=join.failure))
+    joins = tuple(from_dict(Join, it, f"{where}.join[{n}]") for n, it in enumerate(listed))
     check_joins(branches, joins, where)
-    failures = [join.outcome for join in joins if join.failure]
     outcomes = tuple(dict.fromkeys(join.outcome for join in joins))
-    return Parallel(branches=branches, joins=tuple(joins)), outcomes, failures
+    failures = [join.outcome for join in joins if join.failure]
+    return ParallelState(branches=branches, joins=joins), outcomes, failures
 
 
-_READERS = {"class": _leaf, "machine": _machine, "parallel": _parallel, "": _nothing}
+_READERS = {
+    "class": _with_class,
+    "machine": _machine,
+    "parallel": _parallel,
+    "": _without_class,
+}
 
 
-def _arrows(
-    data: Any, rows: Mapping[str, StateDef], where: str
+def _transitions(
+    data: Any, states: Mapping[str, StateDef], where: str
 ) -> dict[str, dict[str, TransitionDef]]:
-    """Return the arrows of each row: its own, and those from any state that it has no own for."""
+    """Return the transitions of each state: its own, then those from any state."""
     listed = _mapping(data, where)
     for name in listed:
-        if name != ANY_STATE and name not in rows:
-            raise unknown("state", name, [*rows, ANY_STATE], where=where)
-    found: dict[str, dict[str, TransitionDef]] = {name: {} for name in rows}
-    for name in rows:
+        if name != ANY_STATE and name not in states:
+            raise unknown("state", name, [*states, ANY_STATE], where=where)
+    found: dict[str, dict[str, TransitionDef]] = {name: {} for name in states}
+    for name in states:
         for label, goal in _goals(listed.get(name, {}), f"{where}.{name}").items():
-            found[name][label] = _arrow(rows[name], label, goal, rows, f"{where}.{name}.{label}")
+            at = f"{where}.{name}.{label}"
+            found[name][label] = _transition(states[name], label, goal, states, at)
     for label, goal in _goals(listed.get(ANY_STATE, {}), f"{where}.{ANY_STATE}").items():
         at = f"{where}.{ANY_STATE}.{label}"
         is_request = goal.trigger is Trigger.REQUEST
-        takers = [row for row in rows.values() if (label in row.outcomes) != is_request]
-        if not takers:
-            known = dict.fromkeys(outcome for row in rows.values() for outcome in row.outcomes)
+        starts = [state for state in states.values() if (label in state.outcomes) != is_request]
+        if not starts:
+            known = dict.fromkeys(it for state in states.values() for it in state.outcomes)
             raise unknown("outcome", label, known, where=at)
-        for row in takers:
-            arrow = _arrow(row, label, goal, rows, at)
-            if row.name != goal.to or not is_request:
-                found[row.name].setdefault(label, replace(arrow, from_any=True))
+        for state in starts:
+            definition = _transition(state, label, goal, states, at)
+            if state.name != goal.to or not is_request:
+                found[state.name].setdefault(label, replace(definition, from_any=True))
     return found
 
 
@@ -266,24 +263,26 @@ def _goals(data: Any, where: str) -> dict[str, _Goal]:
     goals = {}
     for label, goal in _mapping(data, where).items():
         if not _NAME.match(label):
-            raise UserInputError(f"{where}: {_not_a_name('label', label)}")
+            raise UserInputError(f"{where}: {_invalid_name('label', label)}")
         entry = {"to": goal} if isinstance(goal, str) else goal
         goals[label] = from_dict(_Goal, entry, f"{where}.{label}")
     return goals
 
 
-def _arrow(
-    row: StateDef, label: str, goal: _Goal, rows: Mapping[str, StateDef], where: str
+def _transition(
+    state: StateDef, label: str, goal: _Goal, states: Mapping[str, StateDef], where: str
 ) -> TransitionDef:
-    if goal.to not in rows:
-        raise unknown("state", goal.to, rows, where=where)
-    is_outcome, is_request = label in row.outcomes, goal.trigger is Trigger.REQUEST
+    if goal.to not in states:
+        raise unknown("state", goal.to, states, where=where)
+    is_outcome, is_request = label in state.outcomes, goal.trigger is Trigger.REQUEST
     if not (is_outcome or is_request):
-        error = unknown("outcome", label, row.outcomes, where=where)
-        raise UserInputError(f"{error}; what is asked for from outside has 'trigger: request'")
+        error = unknown("outcome", label, state.outcomes, where=where)
+        raise UserInputError(f"{error}; a request has 'trigger: request'")
     if is_outcome and is_request:
-        raise UserInputError(f"{where}: '{label}' is an outcome of {row.name}, so it is no request")
-    failure = label in row.failures
+        raise UserInputError(
+            f"{where}: '{label}' is an outcome of {state.name}, so it cannot be a request"
+        )
+    failure = label in state.failures
     default = Trigger.AUTO if failure else Trigger.STEP_BY_STEP
     return TransitionDef(
         label=label, goal=goal.to, trigger=goal.trigger or default, failure=failure
@@ -291,15 +290,13 @@ def _arrow(
 
 
 def _mapping(data: Any, where: str, known: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return a mapping whose keys are texts, and known ones where it is said which."""
+    """Return `data` as a mapping of strings; the keys are among the `known` ones, if given."""
     if not isinstance(data, Mapping):
         raise UserInputError(f"{where}: expected a mapping, got {type(data).__name__}")
     for key in data:
         if not isinstance(key, str):
-            # YAML 1.1 reads on, off, yes and no as truth values.
-            raise UserInputError(
-                f"{where}: key {key!r} is no text; a name is written in quotes then"
-            )
+            # YAML 1.1 reads on, off, yes and no as Boolean values.
+            raise UserInputError(f"{where}: key {key!r} is not a string; put it in quotes")
         if known is not None and key not in known:
             raise unknown("key", key, known, where=where)
     return dict(data)
@@ -309,5 +306,5 @@ def _part(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: data[key] for key in keys if key in data}
 
 
-def _not_a_name(kind: str, name: str) -> str:
-    return f"{kind} '{name}' is not valid: a letter, then letters, digits or underscores"
+def _invalid_name(kind: str, name: str) -> str:
+    return f"{kind} '{name}' is not valid: use a letter, then letters, digits or underscores"

@@ -1,1 +1,1 @@
-"""What a controller implements, and what its host provides."""
+"""Interface between controllers and their hosts."""

@@ -1,4 +1,4 @@
-"""What runs in the simulator and on the robot unchanged."""
+"""The protocol of a controller; the same code runs in the simulator and on a robot."""
 
 from concurrent.futures import Future
 from typing import Any, Protocol
@@ -9,33 +9,32 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 
 
 class Controller(Protocol):
-    """Turns what is observed into what the joints are told, at a rate of its own.
+    """Computes joint references from observations at a fixed rate.
 
-    A host calls `configure` once, `reset` whenever the simulation is reset, and `step` at every
-    tick. Whatever `step` raises ends the controller: the robot holds where it is.
+    A host calls `configure` once, `reset` after every reset of the simulation, and `step` at every
+    tick. An exception in `step` stops the controller, and the robot holds its position.
 
     Attributes:
         period: Time between two ticks [s].
-        awaited: Results that the last tick asked for. In a simulator there is no next tick before
-            they are there, so that a run does not depend on how long they take; on a robot time
-            goes on.
+        awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
+            so that results do not depend on computing time; a real robot does not wait.
     """
 
     period: float
     awaited: list[Future[Any]]
 
     def configure(self, robot: RobotModel) -> None:
-        """Get ready for a robot.
+        """Prepare for a robot.
 
         Raises:
-            ModelError: The robot is not one this controller can command.
+            UserInputError: The controller cannot command this robot.
         """
 
     def reset(self) -> None:
-        """Begin anew, as just configured."""
+        """Return to the state after `configure`."""
 
     def step(self, observation: Observation, t: float) -> References:
-        """Return the references of the tick at time `t` [s]; NaN leaves a value as it is.
+        """Return the references of the tick at time `t` [s]; NaN leaves a value unchanged.
 
-        The same object may be returned every time; the host copies what it needs.
+        The host copies the references, so the same object may be returned every time.
         """

@@ -1,24 +1,24 @@
-"""What a host puts into the store: the doors from a controller to the world it runs in."""
+"""Functions that a host provides in the store of a controller."""
 
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.gains import LARGEST_GAIN, Gains
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.interface.store import Key
 
 
 class Image(NamedTuple):
-    """What a camera saw at one instant.
+    """An image of a camera.
 
     Attributes:
         time: [s]
-        depth: Distance along the optical axis [m]; inf where there is nothing.  # (h, w)
-        colour: RGB; None if only depth was asked for.  # (h, w, 3) uint8
+        depth: Distance along the optical axis [m]; inf without a surface.  # (h, w)
+        colour: RGB; None if only depth was requested.  # (h, w, 3) uint8
         matrix: Intrinsics; the centre of the first pixel is (0, 0).  # (3, 3)
-        pose: Of the optical frame (z ahead, x right) in ``world``.
+        pose: Optical frame (z forward, x right) in ``world``.
     """
 
     time: float
@@ -28,35 +28,49 @@ class Image(NamedTuple):
     pose: Pose
 
 
-class ImageRequest(Protocol):
-    """Asks for the next image of a camera."""
+class ImageGet(Protocol):
+    """Requests the next image of a camera."""
 
     def __call__(self, camera: str) -> "Future[Image]":
-        """Return a future; it fails with LookupError for a camera that there is not."""
+        """Return a future; it fails with LookupError for an unknown camera."""
 
 
 class GainsGet(Protocol):
-    """Reads the PD gains of the robot's joints."""
+    """Returns the PD gains of the robot's joints."""
 
     def __call__(self) -> Gains:
-        """Return a copy, in `Robot.joints`' order."""
+        """Return a copy, in the order of `RobotModel.joints`."""
 
 
 class GainsSet(Protocol):
-    """Changes the PD gains of the robot's joints from the next tick on."""
+    """Sets the PD gains of the robot's joints from the next tick on."""
 
     def __call__(self, gains: Gains) -> None:
-        """Set all of them; ValueError if one is negative or not a number."""
+        """Set all gains; ValueError if one is negative or not a number."""
 
 
 class PoseSet(Protocol):
-    """Puts the robot's base, or a free object, somewhere: simulation only."""
+    """Sets the pose of the robot's base or of a free object; simulation only."""
 
     def __call__(self, name: str, pose: Pose) -> None:
-        """Set a pose; LookupError where there is no such thing, or the host cannot."""
+        """Set a pose; LookupError for an unknown name, or if the host has no simulator."""
 
 
 GAINS_GET: Key[GainsGet] = Key("gains/get")
 GAINS_SET: Key[GainsSet] = Key("gains/set")
 POSE_SET: Key[PoseSet] = Key("pose/set")
-LOOK: Key[ImageRequest] = Key("camera/look")
+IMAGE_GET: Key[ImageGet] = Key("image/get")
+
+
+def check_gains(gains: Gains, joints: tuple[str, ...]) -> None:
+    """Raise ValueError unless there is one valid pair of gains for each joint."""
+    for name, values in (("kp", gains.kp), ("kd", gains.kd)):
+        if np.shape(values) != (len(joints),):
+            raise ValueError(f"{name} has the shape {np.shape(values)}, not one value per joint")
+        valid = (values >= 0.0) & (values <= LARGEST_GAIN)  # false for NaN
+        if not valid.all():
+            joint = int(np.argmin(valid))
+            raise ValueError(
+                f"{name} of joint '{joints[joint]}' is {values[joint]:g}; it must be from 0 to "
+                f"{LARGEST_GAIN:g}"
+            )

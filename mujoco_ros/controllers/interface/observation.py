@@ -1,21 +1,22 @@
-"""What a controller sees: one dataclass wherever it runs."""
+"""The observation of a controller, the same in the simulator and on a robot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose as Pose
+from mujoco_ros.model.pose import Pose as Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaseReading:
-    """A floating base: its pose in ``world``, and its velocity in its own frame.
+    """Pose and velocity of a floating base.
 
     Attributes:
-        pose: In ``world``.
-        linear: [m/s], in the base's frame.  # (3,)
-        angular: [rad/s], in the base's frame.  # (3,)
+        pose: Base frame in ``world``.
+        linear: Linear velocity in the base frame [m/s].  # (3,)
+        angular: Angular velocity in the base frame [rad/s].  # (3,)
     """
 
     pose: Pose
@@ -25,7 +26,7 @@ class BaseReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrenchReading:
-    """What a force-torque sensor reads, in its own frame: the load, a hanging weight reads down.
+    """Load on a force-torque sensor in the sensor frame; a hanging weight gives a downward force.
 
     Attributes:
         force: [N]  # (3,)
@@ -38,33 +39,35 @@ class WrenchReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImuReading:
-    """What an IMU reads, in its own frame.
+    """Measurement of an IMU in the sensor frame.
 
     Attributes:
-        angular_velocity: [rad/s]  # (3,)
-        linear_acceleration: Specific force, +g upwards at rest [m/s²].  # (3,)
-        quat_wxyz: Orientation in ``world``; None where the sensor has none.  # (4,)
+        angular_velocity: [rad/s]; NaN if not measured.  # (3,)
+        linear_acceleration: Specific force, +g upwards at rest [m/s²]; NaN if not measured.  # (3,)
+        quat_wxyz: Orientation in ``world``; None if not measured.  # (4,)
     """
 
-    angular_velocity: np.ndarray
-    linear_acceleration: np.ndarray
+    angular_velocity: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
+    linear_acceleration: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
     quat_wxyz: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """One robot at one instant; whoever gets it may keep it, its arrays are not written again.
+    """State and sensors of one robot at one instant; its arrays are never written again.
 
     Attributes:
-        time: Simulated time, or that of the robot's stamps [s].
-        q: Positions of the robot's joints, in `Robot.joints`' order [rad or m].  # (n,)
-        dq: Their velocities.  # (n,)
-        effort: Efforts of their actuators [Nm or N].  # (n,)
-        base: The floating base; None for a robot that is fixed.
-        imus: By name.
-        wrenches: Of force-torque sensors, by name.
+        time: Simulated time, or time of the robot's stamps [s].
+        q: Joint positions in the order of `RobotModel.joints` [rad or m].  # (n,)
+        dq: Joint velocities [rad/s or m/s].  # (n,)
+        effort: Actuator efforts [Nm or N].  # (n,)
+        base: The floating base; None for a fixed robot.
+        imus: IMUs by name.
+        wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
-        objects: Poses in ``world`` of free objects by name, as far as they are known.
+        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
+        ranges: Distances of rangefinders by name, inf where nothing is in range [m].
+        objects: Poses of free objects in ``world`` by name, if known.
     """
 
     time: float
@@ -75,4 +78,25 @@ class Observation:
     imus: Mapping[str, ImuReading] = field(default_factory=dict)
     wrenches: Mapping[str, WrenchReading] = field(default_factory=dict)
     touches: Mapping[str, float] = field(default_factory=dict)
+    magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    ranges: Mapping[str, float] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
+
+
+def reading(entry: str, values: Mapping[str, Any]) -> Any:
+    """Return the reading of a sensor.
+
+    Args:
+        entry: Field of `Observation` that has the readings of the kind of sensor.
+        values: Values by attribute of the reading, absent ones left out; the only value is the
+            reading itself where that has no attributes.
+    """
+    make = _READINGS.get(entry)
+    return make(**values) if make else next(iter(values.values()))
+
+
+_READINGS: dict[str, Any] = {
+    name: kinds[-1]
+    for name, hint in get_type_hints(Observation).items()
+    if (kinds := get_args(hint)) and is_dataclass(kinds[-1])
+}

@@ -1,4 +1,4 @@
-"""The robot a controller is for, told once before it begins."""
+"""The robot that a controller commands."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,19 +11,19 @@ class RobotModel:
     """One robot of a scene.
 
     Attributes:
-        name: Of the robot.
+        name: Name of the robot.
         joints: Names of its scalar joints, gripper included, in the order of all arrays.
-        lower: Lower position limits; -inf where there is none [rad or m].  # (n,)
-        upper: Upper position limits.  # (n,)
-        velocity: Largest speeds; inf where none is known [rad/s or m/s].  # (n,)
-        effort: Largest efforts of the actuators; inf where there is no limit [Nm or N].  # (n,)
-        home: Positions of its initial keyframe.  # (n,)
-        gripper: Index of the gripper's joint, if it has one.
-        prefix: What its names carry in `model`.
-        model: An ``mujoco.MjModel`` of robot and surroundings for the controller alone, to compute
-            kinematics in and plan against. No simulation steps it.
-        qpos: Addresses of the joints in `model`'s positions.  # (n,)
-        dof: Addresses of the joints in `model`'s velocities.  # (n,)
+        lower: Lower position limits; -inf if unlimited [rad or m].  # (n,)
+        upper: Upper position limits; inf if unlimited.  # (n,)
+        velocity: Velocity limits; inf if unknown [rad/s or m/s].  # (n,)
+        effort: Effort limits of the actuators; inf if unlimited [Nm or N].  # (n,)
+        home: Positions of the initial keyframe.  # (n,)
+        gripper: Index of the gripper's joint; None without a gripper.
+        prefix: Prefix of the robot's names in `model`.
+        model: Private copy of the scene's ``mujoco.MjModel`` for kinematics and planning; it is not
+            simulated.
+        qpos: Addresses of the joints in ``qpos``.  # (n,)
+        dof: Addresses of the joints in ``qvel``.  # (n,)
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Named values and callbacks that states and host share, typed."""
+"""Typed values and functions shared by the states of a controller and its host."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -7,15 +7,14 @@ T = TypeVar("T")
 
 
 class StoreError(LookupError):
-    """There is no such value, or it is of another type."""
+    """A value is missing or has another type than its key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key(Generic[T]):
-    """The name of a value and its type: ``Key("gripper/opening", float)``.
+    """Name and type of a value: ``Key("gripper/opening", float)``.
 
-    A callback is a value as any other, of a protocol's type that `isinstance` cannot see; its key
-    says ``object``.
+    The type of a function is a protocol, which `isinstance` cannot check; its `kind` is ``object``.
     """
 
     name: str
@@ -23,15 +22,14 @@ class Key(Generic[T]):
 
 
 class Store:
-    """Values by key: those a host provides for good, and those states leave to one another."""
+    """Values by key: permanent ones of the host, and those of the states until a reset."""
 
     def __init__(self) -> None:
-        """Hold nothing."""
         self._provided: dict[str, Any] = {}
         self._values: dict[str, Any] = {}
 
     def __contains__(self, key: Key[Any]) -> bool:
-        """Return whether there is a value."""
+        """Return whether a value exists."""
         return key.name in self._values or key.name in self._provided
 
     @property
@@ -40,28 +38,28 @@ class Store:
         return tuple(sorted({*self._provided, *self._values}))
 
     def provide(self, key: Key[T], value: T) -> None:
-        """Put a host's value in, which lasts over `clear` and which no state can replace.
+        """Set a value of the host; `clear` keeps it, and states cannot replace it.
 
         Raises:
-            StoreError: It is not of the key's type.
+            StoreError: The value has another type than the key.
         """
         self._provided[key.name] = _checked(key, value)
 
     def set(self, key: Key[T], value: T) -> None:
-        """Put a state's value in, in place of what was there.
+        """Set a value of a state.
 
         Raises:
-            StoreError: It is not of the key's type, or what is there is the host's.
+            StoreError: The value has another type than the key, or the host provides this key.
         """
         if key.name in self._provided:
-            raise StoreError(f"'{key.name}' is the host's: only it can replace it")
+            raise StoreError(f"'{key.name}' is provided by the host and cannot be replaced")
         self._values[key.name] = _checked(key, value)
 
     def get(self, key: Key[T]) -> T:
         """Return a value.
 
         Raises:
-            StoreError: There is none, or it was put in as another type.
+            StoreError: The value does not exist, or has another type than the key.
         """
         for values in (self._provided, self._values):
             if key.name in values:
@@ -70,7 +68,7 @@ class Store:
         raise StoreError(f"'{key.name}' is not in the store; it has: {known}")
 
     def clear(self) -> None:
-        """Forget what states put in."""
+        """Remove the values of the states."""
         self._values.clear()
 
 

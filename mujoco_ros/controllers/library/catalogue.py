@@ -1,4 +1,4 @@
-"""Controllers by name or by file, and the classes of states that they can be made of."""
+"""Controllers by name or file, and the state classes that they can use."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
@@ -17,15 +17,16 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
 
 GROUP = "mujoco_ros.states"
-"""Entry points of installed packages: the name of a class of states, and where it is."""
+"""Group of entry points with which installed packages register state classes."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of the controllers that come with the package."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*/*.yaml") if _is_main(path)))
+    """Return the names of the shipped controllers."""
+    tables = _FOLDER.glob("*/*.yaml")
+    return tuple(sorted(path.stem for path in tables if path.stem == path.parent.name))
 
 
 def load(
@@ -35,16 +36,16 @@ def load(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     rate: float | None = None,
 ) -> FsmController:
-    """Make a controller.
+    """Create a controller.
 
     Args:
         name_or_path: One of `names`, or a YAML file.
-        seed: From which everything random in it is derived.
-        settings: Other values for settings of states, by their full names.
-        rate: Ticks per second, other than the table says.
+        seed: Seed of all random numbers.
+        settings: Changed settings by full name of the state.
+        rate: Ticks per second; None is the rate of the table.
 
     Raises:
-        ModelError: There is none of the name, or something is wrong with the file or a setting.
+        UserInputError: The controller does not exist, or its file or a setting is invalid.
     """
     table = load_table(name_or_path)
     if rate is not None:
@@ -69,19 +70,15 @@ def load_table(name_or_path: str) -> Table:
     return table_from_dict(data, classes, name=path.stem, where=str(path))
 
 
-def _is_main(path: Path) -> bool:
-    return path.stem == path.parent.name
+def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
+    """Return state classes by name, at least the required ones that exist.
 
-
-def _classes(wanted: Collection[str], path: Path) -> dict[str, type[State]]:
-    """Return classes of states by name: all, or as many as it takes to have all that are wanted.
-
-    Some import libraries that take their time, so what is nearest to the file comes first.
+    Some modules take long to import, so the one beside the file is first.
     """
     found = {cls.__name__: cls for cls in basic_states.STATES}
-    nearest = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
-    for source in (*map(_shipped, nearest), _installed(wanted)):
-        if found.keys() >= set(wanted):
+    ordered = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
+    for source in (*map(_shipped, ordered), _installed(required)):
+        if found.keys() >= set(required):
             break
         for name, cls in source:
             found.setdefault(name, cls)
@@ -94,10 +91,10 @@ def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
         yield cls.__name__, cls
 
 
-def _installed(wanted: Collection[str]) -> Iterator[tuple[str, type[State]]]:
-    """Yield what is wanted of what other packages offer."""
+def _installed(required: Collection[str]) -> Iterator[tuple[str, type[State]]]:
+    """Yield the required classes that other packages register."""
     for entry in entry_points(group=GROUP):
-        if entry.name in wanted:
+        if entry.name in required:
             yield entry.name, _loaded(entry)
 
 
@@ -105,8 +102,8 @@ def _loaded(entry: EntryPoint) -> type[State]:
     where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
     try:
         cls = entry.load()
-    except Exception as error:  # it is other people's code that runs here
+    except Exception as error:  # imports code of other packages
         raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
     if not (isinstance(cls, type) and issubclass(cls, State)):
-        raise UserInputError(f"{where}: it is no class of states")
+        raise UserInputError(f"{where}: it is not a subclass of State")
     return cls

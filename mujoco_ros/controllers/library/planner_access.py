@@ -1,4 +1,4 @@
-"""Who plans for the states of a controller."""
+"""Motion planners of the states of a controller."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import InlinePlanner, Planner
 
 PLANNERS: Key[Callable[[Chain], Planner]] = Key("motion/planners")
-"""Makes a planner for a chain. A host that lives in real time provides one that is a process."""
+"""Creates a planner for a chain. A real-time host provides one in a process of its own."""
 
 
-def planner(store: Store, chain: Chain) -> Planner:
-    """Return a planner for a chain: the host's, or one that plans at once."""
+def get_planner(store: Store, chain: Chain) -> Planner:
+    """Return a planner for a chain: the host's, or one that blocks until the plan is ready."""
     return store.get(PLANNERS)(chain) if PLANNERS in store else InlinePlanner(chain)

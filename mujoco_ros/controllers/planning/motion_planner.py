@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curves.curve import rounded
@@ -16,6 +15,7 @@ from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import Invers
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.path_planning import plan_path
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan, Request
+from mujoco_ros.model.pose import Pose
 
 _NOWHERE = 1e-7
 """A way that is none [rad or m]; one that is much shorter could not be timed."""

@@ -1,1 +1,1 @@
-"""ROS interface of controllers: lifecycle services, state parameters."""
+"""ROS interface of controllers: lifecycle services, topics and parameters."""

@@ -1,4 +1,4 @@
-"""Gains that a hosted controller sets, told to the parameters that are said to have them."""
+"""Updates the parameters of gains that a hosted controller has set."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -9,45 +9,44 @@ from mujoco_ros.control.gains import Gains
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
-_SOON_S = 0.1
-"""A controller may set gains at every tick, but who has parameters tells the world of each."""
-Shown = tuple[int, Mapping[object, Gains]]
-Show = Callable[[int, Mapping[object, Gains]], object]
+_DELAY_S = 0.1
+"""A controller may set gains at every tick, but each parameter change is a ROS message."""
+GainSnapshot = tuple[int, Mapping[object, Gains]]
+ShowGains = Callable[[int, Mapping[object, Gains]], object]
 
 
 class GainDisplay:
-    """Has gains shown that were changed by nobody's parameters, soon and not too often."""
+    """Updates the gain parameters after changes that did not come from parameters."""
 
-    def __init__(self, endpoints: Endpoints, simulation: Simulation, show: Show) -> None:
-        """Show gains.
+    def __init__(self, endpoints: Endpoints, simulation: Simulation, show: ShowGains) -> None:
+        """Create the display.
 
         Args:
-            endpoints: Of the node whose executor it is that shows.
-            simulation: Where they are in force.
-            show: Shows them, in the executor's thread: how many changes by parameters they have
-                seen, and what they are by robot.
+            endpoints: Endpoints of the node whose executor calls `show`.
+            show: Called with the number of changes by parameters so far, and the gains by robot.
         """
         self._endpoints, self._simulation, self._show = endpoints, simulation, show
-        self._waiting = False
+        self._is_scheduled = False
 
     def changed(self) -> None:
-        """Take notice of a change; the physics thread calls this."""
-        if not self._waiting:
-            self._waiting = True  # first: the executor may be quicker
-            if not later(self._endpoints.node, self._endpoints.later, _SOON_S, self._ask):
-                self._waiting = False
+        """Schedule an update; called by the physics thread."""
+        if not self._is_scheduled:
+            self._is_scheduled = True  # before the call, because the executor may be faster
+            node = self._endpoints.node
+            if not later(node, self._endpoints.later, _DELAY_S, self._request):
+                self._is_scheduled = False
 
-    def _ask(self) -> None:
-        self._waiting = False  # first: what changes from now on may be missed below
+    def _request(self) -> None:
+        self._is_scheduled = False  # before the request, which may miss later changes
         try:
-            asked = self._simulation.commands.submit(self._read, urgent=True)
+            snapshot = self._simulation.commands.submit(self._read, urgent=True)
         except QueueFullError:
-            return  # it ends
-        asked.add_done_callback(lambda asked: later(self._endpoints.node, self._tell, asked))
+            return  # the simulation is shutting down
+        snapshot.add_done_callback(lambda done: later(self._endpoints.node, self._update, done))
 
-    def _read(self) -> Shown:
+    def _read(self) -> GainSnapshot:
         return self._simulation.gains.changes, self._simulation.gains.by_robot()
 
-    def _tell(self, asked: "Future[Shown]") -> None:
-        if not asked.cancelled():
-            self._show(*asked.result())
+    def _update(self, done: "Future[GainSnapshot]") -> None:
+        if not done.cancelled():
+            self._show(*done.result())

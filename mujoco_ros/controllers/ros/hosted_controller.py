@@ -1,4 +1,4 @@
-"""A controller that runs in the simulator, seen over ROS like one that runs beside a robot."""
+"""A controller in the simulator, with the same ROS interface as one on a node of its own."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
-from mujoco_ros.controllers.ros.gain_display import GainDisplay, Show
+from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
@@ -34,11 +34,11 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class HostedController(Component):
-    """A controller on a node of its own, in the process and the threads of the simulator.
+    """A controller with its own ROS node, in the process and threads of the simulator.
 
     Attributes:
         node: The node, named after the controller.
-        host: What runs it.
+        host: The host of the controller.
     """
 
     name = "controller"
@@ -50,33 +50,33 @@ class HostedController(Component):
         simulation: Simulation,
         values: Mapping[str, Any],
         arguments: Sequence[str],
-        show_gains: Show,
+        show_gains: ShowGains,
     ) -> None:
-        """Load it and offer its contract; `simulation` does not run yet.
+        """Load the controller and open its endpoints, before `simulation` runs.
 
         Args:
             beside: The simulator's node.
-            simulation: What it runs beside.
             values: The simulator's parameters.
-            arguments: Of the command line, which may have parameters for it.
-            show_gains: Has the simulator's parameters say what gains are in force.
+            arguments: Command line arguments, which can have parameters of the controller.
+            show_gains: Updates the simulator's gain parameters.
 
         Raises:
-            ModelError: There is no such controller or robot, one does not fit the other, or a
-                parameter is wrong.
+            UserInputError: The controller or the robot does not exist, they do not match, or a
+                parameter is invalid.
         """
         controller = load(values["controller"], seed=values["controller_seed"])
         if values["controller_step_by_step"]:
             controller.machine.step_by_step = True
-        # Those of a robot that was replaced go with its states.
-        self._planners: WeakSet[Planner] = WeakSet()
+        self._planners: WeakSet[Planner] = WeakSet()  # states drop theirs with a replaced robot
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._beside = simulation, beside
-        self._cost = Histogram()
-        self.host = ControllerHost(simulation, controller, values["controller_robot"])
+        self._tick_cost = Histogram()
+        self.host = ControllerHost(
+            simulation, controller, values["controller_robot"], values["rendering"]
+        )
         name = controller_name(values["controller"])
         if name == beside.get_name():
-            raise UserInputError(f"a controller cannot be named as the simulator's node, '{name}'")
+            raise UserInputError(f"controller '{name}' has the name of the simulator's node")
         self.node = Node(
             name,
             context=beside.context,
@@ -84,54 +84,47 @@ class HostedController(Component):
             cli_args=handed_on(arguments, beside.get_namespace()),
             use_global_arguments=False,  # they may name the simulator's node
         )
-        self._endpoints = Endpoints(self.node)
-        self.host.on_gains = GainDisplay(self._endpoints, simulation, show_gains).changed
+        endpoints, supervised = Endpoints(self.node), self.host.supervised
+        self.host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
         parameters = Parameters(self.node, self._submit)
-        self._parameters = StateParameters(parameters, self.host.runner)
+        StateParameters(parameters, supervised.machine)
         parameters.reject_unknown(known=values)
-        self._contract = LifecycleInterface(
-            self._endpoints, self.host.runner, self._submit, lambda: simulation.time
-        )
+        self._interface = LifecycleInterface(endpoints, supervised, self._submit)
 
     def start(self) -> None:
-        """Serve the controller's node with the executor of the simulator's node."""
+        """Add the controller's node to the executor of the simulator's node."""
         if self._beside.executor is not None:
             self._beside.executor.add_node(self.node)
 
     def wait(self, now: float) -> float:
-        """Make the clock wait for results that the next tick needs."""
+        """Stop the clock while the next tick needs a future that is not done."""
         return self.host.wait(now)
 
     def after_step(self) -> None:
-        """Tick the controller when it is due, and measure the cost."""
+        """Run the tick that is due, and measure its cost."""
         begin = perf_counter()
-        if self.host.sampled():
-            self._cost.add(perf_counter() - begin)
+        if self.host.after_step():
+            self._tick_cost.add(perf_counter() - begin)
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
-        host, runner = self.host, self.host.runner
-        p50, p99 = self._cost.percentiles(50, 99)
+        host, supervised = self.host, self.host.supervised
         values = {
             "controller": self.node.get_name(),
             "robot": host.robot,
-            "state": runner.state,
-            "rate [Hz]": f"{1.0 / runner.controller.period:g}",
+            "state": supervised.state,
+            "rate [Hz]": f"{1.0 / supervised.controller.period:g}",
             "ticks": str(host.ticks),
-            "tick cost p50 [us]": f"{1e6 * p50:.0f}",
-            "tick cost p99 [us]": f"{1e6 * p99:.0f}",
+            **tick_cost_metrics(self._tick_cost),
         }
-        self._cost.clear()
-        if runner.error:
-            return DiagnosticReport(f"stopped: {runner.error}", values, ERROR)
-        if host.awaiting:
-            return DiagnosticReport(
-                "the clock waits for a result of the controller's", values, WARN
-            )
-        return DiagnosticReport(f"in {runner.state}", values, OK)
+        if supervised.error:
+            return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
+        if host.is_waiting:
+            return DiagnosticReport("clock stopped: waiting for the controller", values, WARN)
+        return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def close(self) -> None:
-        """Free what it uses, after the physics thread has ended; nobody waits for a plan now."""
+        """Close planners and cameras, after the physics thread has ended."""
         for planner in tuple(self._planners):
             planner.close()
         self.host.close()
@@ -145,16 +138,26 @@ class HostedController(Component):
         return self._simulation.commands.submit(call, urgent=True)
 
 
+def tick_cost_metrics(cost: Histogram) -> dict[str, str]:
+    """Return the wall time of the ticks for /diagnostics, and clear the histogram."""
+    p50, p99 = cost.percentiles(50, 99)
+    cost.clear()
+    return {
+        "tick cost p50 [us]": f"{1e6 * p50:.0f}",
+        "tick cost p99 [us]": f"{1e6 * p99:.0f}",
+    }
+
+
 def controller_name(name_or_path: str) -> str:
-    """Return what the node of a controller is called.
+    """Return the node name of a controller.
 
     Raises:
-        ModelError: ROS cannot call a node that.
+        UserInputError: It is not a valid node name.
     """
     name = Path(name_or_path).stem
     if not _NAME.fullmatch(name):
         raise UserInputError(
-            f"controller '{name_or_path}': its node would be named '{name}'; use letters, digits "
-            "and underscores alone, a letter first"
+            f"controller '{name_or_path}': '{name}' is not a valid node name; use a letter, then "
+            "letters, digits or underscores"
         )
     return name

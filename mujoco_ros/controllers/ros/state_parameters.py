@@ -1,4 +1,4 @@
-"""The settings of a controller's states, as parameters of its node."""
+"""The settings of a controller's states as parameters of its node."""
 
 import dataclasses
 import re
@@ -9,64 +9,64 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, ParameterListener, Parameters
-from mujoco_ros.controllers.runtime.supervisor import SupervisedController
+from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.model.strict import updated
 
 STEP_BY_STEP = ParameterSpec(
     name="step_by_step",
     default=False,
-    description="Whether transitions of that trigger wait for a request",
+    description="Whether transitions with the trigger step_by_step need a request",
 )
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): ((?:.*\n(?: {8}.*\n?)*))", re.MULTILINE)
 
 
 class StateParameters(ParameterListener):
-    """Declares a parameter for each setting of each state: ``DESCEND.speed``.
+    """Declares one parameter for each setting of each state, e.g. ``DESCEND.speed``.
 
-    A set is checked by the state's own configuration, all or nothing; what was accepted acts from
-    the state's next start.
+    The configuration class of the state checks each set, all or nothing. Accepted values apply from
+    the next start of the state.
     """
 
-    def __init__(self, parameters: Parameters, runner: SupervisedController) -> None:
-        """Declare them, and give the controller, which does not run yet, what the user set.
+    def __init__(self, parameters: Parameters, machine: Machine) -> None:
+        """Declare the parameters, and apply initial values before the controller runs.
 
         Raises:
-            ModelError: The user gave a value that a state cannot take.
+            UserInputError: An initial value is invalid.
         """
-        self._machine = runner.controller.machine
+        self._machine = machine
         self._fields: dict[str, tuple[str, str]] = {}  # parameter to state and field
         self._configs = {
             state: config
-            for state in self._machine.members
-            if (config := self._machine.config(state)) is not None
+            for state in machine.instances
+            if (config := machine.config(state)) is not None
         }
-        specs = [dataclasses.replace(STEP_BY_STEP, default=self._machine.step_by_step)]
+        specs = [dataclasses.replace(STEP_BY_STEP, default=machine.step_by_step)]
         for state, config in self._configs.items():
             for field, spec in config_specs(state, config):
                 self._fields[spec.name] = state, field
                 specs.append(spec)
         values = parameters.initial(specs)
-        begun = {
+        given = {
             spec.name: values[spec.name] for spec in specs if values[spec.name] != spec.default
         }
-        self.check_parameters(begun)
-        self.apply_parameters(begun)()
+        self.check_parameters(given)
+        self.apply_parameters(given)()
         parameters.declare(specs, values)
         parameters.listeners.append(self)
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Reject values that the configuration of a state rejects."""
+        """Raise UserInputError for an invalid configuration."""
         self._changed(values)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command:
-        """Return the command that configures the states."""
+        """Store accepted values; return a command for the controller's thread."""
         self._configs |= self._changed(values)
         settings = self._by_state(values)
-        machine, stepping = self._machine, values.get(STEP_BY_STEP.name)
+        machine, step_by_step = self._machine, values.get(STEP_BY_STEP.name)
 
         def command() -> None:
-            if stepping is not None:
-                machine.step_by_step = stepping
+            if step_by_step is not None:
+                machine.step_by_step = step_by_step
             for state, changes in settings.items():
                 machine.configure(state, changes)
 
@@ -81,11 +81,7 @@ class StateParameters(ParameterListener):
         return grouped
 
     def _changed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configurations that values would make.
-
-        Raises:
-            ModelError: One is impossible.
-        """
+        """Return the new configurations; UserInputError if one is invalid."""
         return {
             state: updated(self._configs[state], changes, state)
             for state, changes in self._by_state(values).items()
@@ -93,17 +89,15 @@ class StateParameters(ParameterListener):
 
 
 def config_specs(state: str, config: Any) -> Iterator[tuple[str, ParameterSpec]]:
-    """Yield the fields of a state's configuration that a parameter can hold, with its spec.
+    """Yield each field of a configuration that fits into a parameter, with its spec.
 
-    That is a bool, an integer, a float, a text, one of several texts, and a vector of floats. The
-    description is what the docstring says under "Attributes"; bounds are a field's metadata
-    ``range``.
+    Supported are bool, int, float, str, a choice of strings, and a vector of floats. The
+    description comes from "Attributes" in the docstring, bounds from the metadata ``range``.
     """
-    prefix, said = state.replace("/", "."), _descriptions(type(config))
+    prefix, descriptions = state.replace("/", "."), _descriptions(type(config))
     hints = get_type_hints(type(config))
     for field in dataclasses.fields(config):
-        value, hint = getattr(config, field.name), hints[field.name]
-        default = _plain(value)
+        default = _plain(getattr(config, field.name))
         if default is None:
             continue
         low, high = field.metadata.get("range", (None, None))
@@ -112,21 +106,21 @@ def config_specs(state: str, config: Any) -> Iterator[tuple[str, ParameterSpec]]
             ParameterSpec(
                 name=f"{prefix}.{field.name}",
                 default=default,
-                description=said.get(field.name, f"Setting of the state {state}"),
+                description=descriptions.get(field.name, f"Setting of the state {state}"),
                 low=low,
                 high=high,
-                choices=_choices(hint),
+                choices=_choices(hints[field.name]),
             ),
         )
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a parameter has it; None if none can."""
+    """Return a value as a parameter value; None if that is impossible."""
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, tuple):
-        vector = bool(value) and all(isinstance(number, float) for number in value)
-        return tuple(float(number) for number in value) if vector else None
+        is_vector = bool(value) and all(isinstance(number, float) for number in value)
+        return value if is_vector else None
     return value if isinstance(value, bool | int | float | str) else None
 
 
@@ -139,12 +133,12 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def _descriptions(config: type[Any]) -> dict[str, str]:
-    """Return what the docstrings of a class and those that it is made from say of attributes."""
-    said: dict[str, str] = {}
+    """Return the descriptions of attributes in the docstrings of a class and its bases."""
+    found: dict[str, str] = {}
     for cls in reversed(config.__mro__):
         _, _, attributes = cleandoc(cls.__doc__ or "").partition("Attributes:\n")
-        said |= {
+        found |= {
             name: " ".join(text.split()).removesuffix(".")
             for name, text in _ATTRIBUTE.findall(attributes + "\n")
         }
-    return said
+    return found

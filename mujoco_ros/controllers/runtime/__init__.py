@@ -1,1 +1,1 @@
-"""Runs a controller inside the simulator, in step with the physics."""
+"""Runs a controller inside the simulator, synchronized with the physics steps."""

@@ -1,4 +1,4 @@
-"""The cameras of a simulation, for its controller: asked now, answered at a fixed time later."""
+"""Cameras of a hosted controller: it requests an image, and gets it after a fixed delay."""
 
 from collections.abc import Collection
 from concurrent.futures import Future
@@ -7,116 +7,124 @@ from typing import Any
 
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.controllers.runtime.robot_cameras import robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.shared_memory.model_values import gather
 
 DELAY_S = 0.1
-"""Simulated time from asking for an image to having it: a camera takes, sends and is read."""
+"""Simulated time from a request to its image: a real camera exposes, transfers and is read."""
 _ROUNDING_S = 1e-9
 _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
 
 
 @dataclass(eq=False, slots=True)
-class _Asked:
-    """An image that is being drawn.
+class _Pending:
+    """A request in flight.
 
     Attributes:
-        due: When it is handed over at the latest [s].
-        drawn: What the process that draws makes of it.
-        told: What the controller was given.
+        due: Latest time of delivery [s].
+        rendered: The image, from the render process.
+        delivered: The future that the controller has.
     """
 
     due: float
-    drawn: "Future[Image]"
-    told: "Future[Image]"
+    rendered: "Future[Image]"
+    delivered: "Future[Image]"
 
 
 class ControllerCameras:
-    """Has drawn what cameras see at a tick, in a process of its own.
+    """Renders images of ticks in a process of its own.
 
-    An image is handed over at the first tick that is `DELAY_S` later, or at the next one if the
-    controller waits for it, whenever it was drawn: what happens does not depend on the machine.
+    An image is delivered at the first tick that is `DELAY_S` after its request, or at the next tick
+    if the controller waits for it. When it was rendered does not matter: the result does not depend
+    on the machine.
     """
 
-    def __init__(self, plant: Plant, index: int, seed: int) -> None:
-        """See with the cameras of the robot with an index, and those that are nobody's."""
-        layout = plant.layout
-        self._cameras = {camera.name: camera for camera in layout.every_camera}
-        self._cameras |= {camera.name: camera for camera in layout.robots[index].cameras}
-        self._plant = plant
-        self._asked: list[_Asked] = []
-        self._painter = WorkerProcess(_PROCESS, lambda: (plant.model, seed))
-
-    def look(self, camera: str, time: float) -> "Future[Image]":
-        """Have an image drawn of the present sample.
+    def __init__(self, plant: Plant, index: int, seed: int, backend: str) -> None:
+        """Serve the robot with an index.
 
         Args:
-            camera: Name of a camera; the robot's own go before others of the same name.
-            time: Of the sample [s].
+            plant: The simulated model and its state.
+            index: Index of the robot, whose cameras precede those of the scene of the same name.
+            seed: Seed of the cameras' noise.
+            backend: OpenGL backend: auto, egl or osmesa.
+        """
+        self._cameras = robot_cameras(plant.layout, index)
+        self._plant = plant
+        self._pending: list[_Pending] = []
+        self._worker = WorkerProcess(_PROCESS, lambda: (plant.model, backend, seed))
+
+    def request(self, camera: str, time: float) -> "Future[Image]":
+        """Request an image of the present sample.
+
+        Args:
+            camera: Name of a camera.
+            time: Time of the sample [s].
 
         Returns:
-            The image. It fails with LookupError if there is no such camera, and with
-            RenderingError where nothing can be drawn.
+            The image; LookupError if there is no such camera, RenderingError if it cannot be
+            rendered.
         """
-        told: Future[Image] = Future()
         if camera not in self._cameras:
-            told.set_exception(LookupError(str(unknown("camera", camera, self._cameras))))
-            return told
-        data = self._plant.data
-        sight = RenderRequest(
+            return unknown_camera(camera, self._cameras)
+        plant = self._plant
+        request = RenderRequest(
             camera=self._cameras[camera],
             time=time,
-            qpos=self._plant.sample.qpos.copy(),
-            mocap_pos=data.mocap_pos.copy(),
-            mocap_quat=data.mocap_quat.copy(),
+            qpos=plant.sample.qpos.copy(),
+            mocap_pos=plant.data.mocap_pos.copy(),
+            mocap_quat=plant.data.mocap_quat.copy(),
+            model_values=gather(plant.model),
         )
-        drawn: Future[Image] = self._painter.ask(sight)
-        self._asked.append(_Asked(due=time + DELAY_S, drawn=drawn, told=told))
-        return told
+        rendered: Future[Image] = self._worker.ask(request)
+        delivered: Future[Image] = Future()
+        self._pending.append(_Pending(due=time + DELAY_S, rendered=rendered, delivered=delivered))
+        return delivered
 
-    def lacking(self, time: float, awaited: Collection["Future[Any]"]) -> list["Future[Image]"]:
-        """Return what must be drawn before the tick at `time` [s], given what is awaited."""
-        return [it.drawn for it in self._due(time, awaited) if not it.drawn.done()]
+    def unfinished(self, time: float, awaited: Collection["Future[Any]"]) -> list["Future[Image]"]:
+        """Return the renderings that the tick at `time` [s] needs and that are not done.
 
-    def hand_over(self, time: float, awaited: Collection["Future[Any]"]) -> None:
-        """Complete what is due at the tick at `time` [s]; nothing is `lacking`."""
+        Args:
+            time: Time of the tick [s].
+            awaited: Futures that the controller waits for.
+        """
+        return [it.rendered for it in self._due(time, awaited) if not it.rendered.done()]
+
+    def deliver(self, time: float, awaited: Collection["Future[Any]"]) -> None:
+        """Complete the requests that are due at a tick, whose renderings are done."""
         for it in self._due(time, awaited):
-            self._asked.remove(it)
-            if it.told.cancelled():
+            self._pending.remove(it)
+            if it.delivered.cancelled():
                 continue
-            error = it.drawn.exception()
+            error = it.rendered.exception()
             if error is None:
-                it.told.set_result(it.drawn.result())
+                it.delivered.set_result(it.rendered.result())
             else:
-                it.told.set_exception(error)
+                it.delivered.set_exception(error)
 
-    def gives(self, future: "Future[Any]") -> bool:
-        """Return whether a future is an image that will be handed over."""
-        return any(it.told is future for it in self._asked)
+    def owns(self, future: "Future[Any]") -> bool:
+        """Return whether a future is a request in flight."""
+        return any(it.delivered is future for it in self._pending)
 
     def take_over(self, other: "ControllerCameras") -> None:
-        """Hand over what another one, of a model that is gone, was asked for."""
-        self._asked += other._asked
-        other._asked = []
-        other.retire()
+        """Deliver the requests of the cameras of a replaced model."""
+        self._pending += other._pending
+        other._pending = []
+        other._worker.finish()
 
-    def forget(self) -> None:
-        """Give up all images."""
-        for it in self._asked:
-            it.drawn.cancel()
-            it.told.cancel()
-        self._asked.clear()
-
-    def retire(self) -> None:
-        """Draw nothing more but what was asked for."""
-        self._painter.finish()
+    def cancel(self) -> None:
+        """Cancel all requests."""
+        for it in self._pending:
+            it.rendered.cancel()
+            it.delivered.cancel()
+        self._pending.clear()
 
     def close(self) -> None:
-        """Draw nothing more."""
-        self.forget()
-        self._painter.close()
+        """Cancel all requests and end the process."""
+        self.cancel()
+        self._worker.close()
 
-    def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[_Asked]:
+    def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[_Pending]:
         latest = time + _ROUNDING_S
-        return [it for it in self._asked if it.due <= latest or it.told in awaited]
+        return [it for it in self._pending if it.due <= latest or it.delivered in awaited]

@@ -1,4 +1,4 @@
-"""A controller in the simulator: at its own rate, on exact steps, the same way every time."""
+"""Host of a controller in the simulator: fixed rate, exact steps, reproducible runs."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
@@ -7,243 +7,247 @@ from typing import Any
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, LOOK, POSE_SET, Image
-from mujoco_ros.controllers.interface.observation import Observation, Pose
+from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
+from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.runtime.robot_binding import RobotBinding
-from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_of
+from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_model
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
-_LOOK_S = 0.05
-"""Wall time between two looks at what is awaited, should nobody wake the physics thread."""
+_POLL_S = 0.05
+"""Wall time between two checks of awaited futures if no callback wakes the physics thread."""
 _ROUNDING = 1e-6
-"""Part of a timestep: far more than a period written in decimals is off."""
+"""Part of a timestep; decimal fractions of periods are off by far less."""
 
 
 class ControllerHost:
-    """Runs a controller beside a simulation.
+    """Runs a controller in step with a simulation.
 
-    A tick is a sample whose time is a multiple of the controller's period. The controller sees that
-    sample; what it returns acts from the very next step on, and goes linearly from the references
-    there are to those it wants, which are reached at the next tick. So a controller that answers
-    over topics in lockstep is seen to act at the same time.
+    A tick is a sample whose time is a multiple of the controller's period. The controller observes
+    that sample; its references act from the next step on, interpolated linearly so that they are
+    reached at the next tick. A controller in lockstep over topics has the same timing.
 
-    All of it belongs to the thread that steps the simulation.
+    All methods belong to the thread that steps the simulation.
 
     Attributes:
-        runner: The controller, and how it fares.
-        ticks: Ticks since the start.
-        disturb: What becomes of an observation before the controller gets it.
-        on_gains: Called when the gains may be others, by the controller's doing.
+        supervised: The controller.
+        ticks: Number of ticks since the start.
+        observation_filter: Applied to every observation, for sensor noise; None by default.
+        on_gains: Called when the controller may have changed the gains.
     """
 
-    def __init__(self, simulation: Simulation, controller: FsmController, robot: str = "") -> None:
-        """Make a controller ready for a robot.
+    def __init__(
+        self,
+        simulation: Simulation,
+        controller: FsmController,
+        robot: str = "",
+        rendering: str = "auto",
+    ) -> None:
+        """Prepare a controller for a robot.
 
         Args:
-            simulation: What it runs beside.
-            controller: The controller; what is to be in its store from others is there already.
-            robot: Name of the robot; empty is the only one that has joints.
+            robot: Name of the robot; empty is the only one with joints.
+            rendering: OpenGL backend of its cameras: auto, egl or osmesa.
 
         Raises:
-            ModelError: There is no such robot, the controller does not fit it, or its period is no
-                multiple of the timestep.
+            UserInputError: The robot does not exist, the controller cannot command it, or the
+                period is not a multiple of the timestep.
         """
-        self.runner = SupervisedController(controller)
+        self.supervised = SupervisedController(controller, lambda: simulation.time)
         self.ticks = 0
-        self.disturb: Callable[[Observation], Observation] = lambda seen: seen
-        self.on_gains: Callable[[], object] = lambda: None
+        self.observation_filter: Callable[[Observation], Observation] | None = None
+        self.on_gains: list[Callable[[], object]] = []
         self._simulation, self._controller, self._name = simulation, controller, robot
+        self._rendering = rendering
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
-        self._every = self._steps_per_tick()
-        controller.store.provide(GAINS_GET, self._gains)
-        controller.store.provide(GAINS_SET, self._set_gains)
-        controller.store.provide(POSE_SET, self._put)
-        controller.store.provide(LOOK, self._look)
-        self._seat = self._sit(find_robot(simulation.plant, robot))
+        self._steps_per_tick = self._checked_steps_per_tick()
+        self._binding = self._bind(find_robot(simulation.plant, robot))
+        store = controller.store
+        store.provide(GAINS_GET, lambda: self._binding.access.gains)
+        store.provide(GAINS_SET, self._set_gains)
+        store.provide(POSE_SET, lambda name, pose: self._binding.access.set_pose(name, pose))
+        store.provide(
+            IMAGE_GET, lambda camera: self._binding.cameras.request(camera, simulation.time)
+        )
         self._configure()
         simulation.on_reset.append(self.reset)
-        simulation.on_timestep.append(lambda _timestep: self._measure())
+        simulation.on_timestep.append(lambda _timestep: self._update_timestep())
 
     @property
     def robot(self) -> str:
-        """Return the name of the robot."""
-        return self._seat.robot
+        """Name of the robot."""
+        return self._binding.robot
 
     @property
-    def awaiting(self) -> bool:
-        """Return whether the next tick has to wait for something."""
+    def is_waiting(self) -> bool:
+        """Whether the next tick needs a future that is not done."""
         return any(not future.done() for future in self._awaited)
 
     def step(self) -> bool:
-        """Wait for what the next tick needs, advance by one timestep, and do a tick if it is one.
+        """Step the simulation once without a physics thread, with a tick if one is due.
 
-        This is for who has no physics thread.
+        Blocks until all futures that the tick needs are done.
 
         Returns:
-            Whether the simulation did not diverge in this step.
+            Whether the sample is valid; False if the simulation diverged.
         """
-        if self._awaited and self._is_next_a_tick():
+        if self._awaited and self._next_step_is_tick():
             wait(self._awaited)
-        good = self._simulation.step()
-        if good:
-            self.sampled()
-        return good
+        is_valid = self._simulation.step()
+        if is_valid:
+            self.after_step()
+        return is_valid
 
-    def advance(self) -> bool:
-        """Wait for what the next tick needs, advance to it, and do it; otherwise as `step`."""
+    def tick(self) -> bool:
+        """Step the simulation up to the next tick and run it; otherwise as `step`."""
         if self._awaited:
             wait(self._awaited)
         step = self._simulation.step
-        good = all(step() for _ in range(1 + -self._next_step() % self._every))
-        if good:
-            self.sampled()
-        return good
+        steps = 1 + -self._next_step_number() % self._steps_per_tick
+        is_valid = all(step() for _ in range(steps))
+        if is_valid:
+            self.after_step()
+        return is_valid
 
     def wait(self, _now: float = 0.0) -> float:
-        """Return how long to wait before asking again [s]; 0 when a step may be: as a `Gate`."""
-        if not self._awaited or not self._is_next_a_tick():
+        """Return how long the next step must wait at most [s]; 0 lets it begin."""
+        if not self._awaited or not self._next_step_is_tick():
             return 0.0
-        return _LOOK_S if self.awaiting else 0.0
+        return _POLL_S if self.is_waiting else 0.0
 
-    def sampled(self) -> bool:
-        """Take notice of a new sample; return whether it was a tick."""
+    def after_step(self) -> bool:
+        """Run a tick if the new sample is one; return whether it was."""
         simulation = self._simulation
-        if simulation.plant is not self._seat.plant:
-            self._follow()
-        if self.runner.error or simulation.step_number % self._every:
+        if simulation.plant is not self._binding.plant:
+            self._follow_model()
+        if self.supervised.error or simulation.step_number % self._steps_per_tick:
             return False
         self.ticks += 1
-        self._tick(simulation.time)
+        self._run_tick(simulation.time)
         return True
 
     def reset(self) -> None:
-        """Start anew, after a reset of the simulation, also after an error."""
+        """Restart the controller after a reset of the simulation, also after an error."""
         self._awaited.clear()
-        self._seat.eyes.forget()
-        self._seat.doors.forget_gains()
+        self._binding.cameras.cancel()
+        self._binding.access.reset_gains()
         try:
-            self._every = self._steps_per_tick()
+            self._steps_per_tick = self._checked_steps_per_tick()
             if self._simulation.plant is not self._configured:
-                self._move(self._find())
+                self._rebind(self._find())
                 self._configure()
         except Exception as error:
-            self.runner.reset()
-            self.runner.fail(error)
+            self.supervised.reset()
+            self.supervised.fail(error)
         else:
-            self.runner.reset()
-        self._seat.doors.restore_gains()  # what was torn down has set those of its own time
-        self.on_gains()
+            self.supervised.reset()
+        self._binding.access.restore_gains()  # a teardown may have set gains from before the reset
+        self._notify_gains()
 
     def stop(self, reason: str) -> None:
-        """Stop the controller; its joints stay where they are."""
-        self.runner.stop(reason)
-        self._let_go()
+        """Stop the controller; its joints hold their positions."""
+        self.supervised.stop(reason)
+        self._release()
 
     def close(self) -> None:
-        """Free what draws, at the end."""
-        self._seat.eyes.close()
+        """Close the cameras."""
+        self._binding.cameras.close()
 
-    def _tick(self, time: float) -> None:
-        seat = self._seat
-        seat.eyes.hand_over(time, self._controller.awaited)
+    def _run_tick(self, time: float) -> None:
+        binding = self._binding
+        binding.cameras.deliver(time, self._controller.awaited)
         self._awaited.clear()
-        values = self.runner.step(self.disturb(seat.senses.observe(time)), time)
+        observation = binding.observations.observe(time)
+        if self.observation_filter is not None:
+            observation = self.observation_filter(observation)
+        values = self.supervised.step(observation, time)
         if values is None:
-            self._let_go()
+            self._release()
             return
-        seat.tell(values, self._stream)
+        binding.command(values, self._stream)
         self._await(self._controller.awaited, time + self._controller.period)
 
     def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
-        """Note what the next tick needs: what the states wait for, and images that are due."""
-        eyes = self._seat.eyes
-        pictured = eyes.lacking(next_tick, awaited)
-        given = [future for future in awaited if not eyes.gives(future)]
-        self._awaited = [future for future in (*given, *pictured) if not future.done()]
+        """Collect the futures of the next tick: those of the states, and images that are due."""
+        cameras = self._binding.cameras
+        images = cameras.unfinished(next_tick, awaited)
+        others = [future for future in awaited if not cameras.owns(future)]
+        self._awaited = [future for future in (*others, *images) if not future.done()]
         for future in self._awaited:
             future.add_done_callback(lambda _: self._simulation.commands.wake())
 
-    def _is_next_a_tick(self) -> bool:
-        return self._next_step() % self._every == 0
+    def _next_step_is_tick(self) -> bool:
+        return self._next_step_number() % self._steps_per_tick == 0
 
-    def _next_step(self) -> int:
-        """Return the number of the next sample's step."""
+    def _next_step_number(self) -> int:
         simulation = self._simulation
         timestep = float(simulation.model.opt.timestep)
-        steps = (float(simulation.data.time) - simulation.origin) / timestep
-        return round(steps)
+        return round((float(simulation.data.time) - simulation.origin) / timestep)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._awaited.clear()
-        self._seat.let_go()
-        self.on_gains()
+        self._binding.release()
+        self._notify_gains()
 
     def _find(self) -> int:
-        """Return the index of the robot in another model: the very same one, or one of its name.
+        """Return the index of the robot in another model: of the same part, or of the same name.
 
         Raises:
-            ModelError: It is not there.
+            UserInputError: The model has no such robot.
         """
         plant = self._simulation.plant
-        if self._seat.part in plant.assembly.robots:
-            return plant.assembly.robots.index(self._seat.part)
+        if self._binding.part in plant.assembly.robots:
+            return plant.assembly.robots.index(self._binding.part)
         return find_robot(plant, self._name)
 
-    def _follow(self) -> None:
-        """Go on in another model; what the controller plans in is the old one until a reset."""
-        if self._seat.part in self._simulation.assembly.robots:
-            self._move(self._find())
-            self._measure()
-        elif not self.runner.error:
+    def _follow_model(self) -> None:
+        """Continue in another model; the controller keeps its `RobotModel` until a reset."""
+        if self._binding.part in self._simulation.assembly.robots:
+            self._rebind(self._find())
+            self._update_timestep()
+        elif not self.supervised.error:
             self._awaited.clear()
-            self._seat.eyes.forget()
-            self.runner.stop(f"robot '{self.robot}' is no longer there")
+            self._binding.cameras.cancel()
+            self.supervised.stop(f"robot '{self.robot}' was removed")
 
-    def _move(self, index: int) -> None:
-        """Sit down at the robot with an index in another model."""
-        before, self._seat = self._seat, self._sit(index)
-        self._seat.eyes.take_over(before.eyes)
-        self._seat.doors.take_over(before.doors)
+    def _bind(self, index: int) -> RobotBinding:
+        return RobotBinding(self._simulation, index, self._rendering)
 
-    def _sit(self, index: int) -> RobotBinding:
-        return RobotBinding(self._simulation, index, self._controller.seed)
+    def _rebind(self, index: int) -> None:
+        """Bind to the robot with an index in another model."""
+        previous, self._binding = self._binding, self._bind(index)
+        self._binding.cameras.take_over(previous.cameras)
+        self._binding.access.take_over(previous.access)
 
     def _configure(self) -> None:
-        self.runner.configure(robot_of(self._seat.plant, self._seat.index))
-        self._configured = self._seat.plant
+        self.supervised.configure(robot_model(self._binding.plant, self._binding.index))
+        self._configured = self._binding.plant
 
-    def _measure(self) -> None:
-        """Follow another timestep."""
-        if self._simulation.plant is not self._seat.plant:
-            return  # `_follow` comes before the next tick
+    def _update_timestep(self) -> None:
+        if self._simulation.plant is not self._binding.plant:
+            return  # `_follow_model` does it before the next tick
         try:
-            self._every = self._steps_per_tick()
+            self._steps_per_tick = self._checked_steps_per_tick()
         except UserInputError as error:
             self.stop(str(error))
 
-    def _steps_per_tick(self) -> int:
+    def _checked_steps_per_tick(self) -> int:
         period = self._controller.period
         timestep = float(self._simulation.model.opt.timestep)
         steps = round(period / timestep)
         if steps < 1 or abs(steps * timestep - period) > _ROUNDING * timestep * steps:
             raise UserInputError(
-                f"the controller's period of {1e3 * period:g} ms is no multiple of the simulation's"
-                f" timestep of {1e3 * timestep:g} ms; change its rate, or the timestep"
+                f"the controller's period of {1e3 * period:g} ms is not a multiple of the "
+                f"simulation's timestep of {1e3 * timestep:g} ms; change its rate, or the timestep"
             )
         return steps
 
-    def _gains(self) -> Gains:
-        return self._seat.doors.gains
+    def _notify_gains(self) -> None:
+        for call in self.on_gains:
+            call()
 
     def _set_gains(self, gains: Gains) -> None:
-        self._seat.doors.set_gains(gains)
-        self.on_gains()
-
-    def _put(self, name: str, pose: Pose) -> None:
-        self._seat.doors.put(name, pose)
-
-    def _look(self, camera: str) -> "Future[Image]":
-        return self._seat.eyes.look(camera, self._simulation.time)
+        self._binding.access.set_gains(gains)
+        self._notify_gains()

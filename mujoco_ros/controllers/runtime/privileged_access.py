@@ -1,21 +1,21 @@
-"""What a controller may do to a simulation beside telling its joints: gains, and poses."""
+"""Gains and poses that a controller sets directly in the simulation."""
 
 import numpy as np
 
-from mujoco_ros.control.gains import LARGEST_GAIN, Gains
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.controllers.interface.host import check_gains
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.sim.plant import Plant
 
 
 class PrivilegedAccess:
-    """Reads and changes the gains of a robot, and puts things somewhere, between two steps."""
+    """Reads and sets the gains of one robot, and poses of free bodies, between two steps."""
 
     def __init__(self, plant: Plant, index: int) -> None:
-        """Serve the controller of the robot with an index."""
         robot = plant.layout.robots[index]
-        self._found: Gains | None = None  # before the controller changed any, if it has
-        self._told: Gains | None = None  # by the controller, last
+        self._original: Gains | None = None  # before the first change by the controller
+        self._commanded: Gains | None = None  # after the last change by the controller
         self._plant = plant
         self._part = plant.assembly.robots[index]
         self._joints = robot.joints.names
@@ -29,65 +29,47 @@ class PrivilegedAccess:
         return self._plant.gains.of(self._part)
 
     def set_gains(self, gains: Gains) -> None:
-        """Change the robot's gains from the next step on.
-
-        Raises:
-            ValueError: They are not as many as joints, or one is negative, no number, or absurd.
-        """
-        for name, values in (("kp", gains.kp), ("kd", gains.kd)):
-            if np.shape(values) != (len(self._joints),):
-                raise ValueError(f"{name} has the shape {np.shape(values)}, not one per joint")
-            wrong = ~((values >= 0) & (values <= LARGEST_GAIN))  # NaN is wrong, too
-            if wrong.any():
-                joint = int(np.argmax(wrong))
-                raise ValueError(
-                    f"{name} of joint '{self._joints[joint]}' is {values[joint]:g}; it must be "
-                    f"from 0 to {LARGEST_GAIN:g}"
-                )
-        if self._found is None:
-            self._found = self.gains
-        self._write(gains)
-        self._told = self.gains
+        """Set the robot's gains from the next step on; see `GainsSet` for errors."""
+        check_gains(gains, self._joints)
+        if self._original is None:
+            self._original = self.gains
+        self._plant.gains.set(self._part, gains)
+        self._commanded = self.gains
 
     def restore_gains(self) -> bool:
-        """Set the gains back to those that the controller found; return whether it changed any."""
-        found, self._found = self._found, None
-        if found is not None:
-            self._write(found)
-        return found is not None
+        """Restore the gains from before the controller's changes; return whether there were any."""
+        original, self._original = self._original, None
+        if original is not None:
+            self._plant.gains.set(self._part, original)
+        return original is not None
 
-    def forget_gains(self) -> None:
-        """Restore the gains after a reset, unless that has set others than the controller did."""
-        told, present = self._told, self.gains
-        if told is not None and np.array_equal((told.kp, told.kd), (present.kp, present.kd)):
+    def reset_gains(self) -> None:
+        """Restore the gains after a reset, unless the reset itself has set others."""
+        commanded, present = self._commanded, self.gains
+        if commanded is not None and np.array_equal(
+            (commanded.kp, commanded.kd), (present.kp, present.kd)
+        ):
             self.restore_gains()
-        self._found = self._told = None
+        self._original = self._commanded = None
 
-    def take_over(self, other: "PrivilegedAccess") -> None:
-        """Go on where another one, of the same robot in a model that is gone, was."""
-        self._found, self._told = other._found, other._told
+    def take_over(self, previous: "PrivilegedAccess") -> None:
+        """Continue for the same robot in another model."""
+        self._original, self._commanded = previous._original, previous._commanded
 
-    def put(self, name: str, pose: Pose) -> None:
-        """Put the robot's base, or a free object, somewhere, at rest.
-
-        Args:
-            name: Name of the robot, or TF frame of the object.
-            pose: In ``world``.
+    def set_pose(self, name: str, pose: Pose) -> None:
+        """Set a pose in ``world`` at zero velocity, by name of the robot or frame of an object.
 
         Raises:
-            LookupError: There is no such thing, or it cannot be moved.
-            ValueError: The pose is none.
+            LookupError: The body does not exist or is not free.
+            ValueError: The pose is invalid.
         """
         if name not in self._bases:
             raise LookupError(str(unknown("free body", name, self._bases)))
-        placed = np.concatenate([pose.position, pose.quat_wxyz])
+        qpos = np.concatenate([pose.position, pose.quat_wxyz])
         length = float(np.linalg.norm(pose.quat_wxyz))
-        if placed.shape != (7,) or not np.isfinite(placed).all() or not length:
-            raise ValueError(f"'{name}' cannot be put at {pose}: that is no pose")
-        placed[3:] /= length
+        if qpos.shape != (7,) or not np.isfinite(qpos).all() or not length:
+            raise ValueError(f"invalid pose for '{name}': {pose}")
+        qpos[3:] /= length
         data, base = self._plant.data, self._bases[name]
-        data.qpos[base.qpos : base.qpos + 7] = placed
+        data.qpos[base.qpos : base.qpos + 7] = qpos
         data.qvel[base.dof : base.dof + 6] = 0.0
-
-    def _write(self, gains: Gains) -> None:
-        self._plant.gains.set(self._part, gains)

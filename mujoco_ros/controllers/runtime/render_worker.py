@@ -1,76 +1,83 @@
-"""The process that renders the camera images that a hosted controller requests."""
+"""The process that renders the images of a hosted controller."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images, compute_poses
 from mujoco_ros.controllers.interface.host import Image
-from mujoco_ros.controllers.runtime.camera_pose import optical_pose
+from mujoco_ros.controllers.runtime.robot_cameras import optical_pose
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.process.worker_process import serve
-from mujoco_ros.rendering.image_noise import ImageNoise
-from mujoco_ros.rendering.renderer import Renderer, View
-
-_NANOSECONDS = 1e9
-_POSITIONS: tuple[Callable[[mujoco.MjModel, mujoco.MjData], None], ...] = (
-    mujoco.mj_kinematics,
-    mujoco.mj_comPos,
-    mujoco.mj_camlight,
-    mujoco.mj_flex,
-    mujoco.mj_tendon,
-)
+from mujoco_ros.rendering.renderer import Renderer
+from mujoco_ros.sim.shared_memory.model_values import scatter
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderRequest:
-    """What is to be drawn: by which camera, and all that positions follow from, at a time [s]."""
+    """A camera, and the state to render.
+
+    Attributes:
+        camera: The camera.
+        time: Simulated time [s].
+        qpos: Joint positions.  # (nq,)
+        mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
+        mocap_quat: Orientations of mocap bodies.  # (nmocap, 4)
+        model_values: Numbers of the model that change at run time, of `model_values.gather`.
+    """
 
     camera: Camera
     time: float
     qpos: np.ndarray
     mocap_pos: np.ndarray
     mocap_quat: np.ndarray
+    model_values: np.ndarray
 
 
 class RenderWorker:
-    """Draws a model; OpenGL is opened for the first image."""
+    """Renders a model; the first image opens OpenGL."""
 
-    def __init__(self, model: mujoco.MjModel, seed: int) -> None:
-        """Draw `model`; `seed` is that of the cameras' noise."""
-        self._model, self._seed = model, seed
+    def __init__(self, model: mujoco.MjModel, backend: str, seed: int) -> None:
+        """Render `model`.
+
+        Args:
+            model: The model.
+            backend: OpenGL backend: auto, egl or osmesa.
+            seed: Seed of the cameras' noise.
+        """
+        self._model, self._backend, self._seed = model, backend, seed
         self._data = mujoco.MjData(model)
+        self._model_values = np.empty(0)
         self._renderer: Renderer | None = None
 
-    def image(self, sight: RenderRequest) -> Image:
-        """Return what a camera sees.
+    def render(self, request: RenderRequest) -> Image:
+        """Return an image of colour and depth.
 
         Raises:
-            RenderingError: Nothing can be drawn here.
+            RenderingError: OpenGL is not available, or the image is too large.
         """
         if self._renderer is None:
-            self._renderer = Renderer(self._model)
-        data, camera = self._data, sight.camera
-        data.qpos[:] = sight.qpos
-        data.mocap_pos[:], data.mocap_quat[:] = sight.mocap_pos, sight.mocap_quat
-        for stage in _POSITIONS:
-            stage(self._model, data)
-        shot = self._renderer.shot(data, View.of(camera))
-        depth, colour = shot.depth.copy(), shot.colour.copy()
-        # Of the time, not the count: what was drawn before does not matter.
-        grain, number = ImageNoise(camera.noise, self._seed, camera.name), sight.time * _NANOSECONDS
-        grain.depth(depth, round(number))
-        grain.colour(colour, round(number))
+            self._renderer = Renderer(self._model, self._backend)
+        data, camera = self._data, request.camera
+        if not np.array_equal(request.model_values, self._model_values):
+            scatter(self._model, request.model_values)
+            self._model_values = request.model_values
+        data.qpos[:] = request.qpos
+        data.mocap_pos[:], data.mocap_quat[:] = request.mocap_pos, request.mocap_quat
+        compute_poses(self._model, data)
+        images = camera_images(
+            self._renderer, data, camera, (COLOUR, DEPTH), seed=self._seed, time=request.time
+        )
         optics = camera.intrinsics
         return Image(
-            time=sight.time,
-            depth=depth,
-            colour=colour,
+            time=request.time,
+            depth=images[DEPTH].copy(),
+            colour=images[COLOUR].copy(),
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),
             pose=optical_pose(data, camera.camera),
         )
 
 
 if __name__ == "__main__":
-    serve(lambda charge: RenderWorker(*charge).image)
+    serve(lambda charge: RenderWorker(*charge).render)

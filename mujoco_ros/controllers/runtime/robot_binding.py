@@ -1,4 +1,4 @@
-"""Where a controller sits: one robot of one model, with all that leads there and back."""
+"""The connection of a controller to one robot of one model."""
 
 import numpy as np
 
@@ -18,66 +18,61 @@ _NOT_CLAMPED = Clamped()
 
 
 class RobotBinding:
-    """A robot of the model that is simulated at present.
+    """A robot of the simulated model, with its inputs and outputs.
 
     Attributes:
-        plant: What was made of the model.
-        index: The robot's index in the layout.
-        part: What of the scene the robot is.
-        robot: Its name.
-        senses: What it senses.
-        doors: What can be done to it beside telling its joints.
-        eyes: The cameras.
+        plant: The simulated plant.
+        index: Index of the robot in the layout.
+        part: The robot's part of the scene.
+        robot: Name of the robot.
+        observations: Source of the observations.
+        access: Access to gains and poses.
+        cameras: The cameras.
     """
 
-    def __init__(self, simulation: Simulation, index: int, seed: int) -> None:
-        """Sit down at the robot with an index; `seed` is that of the cameras' noise."""
+    def __init__(self, simulation: Simulation, index: int, rendering: str) -> None:
+        """Bind to the robot with an index; `rendering` is the OpenGL backend of its cameras."""
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
         self.part: Part = plant.assembly.robots[index]
         self.robot = robot.name
-        self.senses = ObservationSource(plant, index)
-        self.doors = PrivilegedAccess(plant, index)
-        self.eyes = ControllerCameras(plant, index, seed)
+        self.observations = ObservationSource(plant, index)
+        self.access = PrivilegedAccess(plant, index)
+        self.cameras = ControllerCameras(plant, index, simulation.seed, rendering)
         self._control: RobotControl = control
         self._qpos = robot.joints.qpos
         self._lower, self._upper = control.joints.lower, control.joints.upper
-        self._pattern, self._told = b"", np.empty(0, dtype=np.intp)
-        # Added to what joints are told: NaN is none of their business.
-        self._untaken = np.array(
+        self._unset_pattern, self._commanded = b"", np.empty(0, dtype=np.intp)
+        # Added to references: NaN where a joint has no such command interface.
+        self._mask = np.array(
             [
                 [0.0 if interface in takes else np.nan for takes in control.joints.takes]
                 for interface in INTERFACES
             ]
         )
 
-    def tell(self, values: np.ndarray, settings: StreamSettings) -> None:
-        """Have the joints told something from the next step on.
-
-        Args:
-            values: Position, velocity and effort, NaN where one is left as it is.  # (3, n)
-            settings: How they get there.
-        """
-        told = values + self._untaken
-        q = told[0]
+    def command(self, values: np.ndarray, settings: StreamSettings) -> None:
+        """Command position, velocity and effort of the next step; NaN is no change.  # (3, n)"""
+        values = values + self._mask
+        q = values[0]
         np.maximum(q, self._lower, out=q)
         np.minimum(q, self._upper, out=q)
-        unsaid = np.isnan(told)
-        pattern = unsaid.tobytes()
-        if pattern != self._pattern:  # most ticks tell the joints of the one before
-            self._pattern = pattern
-            (self._told,) = np.logical_not(unsaid.all(axis=0)).nonzero()
-        joints = self._told
+        unset = np.isnan(values)
+        pattern = unset.tobytes()
+        if pattern != self._unset_pattern:  # most ticks command the same joints as the last one
+            self._unset_pattern = pattern
+            (self._commanded,) = np.logical_not(unset.all(axis=0)).nonzero()
+        joints = self._commanded
         if len(joints) < len(q):
-            told = told[:, joints]
-        command = JointCommand(joints=joints, values=told, clamped=_NOT_CLAMPED)
+            values = values[:, joints]
+        command = JointCommand(joints=joints, values=values, clamped=_NOT_CLAMPED)
         self._control.command(
             CommandSource.CONTROLLER, command, float(self.plant.data.time), settings
         )
 
-    def let_go(self) -> None:
-        """Have the joints stay where their references are; after other gains, where they are."""
-        self.eyes.forget()
+    def release(self) -> None:
+        """Hold the joints at their references, or where they are if that restores other gains."""
+        self.cameras.cancel()
         self._control.q[:] = self.plant.data.qpos[self._qpos]
-        self._control.drop(CommandSource.CONTROLLER, measured=self.doors.restore_gains())
+        self._control.drop(CommandSource.CONTROLLER, measured=self.access.restore_gains())

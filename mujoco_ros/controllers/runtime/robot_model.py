@@ -1,4 +1,4 @@
-"""A robot of a simulation, as a controller is told of it."""
+"""Robots of a simulation as controllers get them."""
 
 import copy
 
@@ -12,19 +12,15 @@ from mujoco_ros.sim.plant import Plant
 
 
 def find_robot(plant: Plant, name: str = "") -> int:
-    """Return the index of the robot that a controller is for.
-
-    Args:
-        plant: What is simulated.
-        name: Name of the robot; empty is the only one that has joints.
+    """Return the index of a robot by name; empty is the only robot with joints.
 
     Raises:
-        ModelError: There is no such robot, or more than one to choose from.
+        UserInputError: The robot does not exist, or there are several to choose from.
     """
     robots = plant.layout.robots
-    jointed = [i for i, robot in enumerate(robots) if robot.joints.names]
-    names = ", ".join(robots[i].name for i in jointed) or "none"
-    chosen = [i for i in jointed if not name or robots[i].name == name]
+    with_joints = [i for i, robot in enumerate(robots) if robot.joints.names]
+    names = ", ".join(robots[i].name for i in with_joints) or "none"
+    chosen = [i for i in with_joints if not name or robots[i].name == name]
     if not chosen:
         what = f"robot '{name}' not found" if name else "there is no robot to control"
         raise UserInputError(f"{what}; robots with joints: {names}")
@@ -33,8 +29,8 @@ def find_robot(plant: Plant, name: str = "") -> int:
     return chosen[0]
 
 
-def robot_of(plant: Plant, index: int) -> RobotModel:
-    """Return what a controller is told of a robot; its model is a copy of the simulated one."""
+def robot_model(plant: Plant, index: int) -> RobotModel:
+    """Return the robot with an index; its model is a copy of the simulated one."""
     robot, joints = plant.layout.robots[index], plant.layout.robots[index].joints
     model, controlled = plant.model, plant.controls[index].joints
     return RobotModel(
@@ -42,7 +38,7 @@ def robot_of(plant: Plant, index: int) -> RobotModel:
         joints=joints.names,
         lower=controlled.lower.copy(),
         upper=controlled.upper.copy(),
-        velocity=_velocities(model, joints.ids),
+        velocity=_velocity_limits(model, joints.ids),
         effort=np.array([joint_effort(model, int(joint)) for joint in joints.ids]),
         home=plant.start.qpos[joints.qpos],
         gripper=robot.gripper,
@@ -53,9 +49,9 @@ def robot_of(plant: Plant, index: int) -> RobotModel:
     )
 
 
-def _velocities(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
-    """Return the largest speeds: the first user number of each joint; 0 is none known."""
+def _velocity_limits(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
+    """Return the first user value of each joint, which is its velocity limit; 0 is unknown."""
     if not model.nuser_jnt:
         return np.full(len(joints), np.inf)
-    speeds = np.array(model.jnt_user[joints, 0])
-    return np.where(speeds > 0, speeds, np.inf)
+    limits = np.array(model.jnt_user[joints, 0])
+    return np.where(limits > 0, limits, np.inf)

@@ -1,14 +1,13 @@
-"""A controller under supervision: whatever it does, its host goes on."""
+"""Supervision of a controller: its errors stop it and never its host."""
 
 import logging
-from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.transition import Transition, Transitioned, TransitionRejectedError
+from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.uncommanded_joints import UncommandedJoints
@@ -16,139 +15,127 @@ from mujoco_ros.model.errors import UserInputError
 
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
-"""What `SupervisedController.state` is when the controller was stopped."""
-_MOST_EVENTS = 1000
+"""`SupervisedController.state` after an error."""
+_RESET, _RESUME = "reset", "go_on"
 
 
 class ReferencesError(ValueError):
-    """A controller returned what no joint can be told."""
+    """A controller returned references that no joint can follow."""
 
 
 class SupervisedController:
-    """Runs a controller until it raises, or returns what no joint can be told: then it is stopped.
+    """Runs a controller and stops it if it raises an exception or returns invalid references.
 
-    Everything belongs to the thread that calls `step`, but `state` and `error`, which any thread
-    may read.
+    All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
         controller: The controller.
-        state: Where its machine stands; `ERROR` when it was stopped.
-        error: Why it was stopped; empty while it runs.
-        events: Transitions that were made, oldest first; whoever tells them takes them out.
-        on_change: Called when `state` has changed or there are events.
+        machine: Its state machine.
+        log: Record of the transitions, with those caused by errors, resets and pauses.
+        state: Active state of the machine, `ERROR`, or the reason of a pause.
+        error: Why the controller was stopped; empty while it runs.
+        on_change: Called after new events in `log`.
     """
 
-    def __init__(self, controller: FsmController) -> None:
-        """Take a controller, which `configure` makes ready."""
-        self.controller = controller
-        self._machine = controller.machine
-        self.error = ""
-        self.state = ""
-        self.events: deque[Transitioned] = deque(maxlen=_MOST_EVENTS)
-        self.on_change: Callable[[], object] = lambda: None
+    def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
+        """Supervise a controller; `now` returns the time of the simulation or robot [s]."""
+        self.controller, self.machine = controller, controller.machine
+        self.log = self.machine.log
+        self.state = self.error = ""
+        self.on_change: list[Callable[[], object]] = []
+        self._now = now
         self._shape = (3, 0)
-        self._untouched: UncommandedJoints | None = None
-        self._condition = ""
+        self._uncommanded: UncommandedJoints | None = None
+        self._pause_reason = ""
         self._joints: tuple[str, ...] = ()
+        self._last_event = 0
 
     @property
     def available(self) -> tuple[Transition, ...]:
-        """Return the transitions that can be asked for now."""
-        return () if self.error or self._condition else self._machine.available
+        """The transitions that can be requested now."""
+        return () if self.error or self._pause_reason else self.machine.available
 
     def configure(self, robot: RobotModel) -> None:
-        """Make the controller ready for a robot.
-
-        Raises:
-            ModelError: The robot is not one it can command.
-        """
+        """Prepare the controller for a robot; see `Controller.configure`."""
         self._joints = robot.joints
         self._shape = (3, len(robot.joints))
         self.controller.configure(robot)
-        self._settle()
+        self._update()
 
     def reset(self) -> None:
-        """Begin anew, also after an error."""
+        """Reset the controller, also after an error."""
         self.error = ""
-        self.events.clear()
-        self._untouched = None
+        self._uncommanded = None
         try:
             self.controller.reset()
-            self._machine.events.clear()
         except Exception as error:
             self.fail(error)
-        self._settle()
+        self._update()
 
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
-        """Do a tick.
+        """Run the tick at `time` [s].
 
         Returns:
-            Position, velocity and effort of all joints, NaN where one is left as it is, as all are
-            that it has told nothing yet; None when it is stopped. The controller may overwrite it
-            at its next tick.  # (3, n)
+            Position, velocity and effort of all joints, NaN where a value stays unchanged and for
+            joints without a command so far; None if the controller is stopped. The controller may
+            overwrite the array at its next tick.  # (3, n)
         """
         if self.error:
             return None
-        if self._untouched is None:
-            self._untouched = UncommandedJoints()
-            self._untouched.begin(observation.q)
+        if self._uncommanded is None:
+            self._uncommanded = UncommandedJoints(observation.q)
         values: np.ndarray | None
         try:
             values = self._checked(self.controller.step(observation, time).values)
-            values = self._untouched.hide(values)
+            values = self._uncommanded.mask(values)
         except Exception as error:
             self.fail(error)
             values = None
-        self._settle()
+        self._update()
         return values
 
     def stop(self, reason: str, error: Exception | None = None) -> None:
-        """Run it no more until it is reset, and say why; where an `error` arose is logged."""
+        """Stop the controller until a reset, and log the reason with the traceback of `error`."""
         if not self.error:
             self.error = reason
-            place = self._machine.state
-            _LOG.error("the controller was stopped in %s: %s", place, reason, exc_info=error)
-            self._settle()
+            _LOG.error("controller stopped in %s: %s", self.machine.state, reason, exc_info=error)
+            self._update()
 
     def fail(self, error: Exception) -> None:
-        """Run it no more until it is reset, because of an error; one that explains all is brief."""
+        """Stop the controller until a reset because of an error."""
         if isinstance(error, UserInputError | ReferencesError):
             self.stop(str(error) or repr(error))
         else:
             self.stop(repr(error), error)
 
-    def pause(self, condition: str) -> None:
-        """Say that there are no ticks, and why: that is its state until `go_on`."""
-        self._condition = condition
-        self._settle()
+    def pause(self, reason: str) -> None:
+        """Report that there are no ticks; `reason` is the state until `resume`."""
+        self._pause_reason = reason
+        self._update()
 
-    def go_on(self) -> None:
-        """Say that there are ticks again."""
-        self._condition = ""
-        self._settle()
+    def resume(self) -> None:
+        """Report that there are ticks again."""
+        self._pause_reason = ""
+        self._update()
 
     def request(self, label: str) -> Transition:
-        """Have a transition made at the next tick.
-
-        Raises:
-            TransitionRefusedError: It is not available; nothing changes.
-        """
-        if self._condition:
+        """Schedule a transition for the next tick; see `Machine.request`."""
+        if self._pause_reason:
             raise TransitionRejectedError(
-                f"'{label}' is not available: the controller is {self._condition}"
+                f"'{label}' is not available: the controller is {self._pause_reason}"
             )
         if self.error:
             raise TransitionRejectedError(
                 f"'{label}' is not available: the controller was stopped ({self.error}); a reset "
                 "starts it again"
             )
-        return self._machine.request(label)
+        return self.machine.request(label)
 
     def _checked(self, values: np.ndarray) -> np.ndarray:
         if values.shape != self._shape:
             raise ReferencesError(f"references have the shape {values.shape}, not {self._shape}")
         size = np.abs(values)
-        # NaN leaves a value as it is; where there is one, it is the largest.
+        # NaN leaves a value unchanged; max() returns NaN if there is one.
         if not size.max(initial=0.0) <= LARGEST and (size > LARGEST).any():
             row, joint = np.argwhere(size > LARGEST)[0]
             what = ("position", "velocity", "effort")[row]
@@ -157,13 +144,21 @@ class SupervisedController:
             )
         return values
 
-    def _settle(self) -> None:
-        """Note where the machine stands, and tell if that is news."""
-        made = self._machine.events
-        state = ERROR if self.error else self._condition or self._machine.state
-        if not made and state == self.state:
-            return
-        self.state = state
-        while made:
-            self.events.append(made.popleft())
-        self.on_change()
+    def _update(self) -> None:
+        """Update the state; record a change that is not a transition of the table."""
+        known, before = self._last_event, self.state
+        for event in self.log.since(known) if self.log.count > known else ():
+            if event.transition.start == before:  # false inside a branch of a parallel state
+                before = event.transition.goal
+        self.state = ERROR if self.error else self._pause_reason or self.machine.state
+        if before not in ("", self.state):
+            label = self.state
+            if self.state in self.machine.states:
+                was_paused = before != ERROR and before not in self.machine.states
+                label = _RESUME if was_paused else _RESET
+            change = Transition(id=0, label=label, start=before, goal=self.state)
+            self.log.record(change, time=self._now())
+        self._last_event = self.log.count
+        if self._last_event > known:
+            for call in self.on_change:
+                call()

@@ -1,41 +1,34 @@
-"""Which joints a controller has told something yet."""
+"""The joints that a controller has not commanded yet."""
 
 import numpy as np
 
 
 class UncommandedJoints:
-    """Keeps what a controller begins with from the joints until it tells them something else.
+    """Removes the references of joints that the controller has not changed since its start.
 
-    Its first references are the measured positions. A joint that carries something is told more
-    than where it is, by whoever commanded it before: sent back to where it is, it would sag, and a
-    gripper would let go.
+    The first references of a controller are the measured positions. The previous command of a
+    loaded joint differs from its measured position: with the measured position as reference, an arm
+    would sag and a gripper would open.
     """
 
-    def __init__(self) -> None:
-        """Have no joints."""
-        self._first = np.empty((3, 0))
-        self._joints = np.empty(0, dtype=np.intp)
-        self._as_first = b""
-
-    def begin(self, q: np.ndarray) -> None:
-        """Begin anew, at measured positions.  # (n,)"""
+    def __init__(self, q: np.ndarray) -> None:
+        """Start at the measured positions.  # (n,)"""
         self._first = np.zeros((3, len(q)))
         self._first[0] = q
-        self._keep(np.arange(len(q)))
+        self._set_joints(np.arange(len(q)))
 
-    def hide(self, values: np.ndarray) -> np.ndarray:
-        """Return references of all joints, NaN for those told nothing new so far.  # (3, n)"""
+    def mask(self, values: np.ndarray) -> np.ndarray:
+        """Return references of all joints, NaN for those without a command so far.  # (3, n)"""
         if not len(self._joints):
             return values
-        told = values[:, self._joints]
-        if told.tobytes() != self._as_first:  # at most ticks nothing is new
-            new = (told != self._first[:, self._joints]) & ~np.isnan(told)
-            self._keep(self._joints[~new.any(axis=0)])
-        hidden = values.copy()
-        hidden[:, self._joints] = np.nan
-        return hidden
+        references = values[:, self._joints]
+        if references.tobytes() != self._first_bytes:  # equal at most ticks
+            changed = (references != self._first[:, self._joints]) & ~np.isnan(references)
+            self._set_joints(self._joints[~changed.any(axis=0)])
+        masked = values.copy()
+        masked[:, self._joints] = np.nan
+        return masked
 
-    def _keep(self, joints: np.ndarray) -> None:
-        """Keep the first references of `joints` from them, and of no others."""
+    def _set_joints(self, joints: np.ndarray) -> None:
         self._joints = joints
-        self._as_first = self._first[:, joints].tobytes()
+        self._first_bytes = self._first[:, joints].tobytes()

@@ -1,16 +1,16 @@
-"""What the actuators of a joint can give."""
+"""Effort limits of joints, from their actuators."""
 
 import math
 
 import mujoco
 import numpy as np
 
-# Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
+# Integers: MuJoCo's enums on the left side of a comparison equal no number.
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
 def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
-    """Return the actuators that act on a joint itself, not through a tendon or a site."""
+    """Return the actuators that act on a joint directly."""
     return [
         actuator
         for actuator in range(model.nactuator)
@@ -20,7 +20,7 @@ def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
 
 
 def joint_effort(model: mujoco.MjModel, joint: int) -> float:
-    """Return the most that a joint's actuators can give together [Nm or N]; inf if unlimited."""
+    """Return the effort limit of a joint's actuators together [Nm or N]; inf if unlimited."""
     actuators = joint_actuators(model, joint)
     total = sum(_effort(model, actuator) for actuator in actuators) if actuators else math.inf
     if model.jnt_actfrclimited[joint]:

@@ -1,4 +1,4 @@
-"""Where something outside can act on a model: frames and mocap bodies, by the names of ROS."""
+"""The TF frames that are fixed to bodies, and the mocap bodies."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ class BodyFrame:
     """A frame that is fixed to a body.
 
     Attributes:
-        frame: Its name in TF.
+        frame: Name in TF.
         owner: Name of the body in the model; empty if it has none.
         body: The body.
-        position: Of its origin, in the body's frame [m].  # (3,)
-        quat_wxyz: Its orientation in the body's frame.  # (4,)
+        position: Origin in the frame of the body [m].  # (3,)
+        quat_wxyz: Orientation in the frame of the body.  # (4,)
     """
 
     frame: str
@@ -30,14 +30,14 @@ class BodyFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class MocapBody:
-    """A body that goes where it is put.
+    """A body whose pose is an input.
 
     Attributes:
-        name: What topics call it: the body, or its object if that has no other.
-        namespace: That of its robot; empty for a body of the scene.
-        frame: Its name in TF.
+        name: Name in topics: of the body, or of its object if the object has no other.
+        namespace: Namespace of its robot; empty for a body of the scene.
+        frame: Name in TF.
         body: The body.
-        mocap: Its row in ``mocap_pos`` and ``mocap_quat``.
+        mocap: Row in ``mocap_pos`` and ``mocap_quat``.
     """
 
     name: str
@@ -47,8 +47,8 @@ class MocapBody:
     mocap: int
 
 
-def places(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, BodyFrame]:
-    """Return every named body, site and camera as a frame, by its name in TF."""
+def named_frames(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, BodyFrame]:
+    """Return the frames of all named bodies, and of the robots' sites and fixed cameras."""
     found: dict[str, BodyFrame] = {}
 
     def add(frame: str, body: int, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
@@ -61,17 +61,16 @@ def places(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, BodyFrame]:
                 quat_wxyz=quat_wxyz.copy(),
             )
 
-    origin, upright = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    origin, identity = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
     for frame, body in body_frames(model, layout).items():
-        add(frame, body, origin, upright)
+        add(frame, body, origin, identity)
     for robot in layout.robots:
         bodies = set(robot.bodies)
         names = {model.body(body).name.removeprefix(robot.prefix) for body in bodies}
         for site in range(model.nsite):
-            name = model.site(site).name
-            if name and int(model.site_bodyid[site]) in bodies:
+            name, body = model.site(site).name, int(model.site_bodyid[site])
+            if name and body in bodies:
                 frame = robot.frame(site_frame(name.removeprefix(robot.prefix), names))
-                body = int(model.site_bodyid[site])
                 add(frame, body, model.site_pos[site], model.site_quat[site])
         for camera in robot.cameras:
             quat = np.zeros(4)
@@ -90,30 +89,26 @@ def mocap_bodies(model: mujoco.MjModel, layout: ModelLayout) -> list[MocapBody]:
     objects = [names[body].partition("/")[0] for body in bodies if body not in owners]
     objects += [frame for frame, _ in layout.free_objects]  # frames must differ
     found = []
-    for body in bodies:
-        name, namespace = names[body], ""
+    for body, full_name in names.items():
         if body in owners:
             robot = owners[body]
-            name, namespace, frame = (
-                name.removeprefix(robot.prefix),
-                robot.namespace,
-                robot.frame(name),
-            )
+            name, namespace = full_name.removeprefix(robot.prefix), robot.namespace
+            frame = robot.frame(name)
         else:
-            owner = name.partition("/")[0]
-            name = frame = owner if objects.count(owner) == 1 else name
+            owner, namespace = full_name.partition("/")[0], ""
+            name = frame = owner if objects.count(owner) == 1 else full_name
         mocap = int(model.body_mocapid[body])
         found.append(MocapBody(name=name, namespace=namespace, frame=frame, body=body, mocap=mocap))
     return found
 
 
 def can_move(model: mujoco.MjModel, body: int) -> bool:
-    """Whether forces can move `body`: it is not fixed to the world, nor to a mocap body."""
+    """Whether forces can move a body: it is fixed neither to the world nor to a mocap body."""
     return bool(model.body_dofnum[model.body_weldid[body]])
 
 
 def body_frames(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, int]:
-    """Return every named body by its frame."""
+    """Return every named body by its TF frame."""
     frames = {frame: base.body for frame, base in layout.free_objects}
     frames |= {mocap.frame: mocap.body for mocap in mocap_bodies(model, layout)}
     known = set(frames.values())

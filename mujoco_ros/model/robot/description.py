@@ -1,4 +1,4 @@
-"""The robot_description of every robot in a scene, as RViz and robot_state_publisher need it."""
+"""The robot_description of each robot of a scene."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,16 @@ from mujoco_ros.model.uri import resolve, share_directory
 
 @dataclass(frozen=True, kw_only=True)
 class RobotDescription:
-    """A robot's URDF, the namespace of its topics and the prefix of its TF frames.
+    """A robot's URDF.
 
     Attributes:
+        namespace: Namespace of the robot's topics.
+        frame_prefix: Prefix of its TF frames.
+        urdf: The text.
         links: Names of all links, without the prefix.
-        root: The link that no joint carries.
-        floating: Links that hang by floating joints, which no joint state speaks of.
-        pose: Where the root link stands if it is none of the robot's bodies but a link ``world``.
+        root: The root link.
+        floating: Child links of floating joints, which joint states do not contain.
+        pose: Pose of a root link ``world`` that is none of the robot's bodies.
     """
 
     namespace: str
@@ -38,17 +41,13 @@ class RobotDescription:
 
 
 def describe(scene: str) -> list[RobotDescription]:
-    """Return the descriptions of all robots of a scene, given as for `load_scene`.
-
-    Raises:
-        ModelError: The scene, or a file it names, is missing or wrong.
-    """
+    """Return the descriptions of the robots of a scene, given as for `load_scene`."""
     assembly = assemble(load_scene(scene))
     return descriptions(assembly, lay_out(assembly))
 
 
 def descriptions(assembly: Assembly, layout: ModelLayout) -> list[RobotDescription]:
-    """Return every robot's description: the URDF the scene names, else one made from the model."""
+    """Return each robot's description: the URDF of the scene, or one exported from the model."""
     config = assembly.config
     found = []
     for part, robot_config, robot in zip(
@@ -61,7 +60,7 @@ def descriptions(assembly: Assembly, layout: ModelLayout) -> list[RobotDescripti
         if part.urdf is not None:
             urdf, pose = part.urdf, robot_config.pose
         elif source is not None:
-            urdf, pose = _own_urdf(config.path(source), robot.name), robot_config.pose
+            urdf, pose = _with_resolved_meshes(config.path(source), robot.name), robot_config.pose
         else:
             root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None
             urdf = export_urdf(
@@ -80,7 +79,7 @@ def descriptions(assembly: Assembly, layout: ModelLayout) -> list[RobotDescripti
 
 
 def mesh_uri(path: Path) -> str:
-    """Return the URI under which other nodes find a mesh: ``package://`` for the package's own."""
+    """Return the URI of a mesh for other nodes: ``package://`` for files of this package."""
     share = share_directory()
     if path.is_relative_to(share):
         return f"package://mujoco_ros/{path.relative_to(share).as_posix()}"
@@ -90,12 +89,12 @@ def mesh_uri(path: Path) -> str:
 def _description(urdf: str, robot: RobotLayout, pose: PoseConfig) -> RobotDescription:
     tree = ElementTree.fromstring(urdf)
     links = [link.get("name", "") for link in tree.findall("link")]
-    carried = {child.get("link") for child in tree.iterfind("joint/child")}
+    children = {child.get("link") for child in tree.iterfind("joint/child")}
     floating = tree.iterfind("joint[@type='floating']/child")
-    root = next((link for link in links if link not in carried), "")
+    root = next((link for link in links if link not in children), "")
     if root == "world" and not robot.frame_prefix and pose != PoseConfig():
         raise UserInputError(
-            f"robot '{robot.name}': its URDF hangs on a link 'world', which is the world itself, "
+            f"robot '{robot.name}': the root link of its URDF is 'world', the world itself, "
             "so it cannot have a 'pose'; move it in the URDF"
         )
     return RobotDescription(
@@ -109,8 +108,8 @@ def _description(urdf: str, robot: RobotLayout, pose: PoseConfig) -> RobotDescri
     )
 
 
-def _own_urdf(path: Path, robot: str) -> str:
-    """Return a URDF's text, with meshes that only this program would find named by their place."""
+def _with_resolved_meshes(path: Path, robot: str) -> str:
+    """Return the text of a URDF, with URIs of meshes that other programs can resolve."""
     try:
         text = read_text(path)
         tree = parse_robot(path)
@@ -125,7 +124,7 @@ def _own_urdf(path: Path, robot: str) -> str:
             mesh.set("filename", mesh_uri(find_mesh(uri, path)))
             moved = True
         except UserInputError:
-            continue  # a mesh of another machine, perhaps; what is simulated was checked before
+            continue  # perhaps a mesh of another machine; the simulated model was checked before
     return ElementTree.tostring(tree, encoding="unicode") if moved else text
 
 

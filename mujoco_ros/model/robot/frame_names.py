@@ -1,15 +1,15 @@
-"""What coordinate frames are called; the same in TF and in an exported URDF."""
+"""Names of coordinate frames, the same in TF and in an exported URDF."""
 
 from collections.abc import Container
 
 OPTICAL_WXYZ = (0.0, 1.0, 0.0, 0.0)
-"""Turns a MuJoCo camera (looks along -z, y up) into its optical frame (z forward, y down)."""
+"""Optical frame (z forward, y down) in the frame of a MuJoCo camera (-z forward, y up)."""
 CAMERA_WXYZ = (0.5, 0.5, -0.5, -0.5)
-"""Turns a camera link (REP-103: looks along x, z up) into its MuJoCo camera."""
+"""MuJoCo camera in the frame of a camera link (REP-103: x forward, z up)."""
 
 
 def site_frame(site: str, bodies: Container[str]) -> str:
-    """Return the frame of a site: its name, told apart from a body of the same name."""
+    """Return the frame of a site: its name, with a suffix if a body has the name."""
     return f"{site}_site" if site in bodies else site
 
 

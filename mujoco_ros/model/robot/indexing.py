@@ -1,10 +1,10 @@
-"""How the arrays of MjModel are indexed."""
+"""The elements that index the arrays of MjModel."""
 
 import mujoco
 import numpy as np
 
 JOINT_WIDTHS = np.zeros((4, 2), dtype=np.intp)
-"""Numbers in qpos and in qvel by type of joint.  # (4, 2)"""
+"""Width in qpos and in qvel by joint type.  # (4, 2)"""
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_FREE] = 7, 6
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_BALL] = 4, 3
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_SLIDE] = 1, 1
@@ -27,7 +27,7 @@ _FAMILIES = {
     "qpos": "q",
     "key_": "key",
 }
-"""Beginning of an array's name to kind of index."""
+"""Kind of index by beginning of an array's name."""
 _EXCEPTIONS = {
     "actuator_ctrllimited": "ctrl",
     "actuator_ctrlrange": "ctrl",
@@ -45,4 +45,4 @@ def _kind(name: str) -> str | None:
 
 
 ROWS = {name: kind for name in dir(mujoco.MjModel) if (kind := _kind(name)) is not None}
-"""Arrays that have a row for each element, and the kind of that, as `Correspondence` has it."""
+"""Arrays with a row for each element, and the kind of element, as in `Correspondence.pairs`."""

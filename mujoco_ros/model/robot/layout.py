@@ -1,7 +1,7 @@
-"""What a model is made of, resolved to addresses once: each robot's joints, sensors, frames."""
+"""The elements of a model, resolved to addresses: each robot's joints, sensors and frames."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import mujoco
@@ -9,20 +9,13 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.model.robot.scope import Scope, cameras_of, is_of
+from mujoco_ros.model.robot.scope import Scope, cameras_of
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
-from mujoco_ros.model.sensors.site_sensors import (
-    ForceTorqueSensor,
-    ImuSensor,
-    SiteSensor,
-    TouchSensor,
-    find_force_torques,
-    find_imus,
-    find_touches,
-)
+from mujoco_ros.model.sensors.site_sensors import SiteSensor, find_sensors
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -40,7 +33,7 @@ class Joints:
 
 @dataclass(frozen=True, kw_only=True)
 class FloatingBase:
-    """A body on a free joint."""
+    """A body on a free joint; `qpos` and `dof` are the joint's addresses."""
 
     name: str
     body: int
@@ -51,11 +44,22 @@ class FloatingBase:
 
 @dataclass(frozen=True, kw_only=True)
 class RobotLayout:
-    """One robot: everything of it that ROS speaks of.
+    """The elements of a robot that have ROS interfaces.
 
-    `prefix` is what its names carry in the model, `frame_prefix` what its TF frames carry in ROS.
-    `roots` are its bodies that hang on the world. `gripper` is the index of the joint that the
-    gripper controller serves.
+    Attributes:
+        name: Name of the robot.
+        prefix: Prefix of its names in the model.
+        namespace: Namespace of its topics.
+        frame_prefix: Prefix of its TF frames.
+        bodies: Its bodies.
+        roots: Its bodies whose parent is the world.
+        joints: Its scalar joints.
+        bases: Its floating bases.
+        sensors: Its sensors by key of their kind.
+        cameras: Its cameras.
+        lidars: Its lidars.
+        unused_sensors: Names of its MuJoCo sensors without a topic.
+        gripper: Index of the joint of the gripper controller.
     """
 
     name: str
@@ -66,33 +70,31 @@ class RobotLayout:
     roots: tuple[int, ...]
     joints: Joints
     bases: tuple[FloatingBase, ...]
-    imus: tuple[ImuSensor, ...]
-    force_torques: tuple[ForceTorqueSensor, ...]
-    touches: tuple[TouchSensor, ...]
+    sensors: Mapping[str, tuple[SiteSensor, ...]]
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
     gripper: int | None = None
 
     @property
-    def site_sensors(self) -> tuple[SiteSensor, ...]:
-        """Return every sensor that has a site."""
-        return (*self.imus, *self.force_torques, *self.touches)
+    def every_sensor(self) -> tuple[SiteSensor, ...]:
+        """Return the sensors of all kinds."""
+        return tuple(sensor for sensors in self.sensors.values() for sensor in sensors)
 
     def frame(self, name: str) -> str:
-        """Return the TF frame of an element given by its name in the model."""
+        """Return the TF frame of an element by its name in the model."""
         return self.frame_prefix + name.removeprefix(self.prefix)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelLayout:
-    """All robots of a model, and what belongs to none.
+    """The robots of a model, and the elements of no robot.
 
     Attributes:
         robots: The robots.
-        free_objects: TF frame and base of each free body that is no robot's.
-        cameras: Those of the world and of objects.
-        lidars: Those of the world.
+        free_objects: TF frame and base of each free body that is no robot's base.
+        cameras: Cameras of the world and of objects.
+        lidars: Lidars of the world.
     """
 
     robots: tuple[RobotLayout, ...]
@@ -102,7 +104,7 @@ class ModelLayout:
 
     @property
     def columns(self) -> tuple[slice, ...]:
-        """Return where each robot's joints are among those of all robots, one after the other."""
+        """Return the place of each robot's joints in arrays of the joints of all robots."""
         ends = [0, *accumulate(len(robot.joints.names) for robot in self.robots)]
         return tuple(slice(first, end) for first, end in pairwise(ends))
 
@@ -118,82 +120,77 @@ class ModelLayout:
 
 
 def lay_out(assembly: Assembly) -> ModelLayout:
-    """Resolve every name to its address.
+    """Resolve the elements of a scene to addresses.
 
     Raises:
-        ModelError: The TF frame of something in the scene would be that of something else, two
-            cameras or lidars would have the same topics, a camera has an impossible resolution, or
-            a robot has not the joint that is named as its gripper or the site of a lidar.
+        UserInputError: Two elements would have the same TF frame, two cameras or lidars the same
+            topics, a camera has an impossible resolution, or a robot lacks the joint of its gripper
+            or the site of a lidar.
     """
     model, config = assembly.model, assembly.config
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
-    robots = []
-    for robot, part in zip(config.robots, assembly.robots, strict=True):
-        namespace = config.namespace(robot)
-        frame_prefix = part.prefix if namespace else ""
-        others = tuple(prefix for prefix in prefixes if prefix != part.prefix)
-        found = _robot(model, robot, part.prefix, namespace, frame_prefix, others)
-        robots.append(replace(found, gripper=_gripper(robot, found.joints.names)))
-    claimed = {base.body for robot in robots for base in robot.bases}
+    robots = tuple(
+        _robot(
+            Scope(model, part.prefix, tuple(it for it in prefixes if it != part.prefix)),
+            robot,
+            config.namespace(robot),
+        )
+        for robot, part in zip(config.robots, assembly.robots, strict=True)
+    )
+    bases = {base.body for robot in robots for base in robot.bases}
     owners = {body: robot for robot in robots for body in robot.bodies}
     of_robots, objects = [], []
     for base in _free_bases(model, range(1, model.nbody), ""):
-        if base.body in claimed:
+        if base.body in bases:
             continue
         if base.body in owners:
             of_robots.append((owners[base.body].frame(base.name), base))
         else:
             objects.append((base.name.partition("/")[0], base))
-    named = _distinct_frames(objects)
+    # An object of several free bodies gives its name to none of their frames.
+    names = [name for name, _ in objects]
+    objects = [(name if names.count(name) == 1 else base.name, base) for name, base in objects]
+    of_robot = {camera.camera for robot in robots for camera in robot.cameras}
     layout = ModelLayout(
-        robots=tuple(robots),
-        free_objects=(*of_robots, *named),
-        cameras=_other_cameras(model, config, robots),
+        robots=robots,
+        free_objects=(*of_robots, *objects),
+        cameras=tuple(
+            resolve_camera(model, camera, name=name, configs=config.cameras)
+            for camera, name in cameras_of(model)
+            if camera not in of_robot
+        ),
         lidars=tuple(
             resolve_lidar(model, it, where=f"lidar '{it.name}' of the scene")
             for it in config.lidars
         ),
     )
-    _check_frames(model, layout, [frame for frame, _ in named])
+    _check_frames(model, layout, [frame for frame, _ in objects])
     _check_topics(layout)
     return layout
 
 
-def _gripper(config: RobotConfig, joints: tuple[str, ...]) -> int | None:
-    if config.gripper is None:
-        return None
-    if config.gripper not in joints:
-        raise unknown("joint", config.gripper, joints, where=f"gripper of robot '{config.name}'")
-    return joints.index(config.gripper)
-
-
-def _check_frames(model: mujoco.MjModel, layout: ModelLayout, free: Iterable[str]) -> None:
-    """Refuse what belongs to no robot and whose TF frame is another's already."""
+def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[str]) -> None:
+    """Refuse objects and lidars of the world whose TF frame is taken."""
     taken = {"world": "the world"}
     for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-        for sensor in robot.site_sensors:
-            taken.setdefault(robot.frame_prefix + sensor.frame, f"a site of robot '{robot.name}'")
-        for lidar in robot.lidars:
-            taken.setdefault(lidar.frame, f"a site of robot '{robot.name}'")
-    own = [(f"free object '{frame}'", frame) for frame in free]
-    own += [(f"the site of lidar '{it.name}'", it.frame) for it in _one_each(layout.lidars)]
-    for what, frame in own:
+        sensors = [robot.frame_prefix + sensor.frame for sensor in robot.every_sensor]
+        for frame in (*sensors, *(lidar.frame for lidar in robot.lidars)):
+            taken.setdefault(frame, f"a site of robot '{robot.name}'")
+    own = [(f"free object '{frame}'", frame) for frame in objects]
+    sites = {lidar.site: lidar for lidar in layout.lidars}
+    own += [(f"the site of lidar '{lidar.name}'", lidar.frame) for lidar in sites.values()]
+    for element, frame in own:
         if frame in taken:
             raise UserInputError(
-                f"{what}: its TF frame would be that of {taken[frame]}; give it another name"
+                f"{element}: its TF frame would be that of {taken[frame]}; give it another name"
             )
-        taken[frame] = what
-
-
-def _one_each(lidars: Iterable[Lidar]) -> Iterable[Lidar]:
-    """Return one lidar of each site."""
-    return {lidar.site: lidar for lidar in lidars}.values()
+        taken[frame] = element
 
 
 def _check_topics(layout: ModelLayout) -> None:
-    """Refuse cameras and lidars that would have the topics of others."""
+    """Refuse cameras and lidars that would have the same topics."""
     for kind, sensors in (("camera", layout.every_camera), ("lidar", layout.every_lidar)):
         found: dict[tuple[str, str], str] = {}
         for sensor in sensors:
@@ -208,58 +205,27 @@ def _check_topics(layout: ModelLayout) -> None:
             found[topic] = sensor.name
 
 
-def _distinct_frames(
-    objects: list[tuple[str, FloatingBase]],
-) -> tuple[tuple[str, FloatingBase], ...]:
-    """Give each free body its own frame: the object's name, or its own where there are several."""
-    owners = [frame for frame, _ in objects]
-    return tuple(
-        (frame if owners.count(frame) == 1 else base.name, base) for frame, base in objects
-    )
-
-
-def _other_cameras(
-    model: mujoco.MjModel, config: SceneConfig, robots: Iterable[RobotLayout]
-) -> tuple[Camera, ...]:
-    claimed = {camera.camera for robot in robots for camera in robot.cameras}
-    return tuple(
-        resolve_camera(model, camera, name=name, configs=config.cameras)
-        for camera, name in cameras_of(model)
-        if camera not in claimed
-    )
-
-
-def _robot(
-    model: mujoco.MjModel,
-    config: RobotConfig,
-    prefix: str,
-    namespace: str,
-    frame_prefix: str,
-    others: tuple[str, ...],
-) -> RobotLayout:
-    all_names = [model.body(b).name for b in range(model.nbody)]
-    bodies = tuple(b for b in range(1, model.nbody) if is_of(all_names[b], prefix, others))
-    names = frozenset(all_names[b].removeprefix(prefix) for b in bodies)
-    scope = Scope(model, prefix, others, frozenset(bodies), names)
-    free = _free_bases(model, bodies, prefix)
-    articulated = tuple(b for b in free if _has_scalar_joint(model, b.body))
+def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
+    model, prefix = scope.model, scope.prefix
+    frame_prefix = prefix if namespace else ""
+    bases = _free_bases(model, scope.bodies, prefix)
+    articulated = tuple(base for base in bases if _has_scalar_joint(model, base.body))
     joints = _joints(scope)
-    imus, imu_sensors = find_imus(scope)
-    force_torques, wrench_sensors = find_force_torques(scope)
-    touches, touch_sensors = find_touches(scope)
-    used = imu_sensors | wrench_sensors | touch_sensors
+    if config.gripper is not None and config.gripper not in joints.names:
+        where = f"gripper of robot '{config.name}'"
+        raise unknown("joint", config.gripper, joints.names, where=where)
+    sensors = {kind.key: find_sensors(scope, kind) for kind in SENSOR_KINDS}
+    used = {element for found in sensors.values() for it in found for element in it.elements}
     return RobotLayout(
         name=config.name,
         prefix=prefix,
         namespace=namespace,
         frame_prefix=frame_prefix,
-        bodies=bodies,
-        roots=tuple(b for b in bodies if model.body_parentid[b] == 0),
+        bodies=scope.bodies,
+        roots=tuple(body for body in scope.bodies if model.body_parentid[body] == 0),
         joints=joints,
-        bases=articulated or (() if joints.names else free),
-        imus=imus,
-        force_torques=force_torques,
-        touches=touches,
+        bases=articulated or (() if joints.names else bases),
+        sensors=sensors,
         cameras=tuple(
             resolve_camera(
                 model,
@@ -279,24 +245,25 @@ def _robot(
                 prefix=prefix,
                 namespace=namespace,
                 frame_prefix=frame_prefix,
-                bodies=names,
+                bodies=scope.body_names,
             )
             for lidar in config.lidars
         ),
         unused_sensors=tuple(
-            scope.short(model.sensor(s).name)
-            for s in range(model.nsensor)
-            if s not in used and is_of(model.sensor(s).name, prefix, others)
+            scope.short(model.sensor(sensor).name)
+            for sensor in range(model.nsensor)
+            if sensor not in used and scope.includes(model.sensor(sensor).name)
         ),
+        gripper=None if config.gripper is None else joints.names.index(config.gripper),
     )
 
 
 def _joints(scope: Scope) -> Joints:
     model = scope.model
     ids = [
-        j
-        for j in range(model.njnt)
-        if model.jnt_type[j] in _SCALAR and int(model.jnt_bodyid[j]) in scope.bodies
+        joint
+        for joint in range(model.njnt)
+        if model.jnt_type[joint] in _SCALAR and int(model.jnt_bodyid[joint]) in scope.bodies
     ]
     return Joints(
         names=tuple(scope.short(model.joint(j).name) or f"joint{j}" for j in ids),
@@ -309,20 +276,17 @@ def _joints(scope: Scope) -> Joints:
 def _free_bases(
     model: mujoco.MjModel, bodies: Iterable[int], prefix: str
 ) -> tuple[FloatingBase, ...]:
-    bases = []
-    for body in bodies:
-        joint = int(model.body_jntadr[body])
-        if joint >= 0 and model.jnt_type[joint] == _FREE:
-            bases.append(
-                FloatingBase(
-                    name=model.body(body).name.removeprefix(prefix) or f"body{body}",
-                    body=body,
-                    joint=joint,
-                    qpos=int(model.jnt_qposadr[joint]),
-                    dof=int(model.jnt_dofadr[joint]),
-                )
-            )
-    return tuple(bases)
+    return tuple(
+        FloatingBase(
+            name=model.body(body).name.removeprefix(prefix) or f"body{body}",
+            body=body,
+            joint=joint,
+            qpos=int(model.jnt_qposadr[joint]),
+            dof=int(model.jnt_dofadr[joint]),
+        )
+        for body in bodies
+        if (joint := int(model.body_jntadr[body])) >= 0 and model.jnt_type[joint] == _FREE
+    )
 
 
 def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:

@@ -1,78 +1,68 @@
-"""What of a model is whose."""
+"""The elements of a model that belong to one robot."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 
-from mujoco_ros.model.robot.frame_names import site_frame
 
-
-def is_of(name: str, prefix: str, others: tuple[str, ...]) -> bool:
-    """Whether something is the robot's by its name; a bare model has what is nobody else's."""
-    return name.startswith(prefix) and not (not prefix and name.startswith(others))
-
-
-@dataclass(frozen=True)
 class Scope:
-    """The part of a model that is one robot's: everything on its bodies, or by its prefix.
+    """A robot's elements: those on its bodies, and those on the world with its prefix.
 
     Attributes:
         model: The model.
-        prefix: What the robot's names carry in it.
-        others: Prefixes of the parts that are not this robot.
+        prefix: Prefix of the robot's names in the model.
         bodies: The robot's bodies.
         body_names: Their names, without the prefix.
+        sites: The robot's sites.
     """
 
-    model: mujoco.MjModel
-    prefix: str
-    others: tuple[str, ...]
-    bodies: frozenset[int]
-    body_names: frozenset[str]
+    def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
+        """Find the elements with `prefix`; if that is empty, those without a prefix of `others`."""
+        self.model, self.prefix, self._others = model, prefix, others
+        names = {body: model.body(body).name for body in range(1, model.nbody)}
+        self.bodies = tuple(body for body, name in names.items() if self.includes(name))
+        self.body_names = frozenset(self.short(names[body]) for body in self.bodies)
+        self._bodies = frozenset(self.bodies)
+        self.sites = tuple(
+            site
+            for site in range(model.nsite)
+            if self._owns(model.site_bodyid[site], model.site(site).name)
+        )
 
-    def owns(self, body: int, name: str) -> bool:
-        """Whether something on `body` is the robot's; what it has put on the world is, too."""
-        return int(body) in self.bodies or (body == 0 and is_of(name, self.prefix, self.others))
+    def includes(self, name: str) -> bool:
+        """Whether the robot has an element of a name."""
+        return name.startswith(self.prefix) and not (
+            not self.prefix and name.startswith(self._others)
+        )
 
     def short(self, name: str) -> str:
         """Return a name without the prefix."""
         return name.removeprefix(self.prefix)
 
-    def sites(self) -> list[int]:
-        """Return the robot's sites."""
-        model = self.model
+    def sensors(self, kind: mujoco.mjtSensor) -> list[tuple[int, int]]:
+        """Return the absolute MuJoCo sensors of a type at sites: sensor id and site id."""
+        model, sites = self.model, frozenset(self.sites)
         return [
-            s for s in range(model.nsite) if self.owns(model.site_bodyid[s], model.site(s).name)
+            (sensor, int(model.sensor_objid[sensor]))
+            for sensor in range(model.nsensor)
+            if model.sensor_type[sensor] == kind
+            and model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
+            and model.sensor_refid[sensor] < 0
+            and int(model.sensor_objid[sensor]) in sites
         ]
 
-    def site(self, site: int) -> dict[str, Any]:
-        """Return the name, frame and id of a site, as the sensors on it have them."""
-        name = self.short(self.model.site(site).name) or f"site{site}"
-        return {"name": name, "frame": site_frame(name, self.body_names), "site": site}
-
-    def sensors(self, kind: mujoco.mjtSensor) -> dict[int, int]:
-        """Return the robot's sensors of a kind that are relative to nothing: site to sensor id."""
-        model, sites = self.model, set(self.sites())
-        return {
-            int(model.sensor_objid[s]): s
-            for s in reversed(range(model.nsensor))
-            if model.sensor_type[s] == kind
-            and model.sensor_objtype[s] == mujoco.mjtObj.mjOBJ_SITE
-            and model.sensor_refid[s] < 0
-            and int(model.sensor_objid[s]) in sites
-        }
-
     def cameras(self) -> Iterator[tuple[int, str]]:
-        """Yield the robot's cameras and their names, as `cameras_of` does."""
+        """Yield ids and names of the cameras that ROS can describe, as `cameras_of` does."""
         for camera, name in cameras_of(self.model):
-            if self.owns(self.model.cam_bodyid[camera], self.model.cam(camera).name):
+            if self._owns(self.model.cam_bodyid[camera], self.model.cam(camera).name):
                 yield camera, self.short(name)
+
+    def _owns(self, body: int, name: str) -> bool:
+        return int(body) in self._bodies or (body == 0 and self.includes(name))
 
 
 def cameras_of(model: mujoco.MjModel) -> Iterator[tuple[int, str]]:
-    """Yield the cameras with a perspective, all that ROS can describe, and their names."""
+    """Yield ids and names of the perspective cameras, the only ones that CameraInfo describes."""
     for camera in range(model.ncam):
         if model.cam_projection[camera] == mujoco.mjtProjection.mjPROJ_PERSPECTIVE:
             yield camera, model.cam(camera).name or f"camera{camera}"

@@ -1,4 +1,4 @@
-"""Merging a scene's robots and objects into one MuJoCo model."""
+"""Merging the robots and objects of a scene into one MuJoCo model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.robot.indexing import ROWS
-from mujoco_ros.model.scene.asset_snapshot import AssetFile, keep_files, restore_files
-from mujoco_ros.model.scene.compiler_silence import quiet_compiler
+from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
+from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import (
     ObjectConfig,
     RobotConfig,
@@ -31,22 +31,22 @@ from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.uri import check_file
 
-_LATEST = 2.0**31
-"""Time [s] that a stamp of ROS has not any more."""
+_END_OF_TIME = 2.0**31
+"""First time [s] that a ROS stamp cannot represent."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """The one model of a scene, and what it was merged from.
+    """The model of a scene, and the parts that it was merged from.
 
     Attributes:
-        config: The scene as it is now; robots that came or went are in it, or not.
-        model: What was compiled.
+        config: The present scene, with spawned robots and without deleted ones.
+        model: The compiled model.
         base: The world, into copies of which the parts are merged; None for a compiled model
-            (MJB), which cannot be taken apart.
-        base_files: The files that the world names, as they were read.
-        parts: Robots and objects in the order in which they came, which is that of the model.
-        notes: The compiler's remarks, worth a line in the log.
+            (MJB), which cannot be changed.
+        base_files: Snapshot of the files of the world.
+        parts: Robots and objects in the order of the model.
+        compiler_log: Warnings of the compiler.
     """
 
     config: SceneConfig
@@ -54,7 +54,7 @@ class Assembly:
     base: mujoco.MjSpec | None
     base_files: tuple[AssetFile, ...] = ()
     parts: tuple[Part, ...] = ()
-    notes: tuple[str, ...] = ()
+    compiler_log: tuple[str, ...] = ()
 
     @property
     def robots(self) -> tuple[Part, ...]:
@@ -62,13 +62,13 @@ class Assembly:
         parts = {part.config.name: part for part in self.parts}
         return tuple(parts[robot.name] for robot in self.config.robots)
 
-    def shares(self, other: "Assembly") -> bool:
-        """Return whether the world, or any part, is that of `other` as well."""
+    def shares_parts_with(self, other: "Assembly") -> bool:
+        """Whether both have the same world, or a part in common."""
         world = self.base is not None and self.base is other.base
         return world or any(part in other.parts for part in self.parts)
 
     def part_of(self, name: str) -> Part | None:
-        """Return the part that an element of the model belongs to; None is the world itself."""
+        """Return the part of an element of the model; None is the world."""
         owner, slash, _ = name.partition("/")
         if slash:
             for part in self.parts:
@@ -78,35 +78,36 @@ class Assembly:
 
 
 def assemble(config: SceneConfig) -> Assembly:
-    """Load everything the scene names and compile it.
+    """Load the files of a scene, and merge and compile its model.
 
     Raises:
-        ModelError: A file is missing or broken, or the merged model does not compile.
+        UserInputError: A file is missing or wrong, or the merged model does not compile.
     """
     for folder in config.plugins:
         load_plugins(config.path(folder))
     if config.robots and config.path(config.robots[0].model).suffix == ".mjb":
-        return _binary(config)
-    if config.merged:
-        base, files = _world(config)
-        parts = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
-        parts += [object_part(config, entity) for entity in config.objects]
+        assembly = _binary(config)
     else:
-        parts = [robot_part(config, robot, prefix="") for robot in config.robots]
-        (part,) = parts
-        base, files = part.spec, part.files
-    assembly = _build(config, base, files, tuple(parts))
+        assembly = _merged(config)
     if config.robots and not assembly.model.njnt:
         raise UserInputError(f"scene '{config.name}': the model has no joint, nothing could move")
     return assembly
 
 
-def assemble_part(part: Part) -> Assembly:
-    """Make a part a scene of its own, whose names carry no prefix: a robot, or else the world.
+def _merged(config: SceneConfig) -> Assembly:
+    if not config.merged:
+        (robot,) = config.robots
+        part = robot_part(config, robot, prefix="")
+        assert part.spec is not None
+        return _build(config, part.spec, part.files, (part,))
+    base, files = _world(config)
+    parts = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
+    parts += [object_part(config, entity) for entity in config.objects]
+    return _build(config, base, files, tuple(parts))
 
-    Raises:
-        ModelError: It does not compile.
-    """
+
+def assemble_part(part: Part) -> Assembly:
+    """Return a part as a scene without prefixes: as its robot, or else as its world."""
     alone = replace(part, prefix="")
     if isinstance(part.config, RobotConfig):
         config = SceneConfig(name=part.name, robots=(part.config,), merged=False)
@@ -117,29 +118,29 @@ def assemble_part(part: Part) -> Assembly:
 def rebuild(
     assembly: Assembly, *, add: Iterable[Part] = (), remove: Iterable[str] = ()
 ) -> Assembly:
-    """Merge a scene anew, with other parts; no file is read for those that stay.
+    """Merge a scene again with other parts; no file of the remaining parts is read.
 
-    Robots that stay keep their namespaces. What is added comes last in the model.
+    Remaining robots keep their namespaces. New parts come last in the model.
 
     Args:
-        assembly: The scene as it is, which stays as it is.
+        assembly: The scene, which is not changed.
         add: Parts to add.
-        remove: Names of parts to remove, before others are added.
+        remove: Names of parts to remove first.
 
     Raises:
         NameTakenError: A name is taken.
-        NamespaceError: A robot's namespace is another's.
-        UnsupportedFormatError: The scene is a compiled model, into which nothing can be merged.
-        ModelError: There is no part to be removed, or the model does not compile.
+        NamespaceError: Two robots would have the same namespace.
+        UnsupportedFormatError: The scene is a compiled model.
+        UserInputError: A part to remove does not exist, or the model does not compile.
     """
-    gone, new = set(remove), tuple(add)
+    removed, new = set(remove), tuple(add)
     names = [part.name for part in assembly.parts]
-    for name in gone:
+    for name in removed:
         if name not in names:
             raise unknown("robot or object", name, names)
-    kept = tuple(part for part in assembly.parts if part.name not in gone)
+    kept = tuple(part for part in assembly.parts if part.name not in removed)
     base, files = assembly.base, assembly.base_files
-    if any(part.prefix == "" and part.name in gone for part in assembly.parts):
+    if any(part.prefix == "" and part.name in removed for part in assembly.parts):
         base, files = mujoco.MjSpec(), ()
         _adopt_options(base.option, assembly.model.opt)
     if base is None:
@@ -150,7 +151,7 @@ def rebuild(
     taken = {part.name for part in kept}
     for part in new:
         if part.name in taken or _has_prefix(base, part.prefix):
-            raise NameTakenError(f"'{part.name}' is the name of something else in the scene")
+            raise NameTakenError(f"'{part.name}' is the name of another element of the scene")
         taken.add(part.name)
     config = _changed(assembly.config, kept, new)
     try:
@@ -161,24 +162,24 @@ def rebuild(
 
 
 def _changed(config: SceneConfig, kept: tuple[Part, ...], new: tuple[Part, ...]) -> SceneConfig:
-    """Return a scene of the parts that stay and the new ones, each robot in its namespace."""
-    staying = {part.name for part in kept}
+    """Return a scene of the remaining and the new parts, each robot in its namespace."""
+    remaining = {part.name for part in kept}
     robots = [
         replace(robot, namespace=config.namespace(robot))
         for robot in config.robots
-        if robot.name in staying
+        if robot.name in remaining
     ]
     for part in new:
         if isinstance(part.config, RobotConfig):
             own = part.config.namespace
             robots.append(replace(part.config, namespace=part.name if own is None else own))
-    objects = [entity for entity in config.objects if entity.name in staying]
+    objects = [entity for entity in config.objects if entity.name in remaining]
     objects += [part.config for part in new if isinstance(part.config, ObjectConfig)]
     return replace(config, robots=tuple(robots), objects=tuple(objects))
 
 
 def _has_prefix(base: mujoco.MjSpec, prefix: str) -> bool:
-    """Whether something of the world is named as if it belonged to a part."""
+    """Whether a name in the world has the prefix of a part."""
     return any(body.name.startswith(prefix) for body in base.bodies) or any(
         frame.name == prefix for frame in base.frames
     )
@@ -191,7 +192,7 @@ def _build(
     parts: tuple[Part, ...],
 ) -> Assembly:
     """Merge copies of the parts into a copy of the world and compile it."""
-    with quiet_compiler() as caught:
+    with silence_compiler() as caught:
         spec = base.copy()
         restore_files(spec, files)
         if config.merged:
@@ -203,7 +204,7 @@ def _build(
         except (ValueError, mujoco.FatalError) as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
     _finish(model)
-    notes = dict.fromkeys(
+    log = dict.fromkeys(
         " ".join(str(w.message).split()) for w in caught if issubclass(w.category, UserWarning)
     )
     return Assembly(
@@ -212,29 +213,45 @@ def _build(
         base=base,
         base_files=files,
         parts=parts,
-        notes=tuple(notes),
+        compiler_log=tuple(log),
     )
 
 
 def _binary(config: SceneConfig) -> Assembly:
-    """Load a compiled model."""
-    model = _load_binary(config)
+    """Load a compiled model (MJB)."""
+    robot = config.robots[0]
+    path = config.path(robot.model)
+    if config.merged and (len(config.robots) > 1 or config.objects or config.world):
+        raise UserInputError(
+            f"'{path}' is a compiled model, which can only run alone, without a world"
+        )
+    if config.cameras or config.lidars or robot.cameras or any(it.body for it in robot.lidars):
+        raise UserInputError(
+            f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
+            "can be added; name its MJCF or URDF"
+        )
+    check_file(path, "model file")
+    try:
+        model = mujoco.MjModel.from_binary_path(str(path))
+    except (ValueError, mujoco.FatalError) as error:
+        raise UserInputError(
+            f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
+            f"here {mujoco.__version__})"
+        ) from error
     write_options(model.opt, config.physics)
     _finish(model)
-    if not model.njnt:
-        raise UserInputError(f"scene '{config.name}': the model has no joint, nothing could move")
-    part = Part(config=config.robots[0], spec=None, prefix="")
+    part = Part(config=robot, spec=None, prefix="")
     return Assembly(config=config, model=model, base=None, parts=(part,))
 
 
 def _finish(model: mujoco.MjModel) -> None:
     _check_numbers(model)
-    # The simulator itself resets to the keyframe; the engine would go to qpos0 without a word.
+    # The simulator resets to the keyframe and reports it; the engine resets to qpos0 silently.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 
 def _check_numbers(model: mujoco.MjModel) -> None:
-    """Refuse numbers that MuJoCo's compiler lets pass, and which would end up in messages."""
+    """Refuse numbers that MuJoCo's compiler accepts and that messages cannot contain."""
     for array, kind in ROWS.items():
         numbers = getattr(model, array)
         if numbers.dtype.kind != "f":
@@ -242,13 +259,13 @@ def _check_numbers(model: mujoco.MjModel) -> None:
         bad = np.isnan(numbers) if array.endswith("range") else ~np.isfinite(numbers)
         if bad.any():
             row = int(np.argwhere(bad)[0, 0])
-            named = getattr(model, kind, None)  # what has no names is numbered
-            what = f"{kind} '{named(row).name}'" if named else f"{array}[{row}]"
-            raise UserInputError(f"{what} of the model has a number that is not finite")
+            named = getattr(model, kind, None)
+            element = f"{kind} '{named(row).name}'" if named else f"{array}[{row}]"
+            raise UserInputError(f"{element} of the model has a number that is not finite")
     for key, time in enumerate(model.key_time.tolist()):
-        if not 0.0 <= time < _LATEST:
+        if not 0.0 <= time < _END_OF_TIME:
             raise UserInputError(
-                f"key '{model.key(key).name}' of the model is of the time {time:g} s; "
+                f"key '{model.key(key).name}' of the model has the time {time:g} s; "
                 "ROS has times from 0 to less than 2^31 s"
             )
 
@@ -258,7 +275,7 @@ def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[AssetFile, ...]]:
     if config.world is not None:
         path = config.path(config.world)
         spec = load_spec(path, "the world")
-        files = keep_files(spec, path.parent)
+        files = snapshot_files(spec, path.parent)
     else:
         spec = mujoco.MjSpec()
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
@@ -275,7 +292,7 @@ def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
             continue
         pose = part.config.pose
         frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
-        # The world's rule anyway: no conflict to report.
+        # The options of the world apply; equal ones cause no warning.
         _adopt_options(part.spec.option, spec.option)
         restore_files(part.spec, part.files)
         try:
@@ -288,25 +305,3 @@ def _adopt_options(option: Any, source: Any) -> None:
     for name in dir(option):
         if not name.startswith("_"):
             setattr(option, name, getattr(source, name))
-
-
-def _load_binary(config: SceneConfig) -> mujoco.MjModel:
-    path = config.path(config.robots[0].model)
-    if config.merged and (len(config.robots) > 1 or config.objects or config.world):
-        raise UserInputError(
-            f"'{path}' is a compiled model, which can only run alone, without a world"
-        )
-    robot = config.robots[0]
-    if config.cameras or config.lidars or robot.cameras or any(it.body for it in robot.lidars):
-        raise UserInputError(
-            f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
-            "can be added; name its MJCF or URDF"
-        )
-    check_file(path, "model file")
-    try:
-        return mujoco.MjModel.from_binary_path(str(path))
-    except (ValueError, mujoco.FatalError) as error:
-        raise UserInputError(
-            f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
-            f"here {mujoco.__version__})"
-        ) from error

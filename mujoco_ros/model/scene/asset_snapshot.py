@@ -1,4 +1,4 @@
-"""The files a model names, kept so that it compiles to the same whatever becomes of them."""
+"""Snapshots of the files of a model, so that later changes on disk do not matter."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,12 +14,12 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssetFile:
-    """A mesh, texture or the like as it was read.
+    """A mesh, texture or the like at the time it was read.
 
     Attributes:
-        path: Its whole path.
-        stamp: When it was modified [ns], and its size, by which a change shows.
-        content: What was in it.
+        path: Absolute path.
+        stamp: Modification time [ns] and size.
+        content: Content.
     """
 
     path: str
@@ -27,33 +27,28 @@ class AssetFile:
     content: bytes
 
 
-def keep_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
-    """Read the files that a spec names, and name them by their whole paths.
+def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
+    """Read the files of a spec, and make its paths, relative to `folder`, absolute.
 
-    Args:
-        spec: The spec.
-        folder: Where its relative paths start.
-
-    Returns:
-        The files; one that cannot be read is left to the compiler, which says so.
+    Files that cannot be read are left out; the compiler reports them.
     """
-    kept = {}
-    for named in named_files(spec):
-        path = folder / named.path
+    found = {}
+    for reference in referenced_files(spec):
+        path = folder / reference.path
         if (stamp := _stamp(str(path))) is not None:
-            named.rename(str(path))
-            kept[path] = AssetFile(path=str(path), stamp=stamp, content=path.read_bytes())
-    return tuple(kept.values())
+            reference.rename(str(path))
+            found[path] = AssetFile(path=str(path), stamp=stamp, content=path.read_bytes())
+    return tuple(found.values())
 
 
 class FileReference(NamedTuple):
-    """A file as a spec names it.
+    """A reference to a file in a spec.
 
     Attributes:
-        kind: What it is of.
-        asset: Name of that.
-        path: Where it is, from the folder of the model on.
-        rename: Has the spec name another one.
+        kind: Kind of asset.
+        asset: Name of the asset.
+        path: Path from the folder of the model.
+        rename: Writes another path into the spec.
     """
 
     kind: str
@@ -62,8 +57,8 @@ class FileReference(NamedTuple):
     rename: Callable[[str], object]
 
 
-def named_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
-    """Yield the files that a spec names."""
+def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
+    """Yield the references to files in a spec."""
     for kind, assets, folder in (
         ("mesh", spec.meshes, spec.meshdir),
         ("texture", spec.textures, spec.texturedir),
@@ -82,7 +77,7 @@ def named_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
 
 
 def restore_files(spec: mujoco.MjSpec, files: tuple[AssetFile, ...]) -> None:
-    """Have a spec compile with its files as they were; those that still are so, MuJoCo caches."""
+    """Make a spec compile with the snapshot of its files; MuJoCo caches the unchanged ones."""
     spec.assets = {file.path: file.content for file in files if _stamp(file.path) != file.stamp}
 
 

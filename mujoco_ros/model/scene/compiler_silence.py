@@ -1,4 +1,4 @@
-"""The engine's compiler, kept from writing to the terminal."""
+"""MuJoCo's compiler without output on the terminal."""
 
 import threading
 import warnings
@@ -7,21 +7,23 @@ from contextlib import contextmanager
 
 import mujoco
 
-_ALONE = threading.Lock()
+_LOCK = threading.Lock()
 
 
 @contextmanager
-def quiet_compiler() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect the remarks on models that are read and compiled meanwhile; one thread at a time."""
-    # Both are of the whole process: two threads would put back what is the other's.
-    with _ALONE, warnings.catch_warnings(record=True) as caught, _silent_engine():
+def silence_compiler() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect the warnings about models that this thread reads and compiles.
+
+    One thread at a time: both warning handlers belong to the whole process.
+    """
+    with _LOCK, warnings.catch_warnings(record=True) as caught, _silent_engine():
         warnings.simplefilter("always")
         yield caught
 
 
 @contextmanager
 def _silent_engine() -> Iterator[None]:
-    """Keep this thread's remarks off the terminal; Python's warnings carry the same text."""
+    """Drop the engine's warnings of this thread; Python's warnings carry the same text."""
     previous, compiling = mujoco.get_mju_user_warning(), threading.get_ident()
 
     def warn(message: str) -> None:
@@ -32,5 +34,5 @@ def _silent_engine() -> Iterator[None]:
     try:
         yield
     finally:
-        if mujoco.get_mju_user_warning() is warn:  # nobody else listens since then
+        if mujoco.get_mju_user_warning() is warn:  # no other handler was set meanwhile
             mujoco.set_mju_user_warning(previous)

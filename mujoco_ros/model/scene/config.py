@@ -1,7 +1,8 @@
-"""What is simulated: the strictly checked content of a scene YAML."""
+"""The configuration of a scene: the checked content of a scene YAML."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -16,54 +17,33 @@ from mujoco_ros.model.errors import (
 from mujoco_ros.model.naming import NAME, check_name
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.sensors.cameras import CameraConfig
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
 from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
-NOWHERE = Path("/a text has no folder")
-"""Where the files would be that a text without a folder names by relative paths."""
-FASTEST_HZ = 100_000.0
-SLOWEST_HZ = 0.001
-SHORTEST_TIMESTEP = 1e-5
-LONGEST_TIMESTEP = 0.1
-_RATE_TOPICS = (
-    "joint_states",
-    "imu",
-    "wrench",
-    "contact",
-    "odom",
-    "base_accel",
-    "controller_state",
-)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RatesConfig:
-    """Publish rates of one robot's topics [Hz of simulated time]; None follows the parameter."""
-
-    joint_states: float | None = None
-    imu: float | None = None
-    wrench: float | None = None
-    contact: float | None = None
-    odom: float | None = None
-    base_accel: float | None = None
-    controller_state: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse rates below zero (0 switches a topic off)."""
-        for topic in _RATE_TOPICS:
-            rate = getattr(self, topic)
-            if rate is not None and not (rate == 0 or SLOWEST_HZ <= rate <= FASTEST_HZ):
-                raise UserInputError(
-                    f"rate '{topic}' must be 0 (off), or from {SLOWEST_HZ:g} to {FASTEST_HZ:g} "
-                    f"Hz, got {rate:g}"
-                )
+NO_FOLDER = Path("/a text has no folder")
+"""Folder of relative paths in a text, which has none."""
+MAX_RATE_HZ = 100_000.0
+MIN_RATE_HZ = 0.001
+MIN_TIMESTEP = 1e-5
+MAX_TIMESTEP = 0.1
+RATES = {
+    "joint_states": 500.0,
+    **{kind.key: kind.rate_hz for kind in SENSOR_KINDS},
+    "odom": 500.0,
+    "base_accel": 500.0,
+    "tf": 100.0,
+    "controller_state": 100.0,
+}
+"""Default publish rates in simulated time [Hz]."""
+ROBOT_RATES = tuple(key for key in RATES if key != "tf")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ObjectConfig:
-    """Something in the scene that is not a robot; free if its model has a free joint."""
+    """An object of the scene, which is no robot; free if its model has a free joint."""
 
     name: str
     model: str
@@ -76,13 +56,14 @@ class ObjectConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotConfig:
-    """One robot: where its model is, where it stands and what it starts with.
+    """A robot of the scene.
 
-    `model` is empty for a robot whose model was given as text. `base` overrides a URDF's fixed
-    base. `gains` names a gains file; without one, gains are derived from the model. `gripper` names
-    the joint that the gripper controller serves. `urdf` replaces the robot_description that would
-    be exported from the model. `cameras` and `lidars` are added to those of the model, or say more
-    about them.
+    `model` is empty for a model given as text. `base` overrides the fixed base of a URDF. `gains`
+    is a gains file; without one, gains are derived from the model. `gripper` is the joint of the
+    gripper controller. `urdf` replaces the robot_description exported from the model.
+    `publish_rate` has rates of the robot's topics [Hz of simulated time], 0 for off; None and
+    missing ones follow the parameters. `cameras` and `lidars` add to, or configure, those of the
+    model.
     """
 
     name: str
@@ -94,7 +75,7 @@ class RobotConfig:
     urdf: str | None = None
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None
-    publish_rate: RatesConfig = RatesConfig()
+    publish_rate: dict[str, float | None] = field(default_factory=dict)
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
 
@@ -103,12 +84,13 @@ class RobotConfig:
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
             raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+        _check_rates(self.publish_rate)
         _check_sensors(self.cameras, self.lidars)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PhysicsConfig:
-    """MuJoCo options that override those of the world; None leaves them as they are."""
+    """MuJoCo options that override those of the world; None does not."""
 
     timestep: float | None = None
     integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None
@@ -125,8 +107,8 @@ class PhysicsConfig:
     viscosity: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values the engine would only fail on later."""
-        if self.timestep is not None and not SHORTEST_TIMESTEP <= self.timestep <= LONGEST_TIMESTEP:
+        """Refuse values that the engine does not check."""
+        if self.timestep is not None and not MIN_TIMESTEP <= self.timestep <= MAX_TIMESTEP:
             raise UserInputError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
         for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
             value = getattr(self, name)
@@ -138,7 +120,7 @@ class PhysicsConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SceneConfig:
-    """A whole scene. Paths are absolute, or relative to `folder`."""
+    """A scene. Paths are absolute, or relative to `folder`."""
 
     name: str = "scene"
     folder: Path = Path()
@@ -150,10 +132,10 @@ class SceneConfig:
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     merged: bool = True
-    """Whether models are merged under prefixes (scene file) or one runs as it is (model file)."""
+    """Whether models are merged under prefixes (scene file) or one runs alone (model file)."""
 
     def __post_init__(self) -> None:
-        """Refuse names given twice."""
+        """Refuse repeated names and namespaces."""
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
@@ -165,13 +147,13 @@ class SceneConfig:
         _check_sensors(self.cameras, self.lidars)
 
     def namespace(self, robot: RobotConfig) -> str:
-        """Return the ROS namespace of `robot`: none for a single robot, its name among several."""
+        """Return the namespace of a robot: by default none for a single one, else its name."""
         if robot.namespace is not None:
             return robot.namespace
         return robot.name if len(self.robots) > 1 else ""
 
     def path(self, uri: str) -> Path:
-        """Return the absolute path of a file the scene names."""
+        """Return the absolute path of a file of the scene."""
         return resolve(uri, self.folder)
 
 
@@ -188,8 +170,19 @@ class _SceneFile:
     lidars: tuple[LidarConfig, ...] = ()
 
 
+def _check_rates(rates: Mapping[str, float | None]) -> None:
+    for key, rate in rates.items():
+        if key not in ROBOT_RATES:
+            raise unknown("key", key, ROBOT_RATES, where="publish_rate")
+        if rate is not None and not (rate == 0 or MIN_RATE_HZ <= rate <= MAX_RATE_HZ):
+            raise UserInputError(
+                f"publish_rate: rate '{key}' must be 0 (off), or from {MIN_RATE_HZ:g} to "
+                f"{MAX_RATE_HZ:g} Hz, got {rate:g}"
+            )
+
+
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
-    """Refuse cameras or lidars of one owner that have the same name."""
+    """Refuse cameras or lidars with the same name."""
     for kind, configs in (("camera", cameras), ("lidar", lidars)):
         names = [config.name for config in configs]
         for name in names:
@@ -198,19 +191,16 @@ def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig,
 
 
 def shipped_scenes() -> dict[str, Path]:
-    """Return the scenes that come with the package: name to file."""
+    """Return the files of the shipped scenes by name."""
     folder = share_directory() / "config" / "scenes"
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def load_scene(reference: str) -> SceneConfig:
-    """Read the scene a user asked for.
-
-    Args:
-        reference: Name of a shipped scene, or path or URI of a scene YAML, MJCF, URDF or MJB file.
+    """Read a scene: name of a shipped one, or path or URI of a scene YAML, MJCF, URDF or MJB file.
 
     Raises:
-        ModelError: There is no such scene or file, or its content is wrong.
+        UserInputError: There is no such scene or file, or its content is wrong.
     """
     shipped = shipped_scenes()
     if reference in shipped:
@@ -233,22 +223,14 @@ def load_scene(reference: str) -> SceneConfig:
 
 
 def read_scene(path: Path) -> SceneConfig:
-    """Read a scene YAML.
-
-    Raises:
-        ModelError: The file is missing, not YAML, or has a key, type or value that is wrong.
-    """
+    """Read a scene YAML."""
     return _scene(read_yaml(path), str(path), path.stem, path.parent)
 
 
 def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
-    """Read the text of a scene YAML, in which all paths are absolute or URIs.
-
-    Raises:
-        ModelError: It is not YAML, or has a key, type or value that is wrong.
-    """
+    """Read the text of a scene YAML, whose paths are absolute or URIs."""
     where = "the text of the scene"
-    return _scene(parse_yaml(text, where), where, name, NOWHERE)
+    return _scene(parse_yaml(text, where), where, name, NO_FOLDER)
 
 
 def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
@@ -257,17 +239,8 @@ def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
     data = from_dict(_SceneFile, content, where)
     if not data.robots:
         raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
+    keys = {key.name: getattr(data, key.name) for key in fields(data)}
     try:
-        return SceneConfig(
-            name=name,
-            folder=folder,
-            world=data.world,
-            robots=data.robots,
-            objects=data.objects,
-            plugins=data.plugins,
-            physics=data.physics,
-            cameras=data.cameras,
-            lidars=data.lidars,
-        )
+        return SceneConfig(name=name, folder=folder, **keys)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error

@@ -1,4 +1,4 @@
-"""Which elements of two assemblies are the same ones."""
+"""Correspondence of the elements of two assemblies."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ _NAMED = {
     "sensor": ("nsensor", "name_sensoradr"),
     "plugin": ("nplugin", "name_pluginadr"),
 }
-"""Kind of element to its count and the addresses of its names in MjModel."""
+"""Count and addresses of names in MjModel by kind of element."""
 _ON_BODIES = {
     "geom": "geom_bodyid",
     "site": "site_bodyid",
@@ -39,16 +39,16 @@ _Key = tuple[str, int]
 
 
 class Correspondence:
-    """Pairs of indices of everything that two assemblies share.
+    """Pairs of indices of the elements that two assemblies share.
 
-    Elements are the same ones if they belong to the very same part, or world, and have the same
-    name; those without a name, if they have the same place on the same body. A part that was
-    removed and added again is another one, whatever its name.
+    Elements correspond if they belong to the same `Part` object, or world, and have the same name;
+    elements without a name, if they have the same position on the same body. A part that was
+    removed and added again does not correspond to itself.
 
     Attributes:
-        pairs: Kind of index to the indices in both. Beside the kinds of elements there are ``q``,
-            ``v``, ``act``, ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and
-            ``plastic``, which index the arrays of MjData.
+        pairs: Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``,
+            ``act``, ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic``
+            for the arrays of MjData.
     """
 
     def __init__(self, old: Assembly, new: Assembly) -> None:
@@ -102,7 +102,7 @@ class Correspondence:
         return before[both].astype(np.intp), after[both].astype(np.intp)
 
     def _buffers(self, total: str, starts: dict[str, str]) -> Pairs:
-        """Pair up stretches that end where the next one begins, whoever's that is."""
+        """Pair ranges that end where the next one begins."""
         ends = []
         for model in (self._old, self._new):
             begins = np.concatenate([getattr(model, start) for start in starts.values()])
@@ -121,21 +121,21 @@ class Correspondence:
 
 
 def _shared(old: Assembly, new: Assembly) -> frozenset[str]:
-    """Return the prefixes of the parts that are in both; an empty one stands for the world."""
+    """Return the prefixes of the parts in both; an empty one stands for the world."""
     kept = {id(part) for part in new.parts}
     prefixes = {part.prefix for part in old.parts if part.prefix and id(part) in kept}
     return frozenset(prefixes | ({""} if old.base is not None and old.base is new.base else set()))
 
 
 def _world_geoms(assembly: Assembly) -> int:
-    """Return how many geoms of the world itself lie on the world's body, where they come first."""
+    """Return the number of geoms of the world itself, the first ones on the world's body."""
     return len(assembly.base.worldbody.geoms) if assembly.base is not None else 0
 
 
 def _keys(
     assembly: Assembly, kind: str, staying: frozenset[str], world_geoms: int
 ) -> Iterator[tuple[int, _Key]]:
-    """Yield the index of each element that may be in both models, and what tells it apart."""
+    """Yield index and key of each element that may be in both models."""
     model = assembly.model
     names = _names(model, kind)
     prefixes = {part.prefix for part in assembly.parts if part.prefix}
@@ -165,7 +165,7 @@ def _matches(old: Iterator[tuple[int, _Key]], new: Iterator[tuple[int, _Key]]) -
 
 
 def _expanded(old: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray]) -> Pairs:
-    """Pair up stretches given by start and length; those of different length are left out."""
+    """Pair ranges given by start and length; ranges of different length are left out."""
     (before, lengths), (after, others) = old, new
     same = (lengths == others) & (before >= 0) & (after >= 0) & (lengths > 0)
     before, after, lengths = before[same], after[same], lengths[same]
@@ -177,7 +177,7 @@ def _expanded(old: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndar
 
 
 def _names(model: mujoco.MjModel, kind: str) -> list[str]:
-    """Return the names of all elements of a kind, many times quicker than by `MjModel.body`."""
+    """Return the names of all elements of a kind, much faster than `MjModel.body`."""
     text: bytes = model.names
     addresses = getattr(model, _NAMED[kind][1])
     return [text[a : text.index(b"\0", a)].decode() for a in addresses.tolist()]

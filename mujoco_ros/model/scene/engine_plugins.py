@@ -1,4 +1,4 @@
-"""MuJoCo engine plugins from folders a scene names (MuJoCo itself loads the bundled ones)."""
+"""MuJoCo engine plugins of a scene, beside those that MuJoCo bundles."""
 
 from pathlib import Path
 
@@ -11,14 +11,7 @@ _loaded: set[Path] = set()
 
 
 def load_plugins(folder: Path) -> None:
-    """Load every engine plugin library of a folder, once per process.
-
-    A plugin is native code that runs with the user's rights; only folders that the scene's author
-    names are loaded.
-
-    Raises:
-        ModelError: The folder does not exist, has no library, or one cannot be loaded.
-    """
+    """Load every plugin library of a folder, once per process; it is native code of the user."""
     for library in _libraries(folder):
         if library.resolve() in _loaded:
             continue
@@ -30,13 +23,8 @@ def load_plugins(folder: Path) -> None:
         _loaded.add(library.resolve())
 
 
-def check_loaded(folder: Path) -> None:
-    """Refuse a folder whose plugins this process has not loaded yet.
-
-    Raises:
-        NativeCodeError: It has one that is not loaded.
-        ModelError: The folder does not exist, or has no library.
-    """
+def check_plugins_loaded(folder: Path) -> None:
+    """Refuse a folder with plugins that this process has not loaded."""
     for library in _libraries(folder):
         if library.resolve() not in _loaded:
             raise NativeCodeError(

@@ -1,4 +1,4 @@
-"""What there is in a world to be named, placed and looked at: robots, objects, loose bodies."""
+"""The entities of simulation_interfaces in a model: robots, objects and loose bodies."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,35 +13,35 @@ from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
-class Kind(StrEnum):
-    """What an entity is."""
+class EntityKind(StrEnum):
+    """Kind of an entity."""
 
     ROBOT = "robot"
     OBJECT = "object"
     BODY = "body"
-    """A top-level body that is neither a robot nor an object of the scene: it cannot be deleted."""
+    """A top-level body of no robot and no object: it cannot be deleted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Entity:
-    """One entity; its frame is that of its root body, under whose name TF knows it as well.
+    """An entity; its frame is the frame of its root body, also in TF.
 
     Attributes:
-        name: Its name, which no other entity has.
-        kind: What it is.
-        root: The body whose pose is the entity's; 0, the world, if it has geometry alone.
-        offset: Pose of the entity's frame in that of the root, position [m] and quaternion wxyz:
-            none, except that geometry alone has the pose it was put at.  # (7,)
+        name: Unique name.
+        kind: Kind of entity.
+        root: Body with the pose of the entity; 0, the world, for geometry alone.
+        offset: Pose of the entity's frame in the frame of the root, position [m] and quaternion
+            wxyz: identity, except for geometry alone.  # (7,)
         bodies: All its bodies.
         geoms: All its geoms.
         free: Addresses of the root's free joint in qpos and in qvel, if it has one.
-        mocap: Number of the mocap body that the root is, if it is one.
+        mocap: Mocap index of the root, if it is a mocap body.
         jointed: Whether joints connect its root to the world.
-        moves: Whether anything of it can move.
+        moves: Whether any of its bodies can move.
     """
 
     name: str
-    kind: Kind
+    kind: EntityKind
     root: int
     offset: np.ndarray
     bodies: tuple[int, ...]
@@ -55,10 +55,9 @@ class Entity:
 def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:
     """Return the entities of a model by name, robots first, in the order of the scene.
 
-    A robot or object is one entity. Bodies that hang on the world beside its root and move by
-    themselves (on a free joint, or as mocap bodies) are entities of their own, and so is whatever
-    else hangs on the world in the world's file, or in a model that is the whole scene. These are
-    named like their TF frames.
+    A robot or object is one entity. Its other children of the world that are free or mocap bodies
+    are entities of their own, and so are all other children of the world in the world's file, or in
+    a model that is the whole scene. These have the names of their TF frames.
     """
     model, config = assembly.model, assembly.config
     finder = _Finder(model)
@@ -71,7 +70,7 @@ def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:
 
 
 class _Finder:
-    """Deals out the bodies that hang on the world."""
+    """Assigns the children of the world to entities."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.found: dict[str, Entity] = {}
@@ -89,33 +88,38 @@ class _Finder:
         of_base = [base.body for base in robot.bases]
         articulated = [root for root in robot.roots if self._is_articulated(root)]
         own = [*of_base, *articulated] or list(robot.roots[:1])
-        # A model that is the whole scene has walls and tables of its own.
+        # In a model that is the whole scene, other bodies are walls and tables.
         rest = [b for b in robot.roots if robot.prefix and not self._moves_by_itself(b)]
-        self._add(robot.name, Kind.ROBOT, [*own, *rest], robot.prefix)
+        self._add(robot.name, EntityKind.ROBOT, [*own, *rest], robot.prefix)
 
     def add_object(self, name: str, pose: PoseConfig) -> None:
         prefix = f"{name}/"
         roots = [b for b in self._left if self._model.body(b).name.startswith(prefix)]
         moving = [b for b in roots if self._moves_by_itself(b)][:1]
         own = [*moving, *(b for b in roots if not self._moves_by_itself(b))]
-        self._add(name, Kind.OBJECT, own, prefix, None if own else pose)
+        self._add(name, EntityKind.OBJECT, own, prefix, None if own else pose)
 
     def add_rest(self, frames: dict[int, str]) -> None:
         for body in tuple(self._left):
             name = frames.get(body) or self._model.body(body).name or f"body{body}"
-            while name in self.found:  # a body of the world's file may be called like a robot
+            while name in self.found:  # a body of the world's file may have the name of a robot
                 name += "_body"
-            self._add(name, Kind.BODY, [body], "")
+            self._add(name, EntityKind.BODY, [body], "")
 
     def _add(
-        self, name: str, kind: Kind, roots: list[int], prefix: str, pose: PoseConfig | None = None
+        self,
+        name: str,
+        kind: EntityKind,
+        roots: list[int],
+        prefix: str,
+        pose: PoseConfig | None = None,
     ) -> None:
         model = self._model
         roots = list(dict.fromkeys(roots))
         self._left = [body for body in self._left if body not in roots]
         bodies = tuple(body for root in roots for body in self._below[root])
         geoms = [geom for body in bodies for geom in self._geoms.get(body, ())]
-        if prefix:  # what it has put on the world itself
+        if prefix:  # its geoms on the world
             geoms += [geom for geom, own in self._of_world.items() if own.startswith(prefix)]
         offset = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
         if pose is not None:

@@ -1,4 +1,4 @@
-"""The parts of a scene: robots and objects, each read once and kept for later merging."""
+"""The parts of a scene: robots and objects, read once and merged into each new model."""
 
 import re
 from contextlib import suppress
@@ -13,10 +13,10 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
-from mujoco_ros.model.scene.asset_snapshot import AssetFile, keep_files, named_files
+from mujoco_ros.model.scene.asset_snapshot import AssetFile, referenced_files, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
-    NOWHERE,
+    NO_FOLDER,
     ObjectConfig,
     RobotConfig,
     SceneConfig,
@@ -36,15 +36,14 @@ _NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """A robot or object of a scene; the very same one as long as it is this object.
+    """A robot or object of a scene, identified by the object itself.
 
     Attributes:
-        config: What the scene says of it.
-        spec: Its own model, which is only ever copied from.
-        prefix: What its names carry in the merged model: ``<name>/``, or nothing if the scene is
-            just this model.
-        files: The files that its model names, as they were read.
-        urdf: The URDF it was made from, if that was given as text and not as a file.
+        config: Its configuration.
+        spec: Its model, which is copied and never changed.
+        prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
+        files: Snapshot of the files of its model.
+        urdf: The URDF that it was made of, if given as text.
     """
 
     config: RobotConfig | ObjectConfig
@@ -55,16 +54,12 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Return its name."""
+        """Return the name of the robot or object."""
         return self.config.name
 
 
 def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
-    """Read a robot that a scene names.
-
-    Raises:
-        ModelError: Its file is missing or wrong, or has not the base that is asked for.
-    """
+    """Read a robot of a scene."""
     path = config.path(robot.model)
     spec = load_spec(path, f"robot '{robot.name}'")
     if robot.base == "free":
@@ -76,19 +71,20 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     edit_cameras(spec, robot.cameras, f"robot '{robot.name}'")
     edit_lidars(spec, robot.lidars, f"robot '{robot.name}'")
-    return Part(config=robot, spec=spec, prefix=prefix, files=keep_files(spec, path.parent))
+    return Part(config=robot, spec=spec, prefix=prefix, files=snapshot_files(spec, path.parent))
 
 
 def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
-    """Read an object that a scene names.
-
-    Raises:
-        ModelError: Its file is missing or wrong.
-    """
+    """Read an object of a scene."""
     path = config.path(entity.model)
-    spec = load_spec(path, f"object '{entity.name}'")
-    files = keep_files(spec, path.parent)
-    return Part(config=entity, spec=spec, prefix=f"{entity.name}/", files=files)
+    return _part(entity, load_spec(path, f"object '{entity.name}'"), path.parent)
+
+
+def _part(
+    config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
+) -> Part:
+    files = snapshot_files(spec, folder)
+    return Part(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
 
 
 def part_from_file(
@@ -99,24 +95,25 @@ def part_from_file(
     namespace: str | None = None,
     gains: str | None = None,
 ) -> Part:
-    """Read a model that nobody has called robot or object: what has scalar joints is a robot.
+    """Read a model that becomes a robot if it has scalar joints, else an object.
 
     Args:
         path: An MJCF or URDF file.
-        name: What to call it in the scene.
-        pose: Where it stands in the world; None is the origin.
-        namespace: Of its topics, if it is a robot; None is its name.
-        gains: Its gains file, if it is a robot.
+        name: Name in the scene.
+        pose: Pose in the world; None is the origin.
+        namespace: Namespace of a robot's topics; None is its name.
+        gains: Gains file of a robot.
 
     Raises:
-        ModelError: The file is missing (`MissingFileError`), of an unknown kind
-            (`UnsupportedFormatError`), wrong (`ParseError`) or lacks a mesh (`MissingAssetError`),
-            or the name is no valid one (`NameInvalidError`).
+        MissingFileError: The file does not exist.
+        UnsupportedFormatError: The kind of file is unknown.
+        ParseError: The content of the file is wrong.
+        MissingAssetError: A mesh is missing.
+        NameInvalidError: The name is not valid.
     """
     spec = load_spec(path, f"'{name}'")
     config = _config(spec, str(path), name, pose, namespace, gains)
-    files = keep_files(spec, path.parent)
-    return Part(config=config, spec=spec, prefix=f"{name}/", files=files)
+    return _part(config, spec, path.parent)
 
 
 def part_from_text(
@@ -128,70 +125,58 @@ def part_from_text(
     namespace: str | None = None,
     gains: str | None = None,
 ) -> Part:
-    """Make a part of an MJCF or URDF that is given as text, as `part_from_file` does of a file.
+    """Read a model from the text of an MJCF or URDF, as `part_from_file` from a file.
 
     Args:
-        text: The XML; its first element tells MJCF (``<mujoco>``) from URDF (``<robot>``).
-        name: What to call it in the scene.
-        folder: Where relative paths in the text start; None refuses them.
-        pose: Where it stands in the world; None is the origin.
-        namespace: Of its topics, if it is a robot; None is its name.
-        gains: Its gains file, if it is a robot.
-
-    Raises:
-        ModelError: As from `part_from_file`.
+        text: The XML.
+        name: As for `part_from_file`, like the other arguments.
+        folder: Folder of relative paths; None refuses them.
+        pose: Pose in the world.
+        namespace: Namespace of a robot's topics.
+        gains: Gains file of a robot.
     """
     found = _FIRST_TAG.search(_NOT_CONTENT.sub("", text))
     kind = found.group(1) if found else ""
     if kind == "mujoco":
         spec, urdf = _mjcf_text(text, f"the text of '{name}'", folder), None
     elif kind == "robot":
-        spec, urdf = load_urdf((folder or NOWHERE) / f"{name}.urdf", text), text
+        spec, urdf = load_urdf((folder or NO_FOLDER) / f"{name}.urdf", text), text
     else:
         begins = f"begins with <{kind}>" if kind else "is no XML"
         raise UnsupportedFormatError(
             f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
     config = _config(spec, "", name, pose, namespace, gains)
-    files = keep_files(spec, folder or NOWHERE)
-    return Part(config=config, spec=spec, prefix=f"{name}/", files=files, urdf=urdf)
+    return _part(config, spec, folder or NO_FOLDER, urdf)
 
 
-def load_spec(path: Path, what: str) -> mujoco.MjSpec:
-    """Read an MJCF or URDF file.
-
-    Args:
-        path: The file.
-        what: What it is the model of, put in front of messages.
-
-    Raises:
-        ModelError: The file is missing, of another kind, or wrong.
-    """
+def load_spec(path: Path, owner: str) -> mujoco.MjSpec:
+    """Read an MJCF or URDF file; `owner` begins error messages."""
     if path.suffix == ".mjb":
         raise UnsupportedFormatError(
-            f"{what}: '{path}' is a compiled model, which can only run alone; "
+            f"{owner}: '{path}' is a compiled model, which can only run alone; "
             "name its MJCF or URDF to merge it with others"
         )
     if path.suffix not in MODEL_SUFFIXES:
         raise UnsupportedFormatError(
-            f"{what}: '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}"
+            f"{owner}: '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}"
         )
-    check_file(path, f"{what}: model file")
+    check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
         return load_urdf(path)
-    with suppress(OSError):  # the engine says what it is
+    with suppress(OSError):  # MjSpec reports it
         check_text(_NOT_CONTENT.sub("", path.read_text(errors="replace")), str(path))
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, mujoco.FatalError) as error:
         raise engine_error(str(path), error) from error
     check_spec(spec, str(path))
-    _name_the_nameless(spec)
+    _name_unnamed(spec)
     return spec
 
 
 def engine_error(where: str, error: Exception) -> UserInputError:
-    """Return the error for what MuJoCo's parser or compiler found wrong."""
+    """Return the error for an exception of MuJoCo's parser or compiler."""
     message = " ".join(str(error).split())
     kind = MissingAssetError if "Error opening file" in message else ParseError
     return kind(f"{where}: {message}")
@@ -211,17 +196,17 @@ def _mjcf_text(text: str, where: str, folder: Path | None) -> mujoco.MjSpec:
         _check_paths(spec, where)
     else:
         spec.modelfiledir = str(folder)
-    _name_the_nameless(spec)
+    _name_unnamed(spec)
     return spec
 
 
 def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
-    """Refuse files given relative to a folder that is not known."""
-    for named in named_files(spec):
-        if not named.path.is_absolute():
+    """Refuse relative paths."""
+    for reference in referenced_files(spec):
+        if not reference.path.is_absolute():
             raise MissingAssetError(
-                f"{where}: {named.kind} '{named.asset}' is the file '{named.path}', but a text has "
-                "no folder to find it in; give its whole path"
+                f"{where}: {reference.kind} '{reference.asset}' is the file '{reference.path}', "
+                "but a text has no folder; give the absolute path"
             )
 
 
@@ -239,8 +224,8 @@ def _config(
     return ObjectConfig(name=name, model=model, pose=pose)
 
 
-def _name_the_nameless(spec: mujoco.MjSpec) -> None:
-    """Name what ROS will speak of, and what has no other place to be known by."""
+def _name_unnamed(spec: mujoco.MjSpec) -> None:
+    """Name the unnamed elements that have ROS interfaces, or that are found by name only."""
     for kind, elements in (
         ("body", spec.bodies[1:]),
         ("joint", spec.joints),

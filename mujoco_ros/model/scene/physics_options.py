@@ -1,53 +1,34 @@
-"""MuJoCo's physics options by the names a scene has for them."""
+"""MuJoCo's physics options by the names in a scene."""
 
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import mujoco
 
 from mujoco_ros.model.scene.config import PhysicsConfig
 
-CHOICES: dict[str, dict[str, Any]] = {
-    "integrator": {
-        "Euler": mujoco.mjtIntegrator.mjINT_EULER,
-        "RK4": mujoco.mjtIntegrator.mjINT_RK4,
-        "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
-        "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-        "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
-    },
-    "cone": {
-        "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL,
-        "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC,
-    },
-    "solver": {
-        "PGS": mujoco.mjtSolver.mjSOL_PGS,
-        "CG": mujoco.mjtSolver.mjSOL_CG,
-        "Newton": mujoco.mjtSolver.mjSOL_NEWTON,
-    },
-    "jacobian": {
-        "dense": mujoco.mjtJacobian.mjJAC_DENSE,
-        "sparse": mujoco.mjtJacobian.mjJAC_SPARSE,
-        "auto": mujoco.mjtJacobian.mjJAC_AUTO,
-    },
+_ENUMS = {
+    "integrator": (mujoco.mjtIntegrator, "mjINT_"),
+    "cone": (mujoco.mjtCone, "mjCONE_"),
+    "solver": (mujoco.mjtSolver, "mjSOL_"),
+    "jacobian": (mujoco.mjtJacobian, "mjJAC_"),
 }
-"""Options that are one of several, and what the engine calls these."""
+CHOICES: dict[str, dict[str, Any]] = {
+    name: {
+        choice: getattr(enum, prefix + choice.upper())
+        for choice in get_args(get_args(get_type_hints(PhysicsConfig)[name])[0])
+    }
+    for name, (enum, prefix) in _ENUMS.items()
+}
+"""MuJoCo's value of each choice of an option."""
 
 
 def read_options(option: Any) -> PhysicsConfig:
-    """Return all options of a model or spec.
-
-    Args:
-        option: ``MjModel.opt`` or ``MjSpec.option``.
-    """
+    """Return all options of ``MjModel.opt`` or ``MjSpec.option``."""
     return PhysicsConfig(**{name: _plain(name, getattr(option, name)) for name in _NAMES})
 
 
 def write_options(option: Any, physics: PhysicsConfig) -> None:
-    """Write the options that `physics` sets over those of a model or spec.
-
-    Args:
-        option: ``MjModel.opt`` or ``MjSpec.option``.
-        physics: The options; None leaves one as it is.
-    """
+    """Write the options that are not None to ``MjModel.opt`` or ``MjSpec.option``."""
     for name in _NAMES:
         value = getattr(physics, name)
         if value is not None:

@@ -1,4 +1,4 @@
-"""Where something is, as configuration says it."""
+"""Poses in configuration files."""
 
 import math
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from mujoco_ros.model.errors import UserInputError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoseConfig:
-    """Pose (REP-103): metres, and roll-pitch-yaw [rad] or a quaternion xyzw."""
+    """Pose: position [m], and roll-pitch-yaw [rad] (REP-103) or a quaternion xyzw."""
 
     xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] | None = None
     quaternion_xyzw: tuple[float, float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rotation that is given twice or has no direction."""
+        """Refuse two rotations, and quaternions that are not of unit length."""
         if self.rpy is not None and self.quaternion_xyzw is not None:
             raise UserInputError("give either 'rpy' or 'quaternion_xyzw', not both")
         if self.quaternion_xyzw is not None:
@@ -31,7 +31,7 @@ ORIGIN = PoseConfig()
 
 
 def quaternion_wxyz(pose: PoseConfig) -> np.ndarray:
-    """Return a pose's rotation as a unit quaternion wxyz.  # (4,)."""
+    """Return the rotation as a unit quaternion wxyz.  # (4,)."""
     quat = np.array([1.0, 0.0, 0.0, 0.0])
     if pose.quaternion_xyzw is not None:
         quat[:] = np.roll(pose.quaternion_xyzw, 1)

@@ -1,4 +1,4 @@
-"""What comes with the package: models to spawn, and what its scenes say of them."""
+"""The models and worlds of this package."""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,7 @@ from mujoco_ros.model.uri import share_directory
 
 
 def shipped_uri(path: Path) -> str | None:
-    """Return the ``package://`` URI of a file of this package; None for others."""
+    """Return the ``package://`` URI of a file of this package; None for other files."""
     share = share_directory().resolve()
     path = path.resolve()
     if not path.is_relative_to(share):
@@ -17,14 +17,14 @@ def shipped_uri(path: Path) -> str | None:
 
 
 def shipped_models() -> list[Path]:
-    """Return the models of robots and objects that come with the package."""
+    """Return the shipped models of robots and objects."""
     folder = share_directory() / "urdf_mjcf"
     found = [path for suffix in ("xml", "urdf") for path in folder.glob(f"*/*.{suffix}")]
     return sorted(path for path in found if path.parent.name != "worlds")
 
 
 def shipped_worlds() -> list[Path]:
-    """Return the worlds without robots that come with the package."""
+    """Return the shipped worlds without robots."""
     return sorted((share_directory() / "urdf_mjcf" / "worlds").glob("*.xml"))
 
 
@@ -39,5 +39,5 @@ def _robots() -> dict[Path, RobotConfig]:
 
 
 def shipped_settings(model: Path) -> RobotConfig | None:
-    """Return what a shipped scene says of the robot in a file: keyframe, gains, gripper."""
+    """Return the configuration of the robot in a file in the first shipped scene that has it."""
     return _robots().get(model.resolve())

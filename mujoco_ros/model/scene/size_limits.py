@@ -1,4 +1,4 @@
-"""How large a model may be: a few bytes of XML can ask for more memory or time than there is."""
+"""Size limits of models: a few bytes of XML can request any amount of memory or time."""
 
 import re
 
@@ -6,43 +6,29 @@ import mujoco
 
 from mujoco_ros.model.errors import UserInputError
 
-MOST_ENTRIES = 64_000_000
-"""Cells of a height field, or texels of a texture: 8000 times 8000."""
-MOST_LINKS = 5000
+MAX_ENTRIES = 64_000_000
+"""Cells of a height field or texels of a texture: 8000 x 8000."""
+MAX_LINKS = 5000
 """Links of a URDF."""
 
 _FIELD = re.compile(r"<\s*hfield\b([^>]*)")
 _ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _DIGITS = 20
-"""More than any number that is not too large has."""
+"""More digits than any permitted number has."""
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse height fields that are too large for the parser, which makes room for them at once.
-
-    Args:
-        text: An MJCF without comments.
-        where: What it is, put in front of the message.
-
-    Raises:
-        ModelError: One is.
-    """
+    """Refuse an MJCF without comments whose height fields the parser could not allocate."""
     for field in _FIELD.findall(text):
         given = {name: one or other for name, one, other in _ATTRIBUTE.findall(field)}
         rows, columns = (given.get(name, "").strip() for name in ("nrow", "ncol"))
-        if rows.isdecimal() and columns.isdecimal():  # else the parser says what is wrong
+        if rows.isdecimal() and columns.isdecimal():  # else the parser reports the error
             count = int(rows[:_DIGITS]) * int(columns[:_DIGITS])
             _check("cells of hfield", given.get("name", ""), count, where)
 
 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
-    """Refuse height fields and textures that are too large for the compiler to fill.
-
-    Files that they name are not opened.
-
-    Raises:
-        ModelError: One is.
-    """
+    """Refuse height fields and textures that are too large for the compiler to fill."""
     for field in spec.hfields:
         _check("cells of hfield", field.name, field.nrow * field.ncol, where)
     for texture in spec.textures:
@@ -52,7 +38,7 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
 
 
 def _check(what: str, name: str, count: int, where: str) -> None:
-    if count > MOST_ENTRIES:
+    if count > MAX_ENTRIES:
         raise UserInputError(
-            f"{where}: the {count} {what} '{name}' are too many; {MOST_ENTRIES} are the most"
+            f"{where}: {count} {what} '{name}' are too many; at most {MAX_ENTRIES} are allowed"
         )

@@ -1,4 +1,4 @@
-"""Worlds to load: from files, from texts, and none at all."""
+"""Worlds that can be loaded: from files, from texts, and the empty one."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -20,8 +20,8 @@ from mujoco_ros.model.scene.config import (
     scene_from_text,
     shipped_scenes,
 )
-from mujoco_ros.model.scene.engine_plugins import check_loaded
-from mujoco_ros.model.scene.file_header import remark, root_element
+from mujoco_ros.model.scene.engine_plugins import check_plugins_loaded
+from mujoco_ros.model.scene.file_header import header_comment, root_element
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
 from mujoco_ros.model.scene.shipped import shipped_uri, shipped_worlds
 from mujoco_ros.model.strict import read_text
@@ -29,21 +29,21 @@ from mujoco_ros.model.uri import check_file, resolve
 
 NO_WORLD = "no_world"
 _SCENE_SUFFIXES = (".yaml", ".yml")
-_MOST_FILES = 1000
-_MOST_ENTRIES = 20_000
-"""Of files and folders to look at below one source: that takes about a second."""
+_MAX_FILES = 1000
+_MAX_ENTRIES = 20_000
+"""Files and folders searched below a source; that takes about a second."""
 _XML = "<"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WorldOffer:
+class WorldDescription:
     """A world that can be loaded.
 
     Attributes:
-        name: Its name.
-        uri: Where it is.
-        description: What its file says it is, in a sentence.
-        tags: ``scene``, ``model`` or ``text``, as it was given; and the names of a scene's robots.
+        name: Name of the world.
+        uri: URI of its file; empty for a text.
+        description: First sentence of the first comment in its file.
+        tags: ``scene``, ``model`` or ``text``, and the names of a scene's robots.
     """
 
     name: str
@@ -52,34 +52,35 @@ class WorldOffer:
     tags: tuple[str, ...]
 
 
-def loaded_offer(reference: str, assembly: Assembly) -> WorldOffer:
-    """Return what there is to say of a world that was loaded from a reference, or from a text.
+def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescription:
+    """Describe a loaded world.
 
     Args:
-        reference: As for `load_scene`; empty if it was a text.
-        assembly: What became of it.
+        reference: Reference that it was loaded from, as for `load_scene`; empty for a text.
+        assembly: The loaded world.
 
     Raises:
-        ModelError: The file is gone, or no longer what it was.
+        UserInputError: The file was deleted or is wrong now.
     """
     if not reference:
         robots = tuple(robot.name for robot in assembly.config.robots)
-        return WorldOffer(name=assembly.config.name, uri="", description="", tags=("text", *robots))
+        return WorldDescription(
+            name=assembly.config.name, uri="", description="", tags=("text", *robots)
+        )
     shipped = shipped_scenes()
-    return offer(shipped[reference] if reference in shipped else resolve(reference, Path.cwd()))
+    return describe_world(
+        shipped[reference] if reference in shipped else resolve(reference, Path.cwd())
+    )
 
 
 def load_world(reference: str) -> Assembly:
     """Load a scene or model, given as for `load_scene`; one without a joint has no robot.
 
-    Unlike the scene that the simulator starts with, it cannot bring plugins.
-
     Raises:
-        ModelError: There is none, or its content is wrong.
+        NativeCodeError: It has a plugin that the scene at start did not load.
+        UserInputError: It does not exist, or its content is wrong.
     """
-    config = load_scene(reference)
-    for folder in config.plugins:
-        check_loaded(config.path(folder))
+    config = _without_new_plugins(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":
         return _assemble(config)
     part = part_from_file(Path(config.robots[0].model), name=config.name)
@@ -90,84 +91,79 @@ def load_world(reference: str) -> Assembly:
 
 
 def world_from_text(text: str) -> Assembly:
-    """Load a world from the text of a scene (YAML), an MJCF or a URDF; it cannot bring plugins.
-
-    Raises:
-        ModelError: The text is none of these, or wrong.
-    """
+    """Load a world from the text of a scene (YAML), an MJCF or a URDF, as `load_world` does."""
     if text.lstrip().startswith(_XML):
         return assemble_part(part_from_text(text, name=root_element(text)[1] or "world"))
-    config = scene_from_text(text)
+    return _assemble(_without_new_plugins(scene_from_text(text)))
+
+
+def _without_new_plugins(config: SceneConfig) -> SceneConfig:
     for folder in config.plugins:
-        check_loaded(config.path(folder))
-    return _assemble(config)
+        check_plugins_loaded(config.path(folder))
+    return config
 
 
 def no_world() -> Assembly:
-    """Return what is simulated when there is no world: nothing."""
+    """Return the empty world."""
     return assemble(SceneConfig(name=NO_WORLD))
 
 
 def _assemble(config: SceneConfig) -> Assembly:
-    """Assemble a scene that was read: a file that is not there is one that the scene names."""
+    """Assemble a scene; a missing file is one that the scene names."""
     try:
         return assemble(config)
     except MissingFileError as error:
         raise MissingAssetError(str(error)) from error
 
 
-def shipped_offers() -> list[WorldOffer]:
-    """Return the worlds that come with the package."""
-    return [offer(path) for path in (*shipped_scenes().values(), *shipped_worlds())]
+def describe_shipped_worlds() -> list[WorldDescription]:
+    """Describe the worlds of this package."""
+    return [describe_world(path) for path in (*shipped_scenes().values(), *shipped_worlds())]
 
 
-def offers(source: str) -> list[WorldOffer]:
-    """Return the worlds in a file or a folder and those below it.
+def find_worlds(source: str) -> list[WorldDescription]:
+    """Describe the world of a file, or the worlds of all files below a folder.
 
     Raises:
-        ModelError: There is nothing at the source, or a file that is no world.
+        UserInputError: The source does not exist, or is a file that is no world.
     """
     path = resolve(source, Path.cwd())
     if not path.is_dir():
         check_file(path, "source of worlds")
-        return [offer(path)]
+        return [describe_world(path)]
     found = []
     for file in files_below(path, (*_SCENE_SUFFIXES, *MODEL_SUFFIXES)):
         try:
-            found.append(offer(file))
+            found.append(describe_world(file))
         except UserInputError:
-            continue  # a folder may hold other things
+            continue  # other files
     return found
 
 
 def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files below a folder that end in one of `suffixes`, the first thousand.
+    """Return the first thousand files below a folder with one of the suffixes.
 
     Raises:
-        ModelError: The folder cannot be read, or holds too much to be searched.
+        UserInputError: The folder cannot be read, or has too many files.
     """
     try:
-        entries = list(islice(folder.rglob("*"), _MOST_ENTRIES + 1))
-        if len(entries) > _MOST_ENTRIES:
+        entries = list(islice(folder.rglob("*"), _MAX_ENTRIES + 1))
+        if len(entries) > _MAX_ENTRIES:
             raise UserInputError(
-                f"there are more than {_MOST_ENTRIES} files and folders below '{folder}'; name a "
+                f"there are more than {_MAX_ENTRIES} files and folders below '{folder}'; name a "
                 "folder further down"
             )
         found = (path for path in sorted(entries) if path.suffix in suffixes and path.is_file())
-        return list(islice(found, _MOST_FILES))
+        return list(islice(found, _MAX_FILES))
     except OSError as error:
         raise UserInputError(f"'{folder}' cannot be read: {error.strerror}") from error
 
 
-def offer(path: Path) -> WorldOffer:
-    """Return what a file of a scene or a model says of itself, without reading its meshes.
-
-    Raises:
-        ModelError: It is no scene nor model.
-    """
+def describe_world(path: Path) -> WorldDescription:
+    """Describe the scene or model of a file, without reading its meshes."""
     uri = shipped_uri(path) or path.as_uri()
     if path.suffix == ".mjb":
-        return WorldOffer(name=path.stem, uri=uri, description="", tags=("model",))
+        return WorldDescription(name=path.stem, uri=uri, description="", tags=("model",))
     if path.suffix not in (*_SCENE_SUFFIXES, *MODEL_SUFFIXES):
         raise UserInputError(f"'{path}' is no world: a scene is .yaml, a model .xml, .urdf or .mjb")
     text = read_text(path)
@@ -177,4 +173,4 @@ def offer(path: Path) -> WorldOffer:
         tags = ("model",)
     else:
         raise ParseError(f"'{path}' is no model: its first element is neither mujoco nor robot")
-    return WorldOffer(name=path.stem, uri=uri, description=remark(text), tags=tags)
+    return WorldDescription(name=path.stem, uri=uri, description=header_comment(text), tags=tags)

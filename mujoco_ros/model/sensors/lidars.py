@@ -1,4 +1,4 @@
-"""Lidars: what a scene says of them, what becomes of the model, and what is known of each."""
+"""Lidars: their configuration, their edits of a model, and the lidars of a compiled model."""
 
 import math
 from collections.abc import Container, Iterable
@@ -10,25 +10,25 @@ from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.robot.frame_names import site_frame
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig, quaternion_wxyz
-from mujoco_ros.model.sensors.cameras import check_rate
+from mujoco_ros.model.sensors.placement import check_rate, find_body
 
-MOST_RAYS = 1_000_000
+MAX_RAYS = 1_000_000
 DEFAULT_RATE_HZ = 10.0
 _GROUPS = range(mujoco.mjNGROUP)
 _CIRCLE = 2 * math.pi
 _CLOSED = 1e-6
-"""So near to a whole turn [rad], first and last ray would be the same."""
-_HIDDEN = 4
-"""Group of sites that are not shown unless asked for, as in the shipped models."""
+"""First and last ray coincide if the angle is so near to a whole turn [rad]."""
+_HIDDEN_GROUP = 4
+"""Group of sites that viewers hide by default."""
 
 
-def _check_fan(name: str, samples: int, low: float, high: float, most: float) -> None:
-    if not 1 <= samples <= MOST_RAYS:
-        raise UserInputError(f"'{name}' must have from 1 to {MOST_RAYS} samples, got {samples}")
-    if not -most <= low <= high <= most:
+def _check_fan(name: str, samples: int, low: float, high: float, largest: float) -> None:
+    if not 1 <= samples <= MAX_RAYS:
+        raise UserInputError(f"'{name}' must have from 1 to {MAX_RAYS} samples, got {samples}")
+    if not -largest <= low <= high <= largest:
         raise UserInputError(
-            f"'{name}' must have {-most:.6g} <= min <= max <= {most:.6g} rad, got min {low:g} and "
-            f"max {high:g}"
+            f"'{name}' must have {-largest:.6g} <= min <= max <= {largest:.6g} rad, "
+            f"got min {low:g} and max {high:g}"
         )
     if samples > 1 and low == high:
         raise UserInputError(f"'{name}': {samples} samples need a 'max' larger than 'min'")
@@ -36,14 +36,14 @@ def _check_fan(name: str, samples: int, low: float, high: float, most: float) ->
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HorizontalConfig:
-    """Directions of rays about z [rad], counted from x towards y."""
+    """Azimuths of the rays about z [rad], from x towards y."""
 
     samples: int = 360
     min: float = -math.pi
     max: float = math.pi
 
     def __post_init__(self) -> None:
-        """Refuse what is no fan of rays, or goes round more than once."""
+        """Refuse an empty fan of rays, and more than a whole turn."""
         _check_fan("horizontal", self.samples, self.min, self.max, _CIRCLE)
         if self.max - self.min > _CIRCLE + _CLOSED:
             raise UserInputError(
@@ -52,26 +52,26 @@ class HorizontalConfig:
 
     @property
     def increment(self) -> float:
-        """Return the angle between two rays; over a whole turn none stands for both its ends."""
+        """Return the angle between two rays; a whole turn has no ray at its end."""
         gaps = self.samples - (self.max - self.min < _CIRCLE - _CLOSED)
         return (self.max - self.min) / gaps if gaps else 0.0
 
     @property
     def last(self) -> float:
-        """Return the direction of the last ray."""
+        """Return the azimuth of the last ray."""
         return self.min + (self.samples - 1) * self.increment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerticalConfig:
-    """Elevations of the rows of rays [rad], counted from the x-y plane towards z."""
+    """Elevations of the rows of rays [rad], from the x-y plane towards z."""
 
     samples: int = 1
     min: float = 0.0
     max: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no fan of rays, or reaches over a pole."""
+        """Refuse an empty fan of rays, and elevations beyond a pole."""
         _check_fan("vertical", self.samples, self.min, self.max, math.pi / 2)
 
     @property
@@ -82,7 +82,7 @@ class VerticalConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RangeConfig:
-    """How near and how far something is still measured [m]."""
+    """Smallest and largest distance that is measured [m]."""
 
     min: float = 0.05
     max: float = 30.0
@@ -97,10 +97,10 @@ class RangeConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LidarConfig:
-    """A scanner at a site of the model, or at a pose on a body, which becomes a site.
+    """A lidar at a site of the model, or at a pose on a body, where a site is added.
 
-    `groups` are the groups of geoms that it sees; those of its own body it does not. `noise` is the
-    standard deviation of a range [m].
+    `groups` are the groups of geoms that it measures, except on its own body. `noise` is the
+    standard deviation of a distance [m].
     """
 
     name: str
@@ -115,7 +115,7 @@ class LidarConfig:
     groups: tuple[int, ...] = (0, 1, 2)
 
     def __post_init__(self) -> None:
-        """Refuse names that ROS could not use, places given twice or not at all, too many rays."""
+        """Refuse values that contradict each other or are out of range."""
         check_name(self.name)
         where = f"lidar '{self.name}'"
         if (self.site is None) == (self.body is None):
@@ -123,8 +123,8 @@ class LidarConfig:
         if self.pose is not None and self.body is None:
             raise UserInputError(f"{where}: a 'pose' goes with a 'body'; a site has its own")
         rays = self.horizontal.samples * self.vertical.samples
-        if rays > MOST_RAYS:
-            raise UserInputError(f"{where}: its {rays} rays are too many; {MOST_RAYS} are the most")
+        if rays > MAX_RAYS:
+            raise UserInputError(f"{where}: it has {rays} rays; at most {MAX_RAYS} are allowed")
         if not 0 <= self.noise <= self.range.max:
             raise UserInputError(
                 f"{where}: 'noise' must be from 0 to the largest range, got {self.noise:g}"
@@ -139,15 +139,15 @@ class LidarConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Lidar:
-    """A lidar of a model.
+    """A lidar of a compiled model.
 
     Attributes:
-        name: What topics call it.
-        namespace: That of its robot; empty for one of the scene.
-        frame: Its frame in TF, that of its site: x forward, z up.
-        site: Its site's number in the model.
-        body: The body that the site is on.
-        config: Its rays, range, rate and noise.
+        name: Name in topics.
+        namespace: Namespace of its robot; empty for a lidar of the scene.
+        frame: TF frame of its site: x forward, z up.
+        site: Site of the lidar.
+        body: Body that carries the site.
+        config: Rays, range, rate and noise.
     """
 
     name: str
@@ -159,46 +159,36 @@ class Lidar:
 
     @property
     def rows(self) -> int:
-        """Return how many rows of rays it has."""
+        """Return the number of rows of rays."""
         return self.config.vertical.samples
 
     @property
     def columns(self) -> int:
-        """Return how many rays a row has."""
+        """Return the number of rays in a row."""
         return self.config.horizontal.samples
 
     @property
     def is_scan(self) -> bool:
-        """Whether it scans a plane (LaserScan), rather than gives points (PointCloud2)."""
+        """Whether it scans a plane (LaserScan) rather than a volume (PointCloud2)."""
         return self.rows == 1
 
 
 def edit_lidars(spec: mujoco.MjSpec, lidars: Iterable[LidarConfig], owner: str) -> None:
-    """Add the sites of lidars that are given by body and pose to a model.
-
-    Args:
-        spec: The model of a robot, or the world.
-        lidars: What the scene says of them.
-        owner: Whose they are, put in front of messages.
-
-    Raises:
-        ModelError: A body or site does not exist, or a site that is to be added does already.
-    """
+    """Add the sites of lidars to the model of a robot or world, as `edit_cameras` does."""
     for config in lidars:
         where = f"{owner}: lidar '{config.name}'"
         if config.body is None:
             _check_site([site.name for site in spec.sites], config.site or "", where)
             continue
-        body = spec.body(config.body)
-        if body is None:
-            raise unknown("body", config.body, [body.name for body in spec.bodies], where=where)
+        body = find_body(spec, config.body, where)
         if spec.site(config.name) is not None:
             raise NameTakenError(
                 f"{where}: the model has a site of that name; give it as 'site' instead of a "
                 "'body', or choose another name"
             )
         pose = config.pose or ORIGIN
-        body.add_site(name=config.name, pos=pose.xyz, quat=quaternion_wxyz(pose), group=_HIDDEN)
+        quat = quaternion_wxyz(pose)
+        body.add_site(name=config.name, pos=pose.xyz, quat=quat, group=_HIDDEN_GROUP)
 
 
 def resolve_lidar(
@@ -211,19 +201,16 @@ def resolve_lidar(
     frame_prefix: str = "",
     bodies: Container[str] = (),
 ) -> Lidar:
-    """Return what is known of a lidar in a compiled model.
+    """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
     Args:
         model: The model.
-        config: What the scene says of it.
-        where: Whose it is, put in front of messages.
-        prefix: What the names of its robot carry in the model.
-        namespace: That of its robot.
-        frame_prefix: What the TF frames of its robot carry.
+        config: The configured lidar.
+        where: Beginning of error messages.
+        prefix: Prefix of its robot's names in the model.
+        namespace: Namespace of its robot.
+        frame_prefix: Prefix of its robot's TF frames.
         bodies: Names of its robot's bodies, without the prefix.
-
-    Raises:
-        ModelError: Its site does not exist.
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]

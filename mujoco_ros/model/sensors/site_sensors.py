@@ -1,102 +1,123 @@
-"""What is measured at sites: IMUs, force-torque sensors and touch sensors of a robot."""
+"""The sensors of a robot, found in a compiled model by the declarations of their kinds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
+from mujoco_ros.model.robot.frame_names import site_frame
 from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind, farthest_distance
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiteSensor:
-    """Something measured at a site: its name and TF frame (without the prefix), and the site."""
+    """A sensor of a robot.
+
+    Attributes:
+        name: Name in topics.
+        frame: TF frame of the messages, without the robot's prefix.
+        site: Site of the sensor.
+        quat_wxyz: Orientation of the frame in that of the site; None if they are one.
+        elements: MuJoCo sensors that it consists of.
+        addresses: Address in sensordata of each measurement, by name; absent ones are left out.
+        constants: Message fields that never change, by path.
+    """
 
     name: str
     frame: str
     site: int
+    quat_wxyz: tuple[float, float, float, float] | None
+    elements: tuple[int, ...]
+    addresses: Mapping[str, int]
+    constants: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImuSensor(SiteSensor):
-    """Gyroscope, accelerometer and orientation on one site; None where there is no sensor."""
-
-    gyro: int | None
-    accelerometer: int | None
-    orientation: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForceTorqueSensor(SiteSensor):
-    """Force and torque on one site, addresses in sensordata."""
-
-    force: int
-    torque: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TouchSensor(SiteSensor):
-    """A touch sensor: normal force on its site, address in sensordata."""
-
-    force: int
-
-
-def find_imus(scope: Scope) -> tuple[tuple[ImuSensor, ...], set[int]]:
-    """Return the robot's IMUs, and the sensors that they are made of."""
-    kinds = mujoco.mjtSensor
-    gyros = scope.sensors(kinds.mjSENS_GYRO)
-    accelerometers = scope.sensors(kinds.mjSENS_ACCELEROMETER)
-    orientations = scope.sensors(kinds.mjSENS_FRAMEQUAT)
-    imus, used = [], set()
-    for site in scope.sites():
-        if site not in gyros and site not in accelerometers:
-            continue
-        on_site = [found.get(site) for found in (gyros, accelerometers, orientations)]
-        used |= {s for s in on_site if s is not None}
-        gyro, accelerometer, orientation = (
-            None if s is None else int(scope.model.sensor_adr[s]) for s in on_site
-        )
-        imus.append(
-            ImuSensor(
-                **scope.site(site),
-                gyro=gyro,
-                accelerometer=accelerometer,
-                orientation=orientation,
-            )
-        )
-    return tuple(imus), used
+def find_sensors(scope: Scope, kind: SensorKind) -> tuple[SiteSensor, ...]:
+    """Return the sensors of a kind that a robot has."""
+    found = {
+        measurement.name: [
+            (sensor, site)
+            for sensor, site in scope.sensors(measurement.sensor)
+            if kind.supports(scope.model, sensor)
+        ]
+        for measurement in kind.measurements
+    }
+    if len(found) == 1:
+        ((name, of_type),) = found.items()
+        return tuple(_sensor(scope, kind, site, {name: sensor}) for sensor, site in of_type)
+    # The first sensor of each type counts.
+    by_site = {
+        name: {site: sensor for sensor, site in reversed(of_type)}
+        for name, of_type in found.items()
+    }
+    sensors = []
+    for site in scope.sites:
+        elements = {name: ids[site] for name, ids in by_site.items() if site in ids}
+        if _is_complete(kind, elements):
+            sensors.append(_sensor(scope, kind, site, elements))
+    return tuple(sensors)
 
 
-def find_force_torques(scope: Scope) -> tuple[tuple[ForceTorqueSensor, ...], set[int]]:
-    """Return the robot's force-torque sensors, and the sensors that they are made of."""
-    forces = scope.sensors(mujoco.mjtSensor.mjSENS_FORCE)
-    torques = scope.sensors(mujoco.mjtSensor.mjSENS_TORQUE)
-    both = [site for site in scope.sites() if site in forces and site in torques]
-    sensors = tuple(
-        ForceTorqueSensor(
-            **scope.site(site),
-            force=int(scope.model.sensor_adr[forces[site]]),
-            torque=int(scope.model.sensor_adr[torques[site]]),
-        )
-        for site in both
+def _is_complete(kind: SensorKind, names: Mapping[str, int]) -> bool:
+    return any(it.name in names and not it.is_auxiliary for it in kind.measurements) and all(
+        it.name in names or it.is_optional for it in kind.measurements
     )
-    return sensors, {forces[s] for s in both} | {torques[s] for s in both}
 
 
-def find_touches(scope: Scope) -> tuple[tuple[TouchSensor, ...], set[int]]:
-    """Return the robot's touch sensors, by their numbers as well."""
-    model, sites = scope.model, set(scope.sites())
-    touches = [
-        s
-        for s in range(model.nsensor)
-        if model.sensor_type[s] == mujoco.mjtSensor.mjSENS_TOUCH
-        and int(model.sensor_objid[s]) in sites
-    ]
-    sensors = tuple(
-        TouchSensor(
-            **scope.site(int(model.sensor_objid[s]))
-            | {"name": scope.short(model.sensor(s).name) or f"touch{s}"},
-            force=int(model.sensor_adr[s]),
-        )
-        for s in touches
+def _sensor(scope: Scope, kind: SensorKind, site: int, elements: Mapping[str, int]) -> SiteSensor:
+    model = scope.model
+    name = of_site = scope.short(model.site(site).name) or f"site{site}"
+    if len(kind.measurements) == 1:
+        ((_, sensor),) = elements.items()
+        kind_name = mujoco.mjtSensor(model.sensor_type[sensor]).name
+        fallback = kind_name.removeprefix("mjSENS_").lower()
+        name = scope.short(model.sensor(sensor).name) or f"{fallback}{sensor}"
+    constants: dict[str, float] = {}
+    for measurement in kind.measurements:
+        if measurement.name in elements:
+            constants |= kind.constants(model, elements[measurement.name])
+        elif measurement.absence:
+            constants |= dict([measurement.absence])
+    return SiteSensor(
+        name=name,
+        frame=site_frame(of_site, scope.body_names) + kind.frame_suffix,
+        site=site,
+        quat_wxyz=kind.frame_quat_wxyz,
+        elements=tuple(elements.values()),
+        addresses={name: int(model.sensor_adr[sensor]) for name, sensor in elements.items()},
+        constants=constants,
     )
-    return sensors, set(touches)
+
+
+class Distances:
+    """The distances in sensordata, and which of them measure nothing.
+
+    Attributes:
+        addresses: Where they are in sensordata.  # (n,)
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Find the distances that have a topic in `model`."""
+        kinds = {
+            it.sensor: kind for kind in SENSOR_KINDS for it in kind.measurements if it.is_distance
+        }
+        sensors = [
+            sensor
+            for sensor in range(model.nsensor)
+            if (kind := kinds.get(mujoco.mjtSensor(model.sensor_type[sensor])))
+            and model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
+            and kind.supports(model, sensor)
+        ]
+        self.addresses = np.array([model.sensor_adr[sensor] for sensor in sensors], dtype=np.intp)
+        self._farthest = np.array([farthest_distance(model, sensor) for sensor in sensors])
+
+    def out_of_range(self, sensordata: np.ndarray) -> np.ndarray:
+        """Return the addresses of the distances at which nothing was hit."""
+        distances = sensordata[self.addresses]
+        return self.addresses[(distances < 0) | (distances >= self._farthest)]
+
+    def mark(self, sensordata: np.ndarray) -> None:
+        """Write +inf to the distances that are out of range (REP-117)."""
+        sensordata[self.out_of_range(sensordata)] = np.inf

@@ -74,10 +74,11 @@ class PlaybackControl(Component):
         if "paused" in values:
             (self._run.pause if values["paused"] else self._run.play)()
         if "time" in values:
-            self.begin(values["time"])
+            self._playback.seek(values["time"])
+            self.show()
 
     def begin(self, time: float) -> None:
-        """Jump to a logged time [s], and publish its row; in the physics thread."""
+        """Begin at a logged time [s], and publish its row; in the physics thread."""
         if time:
             self._playback.seek(time)
         self.show()
@@ -114,7 +115,7 @@ class ReplayNode(ComponentNode):
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)
         frames = StaticFrames(context, described)
-        publishers = Publishers(context, frames.of)
+        publishers = Publishers(context, frames.of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         self._control = PlaybackControl(playback, context.run, pacer, publishers)
         components = [

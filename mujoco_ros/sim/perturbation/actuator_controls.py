@@ -1,4 +1,4 @@
-"""Controls of actuators that act on no joint alone, and have no reference to follow therefore."""
+"""Controls of actuators that no joint reference drives."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,11 @@ class Control:
     """A control slot.
 
     Attributes:
-        name: Its actuator's name without the robot's prefix, and that of the input if it has more.
-        key: Its actuator's name in the model.
-        input: Which of the actuator's inputs it is.
-        slot: Its place in ``MjData.ctrl``.
+        name: Name of the actuator without the prefix of the robot, with that of the input if it has
+            several.
+        key: Name of the actuator in the model.
+        input: Index among the inputs of the actuator.
+        slot: Index in ``MjData.ctrl``.
     """
 
     name: str
@@ -49,7 +50,7 @@ def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
 
 
 def slots_of(model: mujoco.MjModel, controls: tuple[Control, ...]) -> np.ndarray:
-    """Return where controls are in another model that has the same actuators."""
+    """Return the indices of controls in another model that has the same actuators."""
     actuators = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, c.key) for c in controls]
     return np.array(
         [

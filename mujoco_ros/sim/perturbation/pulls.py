@@ -1,4 +1,4 @@
-"""Bodies that are pulled and turned by a spring and damper, as with a mouse."""
+"""Springs and dampers that pull and turn bodies, as the mouse does."""
 
 import math
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ import numpy as np
 from mujoco_ros.model.robot.body_frames import BodyFrame
 
 _LARGEST_SWING = 0.15
-"""Radians that a spring swings in a step at most: far from where it would be unstable."""
+"""Largest phase of the spring in a step [rad], far below the limit of stability."""
 _LONGEST = 10.0
-"""A spring that is drawn out farther pulls no harder: the engine has an end somewhere [m]."""
+"""Length beyond which the force of a spring stays constant [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pull:
-    """Where a point of a frame is to be, or which way the frame is to be turned.
+    """The target of a point of a frame, or of the orientation of the frame.
 
     Attributes:
         turns: Whether the frame is turned; else it is pulled at the point.
         point: In the axes of the frame, from its origin [m].  # (3,)
-        position: Where the point is to be in the world [m].  # (3,)
-        quat_wxyz: Orientation that the frame is to have in the world.  # (4,)
+        position: Target of the point in the world [m].  # (3,)
+        quat_wxyz: Target orientation of the frame in the world.  # (4,)
     """
 
     turns: bool
@@ -32,17 +32,16 @@ class Pull:
 
 
 class Spring:
-    """The force and the torque of a pull, worked out anew for each step.
+    """The force and the torque of a pull, computed for each step.
 
-    The point accelerates by w² distance - 2 w velocity if nothing else hinders it: it gets there
-    as quickly as it can without passing it, however heavy it is and wherever joints let it go;
-    from beyond 10 m it pulls as from there.
-    MuJoCo calls w² ``visual/map/stiffness``, and ``stiffnessrot`` for turning. While a body is
-    pulled at a point, its turning dies out.
+    The point accelerates by w² distance - 2 w velocity where joints allow it: critically damped,
+    whatever its mass. Beyond 10 m the force stays constant. MuJoCo calls w²
+    ``visual/map/stiffness``, and ``stiffnessrot`` for turning. While a body is pulled at a point,
+    its rotation is damped.
 
     Attributes:
         place: The frame.
-        pull: Where it is to be.
+        pull: Its target.
     """
 
     pull: Pull
@@ -68,7 +67,7 @@ class Spring:
         self.aim(pull)
 
     def aim(self, pull: Pull) -> None:
-        """Pull somewhere else from now on."""
+        """Set another target."""
         self.pull, place, visual = pull, self.place, self._model.vis.map
         stiffness = visual.stiffnessrot if pull.turns else visual.stiffness
         self._w = min(math.sqrt(stiffness), _LARGEST_SWING / self._model.opt.timestep)
@@ -78,7 +77,7 @@ class Spring:
         mujoco.mju_mulQuat(self._quat, pull.quat_wxyz, self._back)
 
     def add(self) -> None:
-        """Add them to the wrench on the body, whose pose the engine has worked out."""
+        """Add force and torque to the wrench on the body, whose pose is up to date."""
         model, data, at = self._model, self._data, self._at
         mujoco.mju_rotVecQuat(at, self._point, self._xquat)
         at += self._xpos
@@ -96,7 +95,7 @@ class Spring:
             self._move()
 
     def _bound(self) -> None:
-        """Let nothing be heavier than all that hangs together is as one rigid piece."""
+        """Bound inertias by that of the whole kinematic tree as one rigid body."""
         data, root = self._data, int(self._model.body_rootid[self.place.body])
         mass, lever = self._model.body_subtreemass[root], data.subtree_com[root] - data.xpos[root]
         self._mass.bound(float(mass))
@@ -130,14 +129,14 @@ class Spring:
 
 
 class _Inertia:
-    """What it takes to accelerate a point, or the turning of a body, in each direction."""
+    """The effective inertia of a point, or of the rotation of a body, in each direction."""
 
     def __init__(self, jacobian: np.ndarray, solved: np.ndarray) -> None:
-        """Follow a Jacobian.
+        """Use a Jacobian.
 
         Args:
-            jacobian: Velocity by those of the joints.  # (3, nv)
-            solved: How each of its rows moves the joints.  # (3, nv)
+            jacobian: From joint velocities to the velocity.  # (3, nv)
+            solved: Its rows times the inverse of the joint-space inertia.  # (3, nv)
         """
         self._jacobian, self._solved, self._least = jacobian, solved.T, mujoco.mjMINVAL
         self._yielding, self._axes = np.zeros((2, 3, 3))
@@ -146,11 +145,11 @@ class _Inertia:
         self._values, self._along, self._product = np.zeros((3, 3))
 
     def bound(self, most: float) -> None:
-        """Let it be no more than that, where joints hold everything fast [kg or kg m²]."""
+        """Set an upper bound, for directions that joints block [kg or kg m²]."""
         self._least = 1.0 / max(most, mujoco.mjMINVAL)
 
     def times(self, acceleration: np.ndarray) -> np.ndarray:
-        """Return the force or torque for an acceleration, good until the next call.  # (3,)"""
+        """Return the force or torque for an acceleration, valid until the next call.  # (3,)"""
         np.dot(self._jacobian, self._solved, out=self._yielding)
         mujoco.mju_eig3(self._values, self._columns, self._turn, self._row)
         np.maximum(self._values, self._least, out=self._values)

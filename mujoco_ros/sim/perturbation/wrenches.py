@@ -1,4 +1,4 @@
-"""Forces and torques that act on bodies from outside."""
+"""External wrenches on bodies."""
 
 from dataclasses import dataclass, replace
 
@@ -18,9 +18,8 @@ class AppliedWrench:
     Attributes:
         force: [N].  # (3,)
         torque: [Nm].  # (3,)
-        in_world: Whether they are in the axes of the world; else in those of the frame, with which
-            they turn.
-        until: Simulated time from which on it acts no more [s].
+        in_world: Whether they are in the axes of the world; else in those of the frame.
+        until: Simulated time at which it ends [s].
     """
 
     force: tuple[float, float, float]
@@ -33,18 +32,18 @@ WrenchState = tuple[tuple[BodyFrame, AppliedWrench], ...]
 
 
 class ExternalWrenches:
-    """Applies wrenches and pulls at every step, in ``xfrc_applied``, where viewers see them.
+    """Applies wrenches and pulls at every step, in ``xfrc_applied``, which viewers show.
 
-    Everything here belongs to the physics thread, but `listing` and `pulls`.
+    Everything but `listing` and `pulls` belongs to the physics thread.
 
     Attributes:
-        acting: Whether anything acts, so that `apply` has something to do.
+        acting: Whether any wrench or pull acts, so that `apply` must be called.
         listing: The wrenches that act, by frame; a new object after each change.
         pulls: The pulls that act, by frame; a new object after each change.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Act on the bodies of a model."""
+        """Start without wrenches."""
         self.acting = False
         self.listing: dict[str, AppliedWrench] = {}
         self.pulls: dict[str, Pull] = {}
@@ -56,10 +55,10 @@ class ExternalWrenches:
         self._next_end = np.inf
 
     def put(self, place: BodyFrame, wrench: AppliedWrench) -> None:
-        """Let a wrench act, in place of the one that acts at the same frame; zeros end that one.
+        """Apply a wrench, which replaces the one at the same frame; zeros end that one.
 
-        If the model has changed since `place` was found, it is looked for by the body's name; a
-        wrench on a body that is gone does nothing.
+        If the model has changed since `place` was found, the body is searched by its name; a
+        wrench on a body that no longer exists has no effect.
         """
         self._loads.pop(place.frame, None)
         if any(wrench.force) or any(wrench.torque):
@@ -67,15 +66,15 @@ class ExternalWrenches:
         self._changed()
 
     def pull(self, place: BodyFrame, pull: Pull) -> None:
-        """Pull at a frame, in place of the pull at the same frame, and beside its wrench.
+        """Pull at a frame, which replaces the pull at the same frame, in addition to its wrench.
 
-        The frame is looked for as by `put`.
+        The body is searched as by `put`.
         """
         if place.frame in self._springs:
             self._springs[place.frame].aim(pull)
             self._list_pulls()
             return
-        place = self._found(place)
+        place = self._current_frame(place)
         if place.body >= 0:
             self._springs[place.frame] = Spring(self._model, self._data, place, pull)
             self._changed()
@@ -93,22 +92,22 @@ class ExternalWrenches:
             self._changed()
 
     def memory(self) -> WrenchState:
-        """Return all wrenches that act, for `recall`; a pull is no state, but somebody's hand."""
+        """Return all wrenches that act, for `recall`; pulls are input, not state."""
         return tuple((load.place, load.wrench) for load in self._loads.values())
 
     def recall(self, memory: WrenchState) -> None:
-        """Let the wrenches of a `memory` act, and nothing else, on the bodies that there are."""
+        """Apply the wrenches of a `memory`, and nothing else, on the bodies that exist."""
         self._loads, self._springs = {}, {}
         for place, wrench in memory:
             self._load(place, wrench)
         self._changed()
 
     def apply(self, time: float) -> None:
-        """Write what acts in the step that begins at simulated `time` [s]."""
+        """Write the wrenches of the step that starts at simulated `time` [s]."""
         if time > self._next_end:
             self._loads = {frame: load for frame, load in self._loads.items() if time <= load.end}
             self._changed()
-        # The step that went before left the poses of its beginning.
+        # The previous step left the poses of its start.
         mujoco.mj_kinematics(self._model, self._data)
         for row in self._rows.values():
             row[:] = 0.0
@@ -118,24 +117,24 @@ class ExternalWrenches:
     def switch_model(
         self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False
     ) -> None:
-        """Go on in another model, on the bodies that have the same names there; pulls end.
+        """Switch to another model, to bodies of the same names; pulls end.
 
         Args:
             model: The model.
             data: Its state.
-            fresh: Whether the bodies are others, whatever their names.
+            fresh: Whether all bodies are different ones, whatever their names.
         """
         memory = () if fresh else self.memory()
         self._model, self._data, self._rows = model, data, {}
         self.recall(memory)
 
     def _load(self, place: BodyFrame, wrench: AppliedWrench) -> None:
-        place = self._found(place)
+        place = self._current_frame(place)
         if place.body >= 0:
             self._loads[place.frame] = _Load(self._model, self._data, place, wrench)
 
-    def _found(self, place: BodyFrame) -> BodyFrame:
-        """Return a place as it is in the present model; its body is -1 if that is gone."""
+    def _current_frame(self, place: BodyFrame) -> BodyFrame:
+        """Return a frame with its body in the current model; -1 if that does not exist."""
         body = place.body if place.body < self._model.nbody else -1
         if place.owner:
             body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, place.owner)
@@ -157,7 +156,7 @@ class ExternalWrenches:
 
 
 class _Load:
-    """One wrench, carried over to where the engine wants it: the centre of mass, in world axes."""
+    """One wrench, transformed for the engine: at the centre of mass, in world axes."""
 
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, wrench: AppliedWrench
@@ -167,11 +166,11 @@ class _Load:
         self._quat = data.xquat[place.body]
         row = data.xfrc_applied[place.body]
         self._force_row, self._torque_row = row[:3], row[3:]
-        self._lever = place.position - model.body_ipos[place.body]  # in the body's axes
+        self._lever = place.position - model.body_ipos[place.body]  # in the axes of the body
         self._force = np.array(wrench.force, dtype=float)
         self._torque = np.array(wrench.torque, dtype=float)
         if not wrench.in_world:
-            # In the body's axes all of it is constant.
+            # Constant in the axes of the body.
             mujoco.mju_rotVecQuat(self._force, self._force.copy(), place.quat_wxyz)
             mujoco.mju_rotVecQuat(self._torque, self._torque.copy(), place.quat_wxyz)
             self._torque += np.cross(self._lever, self._force)

@@ -1,4 +1,4 @@
-"""Colours and sizes of a model's elements, changed while it runs."""
+"""Colours and sizes of the elements of a running model."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SIZES = {
     int(_GEOM.mjGEOM_ELLIPSOID): ("radius x", "radius y", "radius z"),
     int(_GEOM.mjGEOM_BOX): ("half length x", "half length y", "half length z"),
 }
-"""What the size of a geom consists of; other kinds have one that cannot be changed."""
+"""Components of the size of a geom; the size of other types cannot be changed."""
 
 _OBJECTS = {
     "geom": (mujoco.mjtObj.mjOBJ_GEOM, "ngeom", "geom_rgba"),
@@ -30,7 +30,7 @@ KINDS: tuple[Kind, ...] = ("geom", "site", "tendon", "material")
 
 @dataclass(frozen=True)
 class Appearance:
-    """A property of a named element of a model, which every model that has the element has."""
+    """A property of a named element of a model."""
 
     kind: Kind
     name: str
@@ -38,7 +38,7 @@ class Appearance:
 
 
 def appearances(model: mujoco.MjModel) -> list[Appearance]:
-    """Return all there is to change of the named elements of a model."""
+    """Return the properties of all named elements of a model."""
     found = []
     for kind in KINDS:
         objtype, count, _ = _OBJECTS[kind]
@@ -52,23 +52,23 @@ def appearances(model: mujoco.MjModel) -> list[Appearance]:
     return found
 
 
-def element(model: mujoco.MjModel, look: Appearance) -> int:
-    """Return the id of the element that `look` is of; -1 if the model has none."""
-    return int(mujoco.mj_name2id(model, _OBJECTS[look.kind][0], look.name))
+def element(model: mujoco.MjModel, appearance: Appearance) -> int:
+    """Return the id of the element of an appearance; -1 if the model does not have it."""
+    return int(mujoco.mj_name2id(model, _OBJECTS[appearance.kind][0], appearance.name))
 
 
-def get_appearance(model: mujoco.MjModel, look: Appearance) -> tuple[float, ...]:
+def get_appearance(model: mujoco.MjModel, appearance: Appearance) -> tuple[float, ...]:
     """Return a colour (red, green, blue, alpha from 0 to 1), or a size [m]: see `SIZES`."""
-    values = _numbers(model, look)
+    values = _numbers(model, appearance)
     return tuple(round(float(value), 7) for value in values)
 
 
-def scratch_for(model: mujoco.MjModel, wanted: Iterable[Appearance]) -> mujoco.MjData | None:
-    """Return what `set_appearance` needs for the looks that are `wanted`; making it takes long."""
-    if not any(look.property == "size" for look in wanted):
+def scratch_for(model: mujoco.MjModel, properties: Iterable[Appearance]) -> mujoco.MjData | None:
+    """Return the data that `set_appearance` needs for some properties; slow."""
+    if not any(appearance.property == "size" for appearance in properties):
         return None
     scratch = mujoco.MjData(model)
-    mujoco.mj_forward(model, scratch)  # has the system give the memory now
+    mujoco.mj_forward(model, scratch)  # makes the system allocate the memory now
     return scratch
 
 
@@ -77,31 +77,31 @@ def set_appearance(
     values: Mapping[Appearance, tuple[float, ...]],
     scratch: mujoco.MjData | None = None,
 ) -> None:
-    """Change colours and sizes; those of elements that the model has not are left out.
+    """Set colours and sizes; elements that the model does not have are ignored.
 
-    Run this in the physics thread, between two steps. Bounding volumes follow the sizes; masses and
+    For the physics thread, between two steps. Bounding volumes follow the sizes; masses and
     inertias do not.
 
     Args:
         model: The model.
-        values: The numbers of each look.
-        scratch: From `scratch_for`; without one for this very model, it is made here.
+        values: The value of each property.
+        scratch: From `scratch_for`; without one for this model, it is created here.
     """
     resized = False
-    for look, value in values.items():
-        if element(model, look) >= 0:
-            numbers = _numbers(model, look)
+    for appearance, value in values.items():
+        if element(model, appearance) >= 0:
+            numbers = _numbers(model, appearance)
             numbers[:] = value
-            resized |= look.property == "size"
+            resized |= appearance.property == "size"
     if resized:
         if scratch is None or scratch.model is not model:
             scratch = mujoco.MjData(model)
-        mujoco.mj_setConst(model, scratch)  # leaves it in the reference configuration
+        mujoco.mj_setConst(model, scratch)  # leaves `scratch` in the reference configuration
 
 
-def _numbers(model: mujoco.MjModel, look: Appearance) -> Any:
-    """Return the numbers of a look in the model, as a view."""
-    index = element(model, look)
-    if look.property == "rgba":
-        return getattr(model, _OBJECTS[look.kind][2])[index]
+def _numbers(model: mujoco.MjModel, appearance: Appearance) -> Any:
+    """Return the value of a property in the model, as a view."""
+    index = element(model, appearance)
+    if appearance.property == "rgba":
+        return getattr(model, _OBJECTS[appearance.kind][2])[index]
     return model.geom_size[index, : len(SIZES[int(model.geom_type[index])])]

@@ -1,4 +1,4 @@
-"""The PD gains a scene starts with and is reset to."""
+"""The configured PD gains of a scene."""
 
 import logging
 from collections.abc import Collection
@@ -31,13 +31,13 @@ def configured_gains(
         data: The initial state.
         servos: Which joints have a PD servo, over the joints of all robots.  # (n,) bool
         timestep: Simulated time between steps [s].
-        known: Robots whose gains are known already.
+        known: Robots whose gains are set already.
 
     Returns:
-        Gains over the joints of all robots; zero where there is no servo, or they are known.
+        Gains over the joints of all robots; zero where there is no servo, or the gains are set.
 
     Raises:
-        ModelError: A gains file is wrong.
+        UserInputError: A gains file is invalid.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
     robots = zip(
@@ -70,7 +70,7 @@ def _derived(
     servo: np.ndarray,
     timestep: float,
 ) -> Gains:
-    """Derive gains from each joint's torque limit and the inertia it feels alone."""
+    """Derive gains from the torque limit of each joint and the inertia about it alone."""
     dof, joint = robot.joints.dof[servo], robot.joints.ids[servo]
     unit = np.zeros((len(servo), model.nv))
     unit[np.arange(len(servo)), dof] = 1.0

@@ -1,4 +1,4 @@
-"""Whether the engine runs a model with other options."""
+"""Trial of physics options."""
 
 import copy
 
@@ -12,10 +12,10 @@ from mujoco_ros.model.scene.physics_options import write_options
 def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
     """Step a copy of `model` once with the options that `physics` sets.
 
-    The engine refuses some combinations in mid-step only, which would end the simulation.
+    The engine rejects some combinations during a step only, which would end the simulation.
 
     Raises:
-        ModelError: The engine refuses them.
+        UserInputError: The engine rejects them.
     """
     candidate = copy.copy(model)
     write_options(candidate.opt, physics)
@@ -23,5 +23,5 @@ def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
         mujoco.mj_step(candidate, mujoco.MjData(candidate))
     except (mujoco.FatalError, mujoco.UnexpectedError) as error:
         raise UserInputError(
-            f"the engine refuses these options: {' '.join(str(error).split())}"
+            f"the engine rejects these options: {' '.join(str(error).split())}"
         ) from error

@@ -99,7 +99,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
         ModelError: Nothing of the snapshot is there any more.
     """
     present = simulation.assembly
-    if not snapshot.assembly.shares(present):
+    if not snapshot.assembly.shares_parts_with(present):
         raise UserInputError("it was saved in another world, of which nothing is left")
     before = float(simulation.data.time)
     for control in simulation.controls:
@@ -115,10 +115,10 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
             control.recall(snapshot.motions[part])
     if rewind:
         alike = snapshot.timestep == simulation.model.opt.timestep
-        simulation.settle_in(snapshot.time, origin=snapshot.origin if alike else None)
+        simulation.set_current_sample(snapshot.time, origin=snapshot.origin if alike else None)
     else:
-        simulation.let_go()
-        simulation.settle_in(before)
+        simulation.release_commands()
+        simulation.set_current_sample(before)
     simulation.emit(simulation.reset_event(before))
 
 

@@ -52,7 +52,7 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     joints = joint_pairs(old, new, same)
     new.gains.transfer(old.gains, joints)
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
-    new.saturation.carry(old.saturation, same.pairs["actuator"], joints)
+    new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
     if new.noise is not None and old.noise is not None:
         new.noise.carry(old.noise)
 

@@ -138,7 +138,7 @@ def assembly(told: dict[str, Any], model: mujoco.MjModel) -> Assembly:
         Part(config=part, spec=None, prefix=entry["prefix"], urdf=entry.get("description"))
         for part, entry in zip(configs, (*told["robots"], *told["objects"]), strict=True)
     )
-    return Assembly(config=config, model=model, base=None, parts=parts, notes=())
+    return Assembly(config=config, model=model, base=None, parts=parts, compiler_log=())
 
 
 def _read(cls: type[T], told: dict[str, Any], key: str) -> tuple[T, ...]:

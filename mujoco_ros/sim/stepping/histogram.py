@@ -25,5 +25,5 @@ class Histogram:
         return tuple(float(b + 1) * 1e-6 for b in np.searchsorted(cumulative, ranks))
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard all counts."""
         self._counts[:] = 0

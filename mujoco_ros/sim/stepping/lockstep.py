@@ -1,4 +1,4 @@
-"""Lockstep: at its ticks, the clock waits for those who command."""
+"""Lockstep: at every tick, the clock waits for the commands of its sources."""
 
 import logging
 import math
@@ -10,20 +10,20 @@ from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
 
 _LOG = logging.getLogger(__name__)
-_LOOK_S = 0.05
-"""Wall time between two looks at who has come, while there is nothing else to do."""
+_CHECK_S = 0.05
+"""Wall time between two checks for new subscriptions while the clock waits."""
 
 Policy = Literal["wait", "proceed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceConfig:
-    """Who has to answer every tick.
+    """A source of commands, which must answer every tick of its own.
 
     Attributes:
         topic: Topic of its commands.
         robot: Name of the robot that it commands.
-        rate: Ticks per simulated second [Hz], rounded to whole steps between two.
+        rate: Ticks per simulated second [Hz]; the period is rounded to whole steps.
     """
 
     topic: str
@@ -33,12 +33,12 @@ class SourceConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockstepConfig:
-    """How the clock waits.
+    """Configuration of the lockstep.
 
     Attributes:
-        sources: For whom; nobody is no lockstep.
-        timeout_s: Wall time after which the silence of a source is told.
-        policy: Whether to go on waiting then, or to do the tick without it.
+        sources: Sources that the clock waits for; without any there is no lockstep.
+        timeout_s: Wall time after which a missing command is logged.
+        policy: Whether to keep waiting then, or to proceed without the command.
     """
 
     sources: tuple[SourceConfig, ...] = ()
@@ -48,13 +48,13 @@ class LockstepConfig:
 
 @dataclass(slots=True)
 class SourceStatus:
-    """What became of the ticks of one source.
+    """Counters of one source.
 
     Attributes:
-        ticks: Ticks there were.
-        missed: Ticks that were done without its command.
-        late: Commands that came after their tick had been done without them.
-        surplus: Commands for a tick that had one already, or that was over.
+        ticks: Number of ticks.
+        missed: Ticks that proceeded without its command.
+        late: Commands that arrived after their tick had proceeded without them.
+        surplus: Commands for a tick that already had one, or that had ended.
         silent: Whether its last tick ran into the timeout.
     """
 
@@ -67,31 +67,31 @@ class SourceStatus:
 
 @dataclass(slots=True)
 class _Source:
-    """A source, and where it stands; ticks are counted in steps since time zero."""
+    """A source and its state; ticks are counted in steps since time zero."""
 
     config: SourceConfig
     every: int = 1
-    tick: int | None = None  # the last there was
+    tick: int | None = None  # the last one
     time: float = 0.0  # of that tick [s]
     answered: bool = True
     awaited: bool = False
-    early: tuple[int, Callable[[float], None]] | None = None  # for a tick to come
+    early: tuple[int, Callable[[float], None]] | None = None  # a command for a later tick
     status: SourceStatus = field(default_factory=SourceStatus)
 
 
 class Lockstep:
     """Holds the clock at each tick until every source of the tick has answered.
 
-    A tick is a sample whose time is a multiple of the source's period. The sample is published,
-    the clock stands, and the command that answers it acts from the very next step on, however
-    long it took. A stamped command answers the first tick at or after its stamp, one without a
-    stamp the last there was. One command answers a tick; others for it are dropped and counted.
+    A tick is a sample whose time is a multiple of the period of a source. The sample is published,
+    the clock stops, and the command that answers it acts from the very next step on, however long
+    it took. A stamped command answers the first tick at or after its stamp, one without a stamp the
+    last tick. One command answers a tick; others for it are dropped and counted.
 
-    All of it belongs to the physics thread.
+    Belongs to the physics thread.
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Wait for nobody yet; `forget` is called when `simulation` is reset."""
+        """Start without sources; a reset of `simulation` calls `forget`."""
         simulation.on_reset.append(self.forget)
         self._simulation = simulation
         self._config = LockstepConfig()
@@ -104,7 +104,7 @@ class Lockstep:
 
     @property
     def robots(self) -> frozenset[str]:
-        """Return the robots whose sources are waited for."""
+        """Return the robots that the sources command."""
         return self._robots
 
     @property
@@ -114,16 +114,16 @@ class Lockstep:
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """Return the topics on which a command is waited for."""
+        """Return the topics whose command is missing."""
         return tuple(topic for topic, source in self._sources.items() if source.awaited)
 
     @property
     def status(self) -> dict[str, SourceStatus]:
-        """Return what became of the ticks, by topic."""
+        """Return the counters of the sources, by topic."""
         return {topic: source.status for topic, source in self._sources.items()}
 
     def configure(self, config: LockstepConfig) -> None:
-        """Wait as `config` says from now on; sources that stay keep their counts."""
+        """Set the configuration; sources that remain keep their counters."""
         known, self._config = self._sources, config
         self._sources = {
             source.topic: known[source.topic]
@@ -136,14 +136,14 @@ class Lockstep:
         self._awaiting = bool(self.awaited)
 
     def forget(self) -> None:
-        """Wait for nobody until the next tick: after a reset, what was published is void."""
+        """Wait for no source until the next tick: a reset makes the published samples void."""
         for source in self._sources.values():
             source.tick, source.early = None, None
             source.answered, source.awaited = True, False
         self._awaiting = False
 
     def begin(self) -> frozenset[str]:
-        """Note a new sample, before it is published; return the robots for which it is a tick."""
+        """Start the ticks of a new sample; return the robots that have one."""
         if not self._sources:
             return self._robots
         simulation = self._simulation
@@ -160,12 +160,12 @@ class Lockstep:
         return frozenset(source.config.robot for source in ticking)
 
     def take(self, topic: str, stamp: int, command: Callable[[float], None]) -> str:
-        """Take a command that came by `topic`, and run it when it is to act.
+        """Accept a command, and run it at its tick.
 
         Args:
-            topic: Where it came from.
+            topic: The topic of the command.
             stamp: Its stamp [ns of simulated time]; 0 is none.
-            command: Called with the simulated time of the step from which on it acts [s].
+            command: Called with the simulated time of the first step on which it acts [s].
 
         Returns:
             Why it is dropped; empty if it is not.
@@ -174,25 +174,25 @@ class Lockstep:
         if source is None:
             command(float(self._simulation.data.time))
             return ""
-        problem = self._judge(source, stamp, command)
+        problem = self._answer_tick(source, stamp, command)
         source.status.surplus += bool(problem)
         return problem
 
     def wait(self, now: float) -> float:
-        """Return how long to wait for commands before asking again [s]; 0 when a step may be."""
+        """Return how long to wait before the next check [s]; 0 lets the next step begin."""
         if not self._awaiting:
             return 0.0
         if self._asked is not None:
-            self._waited += min(now - self._asked, 2 * _LOOK_S)  # nobody asks during a pause
+            self._waited += min(now - self._asked, 2 * _CHECK_S)  # it is not called during a pause
         self._asked = now
         left = self._config.timeout_s - self._waited
         if left <= 0.0:
-            self._complain()
+            self._log_silence()
             if self._config.policy == "proceed":
                 self._proceed()
                 return 0.0
-            left = _LOOK_S
-        return min(left, _LOOK_S)
+            left = _CHECK_S
+        return min(left, _CHECK_S)
 
     def _measure(self) -> None:
         self._timestep = float(self._simulation.model.opt.timestep)
@@ -200,7 +200,7 @@ class Lockstep:
             source.every = max(1, round(1.0 / (source.config.rate * self._timestep)))
 
     def _tick(self, source: _Source, step: int) -> None:
-        """Begin a tick; a command that came early answers it."""
+        """Start a tick; a command that arrived early answers it."""
         source.tick, source.time = step, self._simulation.time
         source.answered, source.awaited = False, True
         source.status.ticks += 1
@@ -211,12 +211,12 @@ class Lockstep:
             except Exception:
                 _LOG.exception("lockstep: a command on '%s' failed", source.config.topic)
 
-    def _judge(self, source: _Source, stamp: int, command: Callable[[float], None]) -> str:
-        """Let a command answer its tick; return why it cannot, empty if it does."""
+    def _answer_tick(self, source: _Source, stamp: int, command: Callable[[float], None]) -> str:
+        """Answer a tick with a command; return why it cannot, empty if it does."""
         what = f"stamped {stamp * NANOSECOND:.6f} s" if stamp else "without a stamp"
         last = source.tick
         if last is None:
-            return f"dropped a command {what}: there was no tick to answer yet"
+            return f"dropped a command {what}: there has been no tick yet"
         tick = last + self._ahead(source, stamp) if stamp else last
         at = f"the tick of {source.time:.6f} s"
         if tick < last:
@@ -228,11 +228,11 @@ class Lockstep:
         elif tick == last and not source.answered:
             self._answer(source, command)
         else:
-            return f"dropped a command {what}: its tick has one already; send one for each"
+            return f"dropped a command {what}: its tick already has one; send one for each"
         return ""
 
     def _ahead(self, source: _Source, stamp: int) -> int:
-        """Return how many steps after its last tick the first one at or after a stamp is."""
+        """Return the steps from the last tick of a source to the first one at or after a stamp."""
         ahead = (stamp - 1) * NANOSECOND - source.time  # stamps are rounded
         return math.ceil(ahead / (source.every * self._timestep)) * source.every
 
@@ -245,10 +245,10 @@ class Lockstep:
             _LOG.info("lockstep: '%s' answers again", source.config.topic)
         command(float(self._simulation.data.time))
 
-    def _complain(self) -> None:
-        """Tell, once for each silence, who does not answer."""
+    def _log_silence(self) -> None:
+        """Log the sources that do not answer, once each time they stop."""
         policy, timeout = self._config.policy, self._config.timeout_s
-        then = "the clock stands" if policy == "wait" else "going on without it"
+        then = "the clock is stopped" if policy == "wait" else "proceeding without it"
         for source in self._sources.values():
             if source.awaited and not source.status.silent:
                 source.status.silent = True

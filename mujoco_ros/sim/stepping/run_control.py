@@ -109,7 +109,7 @@ class RunControl:
         if state:
             simulation.reset(time=before if time is None else time)
         elif time is not None:
-            simulation.let_go()
+            simulation.release_commands()
             simulation.set_time(time)
             simulation.emit(simulation.reset_event(before, state=False))
 

@@ -1,4 +1,4 @@
-"""How a simulation fares: figures about its time, its engine and its commanders."""
+"""Statistics of the physics thread, the engine and the commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ _WARNINGS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineStatus:
-    """How the engine copes.
+    """Statistics of the engine.
 
     Attributes:
-        divergences: How often positions, velocities or accelerations were no numbers.
+        divergences: Number of steps with invalid positions, velocities or accelerations.
         contacts: Contacts in the last step.
         constraints: Scalar constraints in the last step.
-        iterations: Iterations of the constraint solver in the last step, the most of all islands.
-        iteration_limit: How many it may make.
-        energy: Potential and kinetic energy [J], if the model has the engine compute them.
+        iterations: Iterations of the constraint solver in the last step, maximum of all islands.
+        iteration_limit: Maximum number of iterations.
+        energy: Potential and kinetic energy [J], if the model enables them.
         warnings: Engine warnings since the last reset: name to count.
     """
 
@@ -41,13 +41,13 @@ class EngineStatus:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlStatus:
-    """Who commands what, and what the actuators can do of it.
+    """Command arbitration and saturation.
 
     Attributes:
-        saturated: Steps in which a joint's torque was at its limit, since the start; joints of a
-            robot with a namespace are ``<namespace>/<joint>``.
-        holders: Of each robot, who commands which joints.
-        heard: Of each robot, who commanded how often, and when last.
+        saturated: Steps in which the torque of a joint was at its limit, since the start; joints of
+            a robot with a namespace are ``<namespace>/<joint>``.
+        holders: The joints that each source owns, by robot.
+        heard: Rate and age of the commands of each source, by robot.
     """
 
     saturated: Mapping[str, int]
@@ -57,22 +57,22 @@ class ControlStatus:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Status:
-    """How the simulation kept time since the last status was taken; durations in wall seconds.
+    """Statistics since the last status; durations in wall seconds.
 
     Attributes:
         sim_time: Simulated time of the last sample [s].
-        factor: Real-time factor asked for; 0 is as fast as possible.
+        factor: Requested real-time factor; 0 is as fast as possible.
         achieved_factor: Simulated over wall time since the last status.
         elapsed: Wall time since the last status.
         steps: Steps since the last status.
         late_steps: Steps that began a whole period or more late, since the start.
         lag: How late the last step began.
-        dropped: Wall time given up, since the start.
+        dropped: Wall time dropped, since the start.
         timestep: Simulated time between two steps [s].
         period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
-        step_cost: Time one step took with all that is published, percentiles 50, 99, 99.9.
-        engine: How the engine copes.
-        control: Who commands what.
+        step_cost: Time of one step with its listeners, percentiles 50, 99, 99.9.
+        engine: Statistics of the engine.
+        control: Command arbitration and saturation.
     """
 
     sim_time: float
@@ -92,7 +92,7 @@ class Status:
 
 
 def engine_status(simulation: Simulation) -> EngineStatus:
-    """Return how the engine copes; call this in the physics thread."""
+    """Return statistics of the engine; for the physics thread."""
     model, data = simulation.model, simulation.data
     numbers = data.warning.number.tolist()
     has_energy = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_ENERGY)
@@ -109,12 +109,14 @@ def engine_status(simulation: Simulation) -> EngineStatus:
 
 
 def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
-    """Return who commands what, with rates over the simulated time `elapsed` [s].
+    """Return command arbitration and saturation; for the physics thread.
 
-    Call this in the physics thread.
+    Args:
+        simulation: The simulation.
+        elapsed: Simulated time over which rates are counted [s].
     """
     robots = list(zip(simulation.layout.robots, simulation.controls, strict=True))
-    # MuJoCo's names may have a prefix where ROS has none.
+    # Names in the model have a prefix, names in ROS a namespace.
     names = {
         robot.prefix + name: f"{robot.namespace}/{name}" if robot.namespace else name
         for robot, _ in robots

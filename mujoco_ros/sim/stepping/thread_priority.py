@@ -1,10 +1,10 @@
-"""Asking the operating system to run a thread when it is due, not when others have finished."""
+"""Real-time priority of a thread."""
 
 import os
 
 
 def schedule(priority: int) -> bool:
-    """Give the calling thread a real-time priority; it takes root or an ``rtprio`` limit.
+    """Give the calling thread a real-time priority; requires root or an ``rtprio`` limit.
 
     Args:
         priority: Priority for SCHED_FIFO, 1 to 99; 0 returns to normal time sharing.

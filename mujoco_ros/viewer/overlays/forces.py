@@ -22,12 +22,12 @@ def sensed(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return force and torque of every force-torque sensor, with the sign of their topic."""
     geoms: list[mujoco.MjvGeom] = []
     for robot in scene.layout.robots:
-        for sensor in robot.force_torques:
+        for sensor in robot.sensors["wrench"]:
             origin = scene.data.site_xpos[sensor.site]
             axes = scene.data.site_xmat[sensor.site].reshape(3, 3)
             force, torque = (
                 scale.sensor_sign * (axes @ scene.sensordata[address : address + 3])
-                for address in (sensor.force, sensor.torque)
+                for address in (sensor.addresses["force"], sensor.addresses["torque"])
             )
             geoms += arrow(origin, scale.force * force, scale.radius, style.SENSED_FORCE)
             geoms += arrow(origin, scale.torque * torque, scale.radius, style.SENSED_TORQUE)

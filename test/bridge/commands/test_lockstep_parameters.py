@@ -407,7 +407,7 @@ def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
     simulator = start.simulator(
         scene="arm", mode="lockstep", lockstep_sources="joint_commands@200", lockstep_timeout=0.1
     )
-    simulator.wait_for_log("the clock stands")
+    simulator.wait_for_log("the clock is stopped")
     begin = time.monotonic()
     assert simulator.stop() == 0
     assert time.monotonic() - begin < 5.0

@@ -663,7 +663,7 @@ _ELBOW = 16000.0
 def _change(tuned: Tuned, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
     """Change the model as a world does."""
     simulation, control = tuned.simulation, tuned.control
-    plant = simulation.plan(build(simulation.assembly))
+    plant = simulation.build_plant(build(simulation.assembly))
     control.build(plant)
     try:
         control.prepare(plant)

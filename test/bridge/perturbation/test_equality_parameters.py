@@ -149,7 +149,7 @@ def test_a_change_that_is_given_up_leaves_no_parameter(act: Act) -> None:
     </mujoco>
     """
     door = part_from_text(text, name="house")
-    plant = acted.simulation.plan(rebuild(acted.simulation.assembly, add=[door]))
+    plant = acted.simulation.build_plant(rebuild(acted.simulation.assembly, add=[door]))
     for _ in range(2):
         for follower in acted.components:
             follower.build(plant)

@@ -176,7 +176,7 @@ def test_options_that_the_engine_would_fail_on_are_refused(act: Act, tmp_path: P
     path.write_text(_FLEX)
     acted = act(path)
     reason = acted.set({"physics.solver": "PGS"})
-    assert reason.startswith("physics.solver = PGS: the engine refuses these options: ")
+    assert reason.startswith("physics.solver = PGS: the engine rejects these options: ")
     assert _options(acted).solver == "Newton"
     assert acted["physics.solver"] == "Newton"
     acted.step(5)

@@ -22,7 +22,6 @@ from tf2_msgs.msg import TFMessage
 from mujoco_ros.bridge.diagnostics.limits import NEVER
 from mujoco_ros.bridge.diagnostics.report import OK, WARN
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.template_publisher import TemplatePublisher
 from mujoco_ros.bridge.publishing.topics import RATES, SENSOR
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -44,17 +43,22 @@ class Watched:
         self.sent: list[tuple[str, type, bytes]] = []
         self.simulation = Simulation(load_scene(scene))
         self.publishers = publishers_of(node, self.simulation)
-        for outlet in (self.publishers._clock, *self.publishers._outlets):
-            self._watch(outlet)
+        self._watch(self.publishers._clock, Clock)
+        for publisher, topic in self.publishers.topics.items():
+            self._watch(publisher, type(topic.message))
 
-    def _watch(self, outlet: TemplatePublisher) -> None:
-        publish, topic = outlet.publish, outlet.topic
+    def topic(self, name: str) -> tuple[TopicPublisher, Topic]:
+        (found,) = (it for it in self.publishers.topics.items() if it[1].name == name)
+        return found
+
+    def _watch(self, publisher: TopicPublisher, kind: type) -> None:
+        publish = publisher.publish
 
         def watched(data: bytes) -> None:
-            self.sent.append((topic.name, type(topic.message), data))
+            self.sent.append((publisher.topic, kind, data))
             publish(data)
 
-        outlet.publish = watched
+        publisher.publish = watched
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
@@ -247,7 +251,7 @@ def test_depths_are_those_of_the_contract(ros_node: Node) -> None:
 
 def test_the_odometry_of_a_single_robot_has_frames_without_a_prefix(ros_node: Node) -> None:
     watched = Watched(ros_node, "humanoid")
-    (odom,) = (o.topic for o in watched.publishers._outlets if o.topic.name == "odom")
+    _, odom = watched.topic("odom")
     assert (odom.message.header.frame_id, odom.message.child_frame_id) == ("world", "pelvis")
 
 
@@ -333,8 +337,8 @@ def test_messages_keep_their_distance_when_the_timestep_changes_between_two_step
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     ros_node.create_subscription(JointState, "joint_states", lambda _: None, SENSOR)
-    (outlet,) = [o for o in watched.publishers._outlets if o.topic.name == "joint_states"]
-    assert spin_until(lambda: outlet.listeners)
+    publisher, _ = watched.topic("joint_states")
+    assert spin_until(lambda: publisher.subscriptions)
     simulation, publishers = watched.simulation, watched.publishers
     timestep = simulation.model.opt.timestep
     publishers.set_rates({**RATES, "joint_states": 0.1 / timestep})

@@ -12,19 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import Range
 from simulators import DATA
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectoryPoint
 from trajectory_msgs.msg import _joint_trajectory_point as point_module
 
 from mujoco_ros.bridge.publishing.message_template import write, write_times
 from mujoco_ros.bridge.publishing.template_publisher import (
     Batch,
+    NumberSource,
     SerializedTopic,
-    TemplatePublisher,
     Topic,
     split,
 )
-from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.bridge.publishing.topics import SENSOR, clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
@@ -76,15 +79,15 @@ def probe() -> tuple[list[Topic], dict[str, np.ndarray]]:
 
 def _batch(
     topics: list[Topic], arrays: dict[str, np.ndarray]
-) -> tuple[Batch, list[TemplatePublisher], dict[str, list[bytes]]]:
+) -> tuple[Batch, list[TopicPublisher], dict[str, list[bytes]]]:
     published: dict[str, list[bytes]] = {topic.name: [] for topic in topics}
-    outlets = []
+    publishers = {}
     for topic in topics:
-        outlet = TemplatePublisher(SerializedTopic(topic))
-        outlet.publish = published[topic.name].append
-        outlet.listeners = 1
-        outlets.append(outlet)
-    return Batch({o: o.content for o in outlets}, arrays), outlets, published
+        publisher = TopicPublisher(topic.name)
+        publisher.publish = published[topic.name].append
+        publisher.subscriptions = 1
+        publishers[publisher] = SerializedTopic(topic)
+    return Batch(publishers, arrays), list(publishers), published
 
 
 def _by_hand(topic: Topic, arrays: dict[str, np.ndarray], sec: int, nanosec: int) -> Any:
@@ -124,6 +127,22 @@ def test_every_message_of_the_zoo_equals_the_one_filled_by_hand(
     zoo: tuple[list[Topic], dict[str, np.ndarray]],
 ) -> None:
     assert len(set(_check(*zoo))) == 34
+
+
+def test_numbers_of_32_bits_are_filled_as_by_hand() -> None:
+    topic = Topic(
+        name="range",
+        rate="range",
+        message=Range(header=Header(frame_id="beam")),
+        numbers={
+            "range": NumberSource("sensordata", 1),
+            "min_range": NumberSource("sensordata", 0, -1.0),
+        },
+        stamps=("header.stamp",),
+        qos=SENSOR,
+    )
+    arrays = {"sensordata": np.zeros(2), "elapsed": np.zeros(1)}
+    assert set(_check([topic], arrays)) == {"range"}
 
 
 def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
@@ -168,22 +187,22 @@ def test_messages_that_check_their_fields_are_filled_as_well(
     assert len(set(_check(*_topics_and_arrays("arm", "child_on_parent")))) == 8
 
 
-def test_what_nobody_listens_to_is_not_published(
+def test_a_topic_without_a_subscription_is_not_published(
     probe: tuple[list[Topic], dict[str, np.ndarray]],
 ) -> None:
-    batch, outlets, published = _batch(*probe)
-    for outlet in outlets:
-        outlet.listeners = int(outlet.topic.name == "joint_states")
+    batch, publishers, published = _batch(*probe)
+    for publisher in publishers:
+        publisher.subscriptions = int(publisher.topic == "joint_states")
     batch.publish(1, 0)
     counts = {name: len(sent) for name, sent in published.items() if sent}
     assert counts == {"joint_states": 1}
 
 
-def test_a_message_the_middleware_does_not_take_is_counted_and_keeps_back_no_other(
+def test_a_message_that_the_middleware_rejects_is_counted_and_blocks_no_other(
     probe: tuple[list[Topic], dict[str, np.ndarray]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    batch, outlets, published = _batch(*probe)
-    (busy,) = (outlet for outlet in outlets if outlet.topic.name == "joint_states")
+    batch, publishers, published = _batch(*probe)
+    (busy,) = (publisher for publisher in publishers if publisher.topic == "joint_states")
 
     def refuse(_: bytes) -> None:
         raise rclpy_implementation.RCLError("cannot publish data")
@@ -194,11 +213,11 @@ def test_a_message_the_middleware_does_not_take_is_counted_and_keeps_back_no_oth
     assert busy.lost == 3
     assert {len(sent) for name, sent in published.items() if name != "joint_states"} == {3}
     assert [r.getMessage() for r in caplog.records if r.levelname == "WARNING"] == [
-        "messages on 'joint_states' get lost: cannot publish data"
+        "the middleware rejects messages on 'joint_states': cannot publish data"
     ]
 
 
-def test_a_message_once_handed_over_does_not_change_with_the_next(
+def test_a_published_message_does_not_change_with_the_next(
     probe: tuple[list[Topic], dict[str, np.ndarray]],
 ) -> None:
     batch, _, published = _batch(*probe)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mujoco_ros.bridge.tf.rviz_config import KINDS, filled, shown
+from mujoco_ros.bridge.tf.rviz_config import KINDS, displayable_topics, filled
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -129,4 +129,4 @@ def test_a_configuration_without_placeholders_stays_as_it_is(humanoid):
 
 
 def test_everything_shown_is_of_a_kind_that_displays_know(zoo):
-    assert {entry.kind for entry in shown(zoo)} <= KINDS
+    assert {entry.kind for entry in displayable_topics(zoo)} <= KINDS

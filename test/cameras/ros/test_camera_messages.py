@@ -1,4 +1,4 @@
-"""What a camera says of itself."""
+"""The messages of a camera."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ def test_calibration_is_of_a_rectified_pinhole():
 
 
 @pytest.mark.parametrize(("encoding", "size"), [("rgb8", 3), ("16UC1", 2), ("32FC1", 4)])
-def test_a_picture_has_rows_of_whole_pixels(encoding: str, size: int) -> None:
-    picture = image(CAMERA, encoding)
-    assert (picture.width, picture.height, picture.encoding) == (64, 48, encoding)
-    assert (picture.step, len(picture.data)) == (64 * size, 64 * 48 * size)
-    assert picture.header.frame_id == CAMERA.frame
+def test_an_image_has_rows_of_whole_pixels(encoding: str, size: int) -> None:
+    message = image(CAMERA, encoding)
+    assert (message.width, message.height, message.encoding) == (64, 48, encoding)
+    assert (message.step, len(message.data)) == (64 * size, 64 * 48 * size)
+    assert message.header.frame_id == CAMERA.frame
 
 
-def test_a_cloud_tells_where_in_its_points_the_numbers_are():
+def test_a_cloud_describes_the_fields_of_its_points():
     point = np.dtype(
         {"names": ["x", "ring"], "formats": ["<f4", "<u2"], "offsets": [0, 4], "itemsize": 8}
     )

@@ -23,12 +23,12 @@ OBJECT = (
 
 
 class World:
-    """Two robots and two objects; in RViz, what the messages so far have left."""
+    """Two robots and two objects, and the markers that RViz shows."""
 
     def __init__(self, model: mujoco.MjModel, layout: ModelLayout) -> None:
         self.model = model
         self.markers = ContactMarkers(model, layout)
-        self.drawn: dict[tuple[str, int], Marker] = {}
+        self.shown: dict[tuple[str, int], Marker] = {}
 
     def body(self, name: str) -> int:
         return self.model.body(name).id
@@ -45,18 +45,18 @@ class World:
         message = self.markers.message(found, Time(sec=7), SCALE)
         for marker in message.markers:
             if marker.action == Marker.DELETEALL:
-                self.drawn.clear()
+                self.shown.clear()
             elif marker.action == Marker.DELETE:
-                del self.drawn[marker.ns, marker.id]  # it must be there
+                del self.shown[marker.ns, marker.id]  # it must be there
             else:
-                self.drawn[marker.ns, marker.id] = marker
+                self.shown[marker.ns, marker.id] = marker
         return message
 
     def forces(self) -> dict[tuple[str, int], float]:
-        """Return the z component of each arrow drawn [N]."""
+        """Return the z component of each arrow [N]."""
         return {
             key: (marker.points[1].z - marker.points[0].z) / SCALE
-            for key, marker in self.drawn.items()
+            for key, marker in self.shown.items()
             if marker.type == Marker.ARROW
         }
 
@@ -79,7 +79,7 @@ def test_a_force_is_drawn_as_it_acts_on_the_robot_in_the_robots_namespace(make):
     world = make()
     world.show(
         ("world", "ann/base", 1.0),
-        ("bob/arm", "box/o", 2.0),  # on the box, so the arm feels the opposite
+        ("bob/arm", "box/o", 2.0),  # on the box; the opposite acts on the arm
         ("ann/base", "bob/base", 3.0),  # of two robots, on the first
         ("cup/o", "box/o", 4.0),
         ("bob/base", "bob/arm", 5.0),
@@ -98,7 +98,7 @@ def test_a_force_is_drawn_as_it_acts_on_the_robot_in_the_robots_namespace(make):
 def test_points_are_one_list_for_each_robot(make):
     world = make()
     world.show(("world", "ann/base", 1.0), ("world", "cup/o", 1.0), ("world", "ann/base", 0.0))
-    points = {ns: m.points for (ns, _), m in world.drawn.items() if m.type == Marker.SPHERE_LIST}
+    points = {ns: m.points for (ns, _), m in world.shown.items() if m.type == Marker.SPHERE_LIST}
     assert {ns: [p.x for p in of] for ns, of in points.items()} == {
         "ann/points": [0.0, 6.0],
         "objects/points": [3.0],
@@ -118,31 +118,31 @@ def test_an_arrow_keeps_its_id_while_its_contact_lasts(make):
     assert len(world.forces()) == 1
 
 
-def test_what_is_gone_is_removed_and_only_that(make):
+def test_markers_of_contacts_that_end_are_deleted_and_no_others(make):
     world = make()
     world.show(("world", "ann/base", 1.0), ("world", "bob/base", 2.0))
     message = world.show(("world", "bob/base", 2.0))
     removed = [(m.ns, m.id) for m in message.markers if m.action == Marker.DELETE]
     assert sorted(removed) == [("ann/forces", 0), ("ann/points", 0)]
     world.show()
-    assert not world.drawn
+    assert not world.shown
     assert not world.show().markers
 
 
-def test_a_contact_that_changes_hands_leaves_no_arrow_behind(make):
+def test_a_contact_of_another_owner_leaves_no_arrow_behind(make):
     world = make()
     world.show(("world", "ann/base", 1.0))
     world.show(("world", "cup/o", 1.0))
-    assert set(world.drawn) == {("objects/forces", 0), ("objects/points", 0)}
+    assert set(world.shown) == {("objects/forces", 0), ("objects/points", 0)}
 
 
 def test_a_force_too_small_to_see_has_a_point_and_no_arrow(make):
     world = make()
     world.show(("world", "ann/base", 0.05))
-    assert set(world.drawn) == {("ann/points", 0)}
+    assert set(world.shown) == {("ann/points", 0)}
 
 
-def test_the_first_message_removes_what_an_earlier_process_left(make):
+def test_the_first_message_deletes_the_markers_of_an_earlier_process(make):
     world = make()
     actions = [marker.action for marker in world.show(("world", "ann/base", 1.0)).markers]
     assert actions == [Marker.DELETEALL, Marker.ADD, Marker.ADD]

@@ -6,25 +6,25 @@ import pytest
 from builtin_interfaces.msg import Time
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.cameras.ros.contacts import Contacts
+from mujoco_ros.cameras.ros.contacts import ContactSource
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
-class Outlets:
-    """Keeps what is published, in place of the middleware."""
+class Opened:
+    """A publisher that keeps what it publishes."""
 
     def __init__(self) -> None:
         self.messages: list[MarkerArray] = []
         self.opened: list[tuple[type, str]] = []
-        self.listeners = 1
+        self.subscriptions = 1
 
-    def outlet(self, kind: type, topic: str, _qos: Any) -> Any:
+    def open(self, kind: type, topic: str, _qos: Any) -> Any:
         self.opened.append((kind, topic))
         return self
 
-    def publish(self, message: MarkerArray) -> None:
+    def send(self, message: MarkerArray) -> None:
         self.messages.append(message)
 
     def force(self) -> np.ndarray:
@@ -44,46 +44,44 @@ def standing() -> Simulation:
 
 
 @pytest.fixture
-def taken(standing) -> tuple[Outlets, Contacts, StateSnapshot]:
-    """The contacts of a humanoid that stands, of which only what a reader knows was copied."""
+def taken(standing) -> tuple[Opened, ContactSource, StateSnapshot]:
+    """The contacts of a standing humanoid, of which a reader has the integration state."""
     model, layout = standing.model, standing.layout
     data = mujoco.MjData(model)
     state = int(mujoco.mjtState.mjSTATE_INTEGRATION)
     mujoco.mj_copyState(model, standing.data, data, state)
     mujoco.mj_kinematics(model, data)
-    outlets = Outlets()
-    moment = StateSnapshot(
-        model=model, data=data, layout=layout, time=1.0, stamp=Time(sec=1), step=500
-    )
-    return outlets, Contacts(model, layout, outlets), moment
+    opened = Opened()
+    snapshot = StateSnapshot(model=model, data=data, layout=layout, time=1.0, stamp=Time(sec=1))
+    return opened, ContactSource(model, layout, opened), snapshot
 
 
 def test_the_forces_on_a_robot_that_stands_carry_its_weight(standing, taken):
-    outlets, contacts, moment = taken
-    contacts.take(moment)
+    opened, contacts, snapshot = taken
+    contacts.publish(snapshot)
     weight = standing.model.body_mass.sum() * 9.81
-    np.testing.assert_allclose(outlets.force() / 0.002, [0, 0, weight], atol=0.03 * weight)
-    assert outlets.opened == [(MarkerArray, "contacts")]
+    np.testing.assert_allclose(opened.force() / 0.002, [0, 0, weight], atol=0.03 * weight)
+    assert opened.opened == [(MarkerArray, "contacts")]
     assert contacts.counts["markers"] == 1
 
 
-def test_what_others_make_of_the_state_is_not_touched(taken):
-    _, contacts, moment = taken
-    before = moment.data.qacc.copy()
-    contacts.take(moment)
-    np.testing.assert_array_equal(moment.data.qacc, before)
-    assert moment.data.ncon == 0
+def test_the_state_of_the_other_sources_does_not_change(taken):
+    _, contacts, snapshot = taken
+    before = snapshot.data.qacc.copy()
+    contacts.publish(snapshot)
+    np.testing.assert_array_equal(snapshot.data.qacc, before)
+    assert snapshot.data.ncon == 0
 
 
 def test_the_length_of_arrows_and_the_rate_are_parameters(taken):
-    outlets, contacts, moment = taken
+    opened, contacts, snapshot = taken
     assert {spec.name: spec.default for spec in contacts.specs()} == {
         "contacts.rate": 20.0,
         "contacts.force_scale": 0.002,
     }
-    contacts.take(moment)
-    before = outlets.force()
-    contacts.change({"contacts.force_scale": 0.004, "contacts.rate": 5.0})
-    contacts.take(moment)
-    np.testing.assert_allclose(outlets.force(), 2 * before, atol=1e-9)
-    assert contacts.pace.rate == 5
+    contacts.publish(snapshot)
+    before = opened.force()
+    contacts.set_parameters({"contacts.force_scale": 0.004, "contacts.rate": 5.0})
+    contacts.publish(snapshot)
+    np.testing.assert_allclose(opened.force(), 2 * before, atol=1e-9)
+    assert contacts.schedule.rate == 5

@@ -1,6 +1,5 @@
-"""Which frames are taken when, on a clock and a simulation that the test moves."""
+"""Times of frames, on a clock and with a simulation that the test moves."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -9,8 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from mujoco_ros.cameras.ros.frame_scheduler import LOOK_S, FrameScheduler
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.frame_timeout import FIRST_S
@@ -22,7 +21,7 @@ MODEL = mujoco.MjModel.from_xml_string(
 
 
 class State:
-    """A simulation that goes on when the test says so."""
+    """A simulation that the test steps."""
 
     def __init__(self) -> None:
         self.model, self.data = MODEL, mujoco.MjData(MODEL)
@@ -56,30 +55,32 @@ class State:
 
 
 class Counted(FrameSource):
-    """Notes the times of its frames."""
+    """Records the times of its frames."""
 
-    def __init__(self, name: str = "camera/one", rate: float = 10.0, listeners: int = 1) -> None:
-        super().__init__(name, rate)
-        self.outlet = ArrayPublisher(object, name)
-        self.outlet.heard(listeners)
+    def __init__(
+        self, name: str = "camera/one", rate: float = 10.0, subscriptions: int = 1
+    ) -> None:
+        self.publisher = TopicPublisher(name)
+        super().__init__(name, rate, [self.publisher])
+        self.subscribe(subscriptions)
         self.frames: list[float] = []
         self.takes_s = 0.0
         self.clock: Clock | None = None
 
-    @property
-    def outlets(self) -> Sequence[ArrayPublisher]:
-        return (self.outlet,)
+    def subscribe(self, count: int) -> None:
+        self.publisher.joined |= count > self.publisher.subscriptions
+        self.publisher.subscriptions = count
 
-    def take(self, moment: StateSnapshot) -> None:
-        self.frames.append(moment.time)
+    def publish(self, snapshot: StateSnapshot) -> None:
+        self.frames.append(snapshot.time)
         if self.clock:
             self.clock.now += self.takes_s
 
 
 class Broken(Counted):
-    """Takes no frame."""
+    """Fails."""
 
-    def take(self, moment: StateSnapshot) -> None:
+    def publish(self, snapshot: StateSnapshot) -> None:
         raise ValueError("there is no light")
 
 
@@ -95,20 +96,20 @@ class Clock:
 
 @dataclass
 class Scene:
-    """A watch over sources, and how to let wall and simulated time pass."""
+    """A scheduler of sources, with wall and simulated time."""
 
     sources: list[FrameSource]
     state: State = field(default_factory=State)
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self.watch = FrameScheduler(self.state, lambda: list(self.sources), self.clock)
+        self.scheduler = FrameScheduler(self.state, lambda: list(self.sources), self.clock)
 
     def run(self, seconds: float, step: float = 0.002) -> int:
-        """Simulate for so long, turning as often as the watch asks for; return how often."""
+        """Simulate, calling the scheduler as often as it requests; return how often."""
         turns, end = 0, self.clock.now + seconds
         while self.clock.now < end - 1e-9:
-            wait = self.watch.turn()
+            wait = self.scheduler.spin_once()
             turns += 1
             self.clock.now += wait
             begun = self.state.now[0]
@@ -119,7 +120,7 @@ class Scene:
         return turns
 
 
-def test_frames_come_at_the_rate_and_hardly_anything_is_done_between():
+def test_frames_come_at_the_rate_and_the_process_sleeps_between_them():
     source = Counted(rate=10.0)
     scene = Scene([source])
     turns = scene.run(1.0)
@@ -127,7 +128,7 @@ def test_frames_come_at_the_rate_and_hardly_anything_is_done_between():
     assert turns < 60
 
 
-def test_sources_of_one_rate_see_the_same_states():
+def test_sources_of_one_rate_show_the_same_states():
     left, right, slow = (
         Counted(f"camera/{n}", rate) for n, rate in {"a": 20.0, "b": 20.0, "c": 4.0}.items()
     )
@@ -137,41 +138,41 @@ def test_sources_of_one_rate_see_the_same_states():
     assert set(slow.frames) <= set(left.frames)
 
 
-def test_without_listeners_and_at_rate_zero_nothing_is_taken_and_looks_are_rare():
-    deaf, off = Counted(listeners=0), Counted(rate=0.0)
-    turns = Scene([deaf, off]).run(1.0)
-    assert deaf.frames == off.frames == []
-    assert turns <= 1.0 / LOOK_S + 2
+def test_without_subscriptions_and_at_rate_zero_nothing_is_computed_and_checks_are_rare():
+    unsubscribed, off = Counted(subscriptions=0), Counted(rate=0.0)
+    turns = Scene([unsubscribed, off]).run(1.0)
+    assert unsubscribed.frames == off.frames == []
+    assert turns <= 1.0 / POLL_S + 2
 
 
-def test_while_it_stands_who_begins_to_listen_gets_the_present_frame_once():
-    source = Counted(listeners=0)
+def test_while_it_stands_still_a_new_subscription_gets_the_current_frame_once():
+    source = Counted(subscriptions=0)
     scene = Scene([source])
     scene.run(0.33)
     scene.state.paused = True
-    source.outlet.heard(1)
+    source.subscribe(1)
     scene.run(0.5)
     (first,) = source.frames
     assert first == scene.state.time
-    source.outlet.heard(2)
+    source.subscribe(2)
     scene.run(0.5)
     assert source.frames == [first, first]
 
 
 @pytest.mark.parametrize("paused", [True, False], ids=["paused", "waiting for commands"])
-def test_a_listener_that_joins_between_frames_waits_only_while_it_runs(paused: bool) -> None:
+def test_a_subscription_between_two_frames_waits_only_while_time_advances(paused: bool) -> None:
     source = Counted(rate=1.0)
     scene = Scene([source])
     scene.run(0.3)
     scene.state.paused = paused
     scene.state.factor = 0.0 if not paused else 1.0  # the test lets no time pass
-    source.outlet.heard(2)
+    source.subscribe(2)
     for _ in range(400):
-        scene.clock.now += scene.watch.turn()
+        scene.clock.now += scene.scheduler.spin_once()
     assert len(source.frames) == 2
 
 
-def test_what_changes_while_it_stands_is_shown_but_no_more_often_than_the_rate_says():
+def test_changes_while_it_stands_still_are_shown_no_more_often_than_at_the_rate():
     source = Counted(rate=10.0)
     scene = Scene([source])
     scene.run(0.2)
@@ -181,7 +182,7 @@ def test_what_changes_while_it_stands_is_shown_but_no_more_often_than_the_rate_s
     end = scene.clock.now + 1.0
     while scene.clock.now < end:
         scene.state.go_to(scene.state.time)  # changed, at the same time
-        scene.clock.now += max(0.01, scene.watch.turn())
+        scene.clock.now += max(0.01, scene.scheduler.spin_once())
     scene.run(0.3)
     assert 7 <= len(source.frames) - before <= 11
 
@@ -192,15 +193,15 @@ def test_a_source_that_is_too_slow_leaves_frames_out():
     source.clock, source.takes_s = scene.clock, 0.05
 
     for _ in range(40):
-        wait = scene.watch.turn()
+        wait = scene.scheduler.spin_once()
         scene.clock.now += wait
         scene.state.go_to(scene.clock.now - 100.0)
     gaps = [later - earlier for earlier, later in pairwise(source.frames)]
     assert min(gaps) > 0.045
-    assert source.timing.lap()[1] == pytest.approx(0.05)
+    assert source.statistics.take()[1] == pytest.approx(0.05)
 
 
-def test_a_source_that_fails_leaves_the_others_alone_and_says_why(caplog):
+def test_a_source_that_fails_logs_the_reason_and_the_others_go_on(caplog):
     broken, sound = Broken("camera/broken"), Counted("camera/sound")
     scene = Scene([broken, sound])
     scene.run(0.5)
@@ -209,7 +210,7 @@ def test_a_source_that_fails_leaves_the_others_alone_and_says_why(caplog):
     assert len(caplog.records) == 1
 
 
-def test_another_model_brings_other_sources():
+def test_another_model_has_other_sources():
     old, new = Counted("camera/old"), Counted("camera/new")
     scene = Scene([old])
     scene.run(0.2)
@@ -219,7 +220,7 @@ def test_another_model_brings_other_sources():
     scene.run(0.3)
     assert len(old.frames) == before
     assert len(new.frames) >= 2
-    assert scene.watch.sources == [new]
+    assert scene.scheduler.sources == [new]
 
 
 def test_a_first_frame_may_take_long_and_later_ones_may_not():
@@ -229,11 +230,11 @@ def test_a_first_frame_may_take_long_and_later_ones_may_not():
     scene.run(0.05)
     assert max(scene.state.patience) == FIRST_S
     scene.state.patience.clear()
-    source.outlet.heard(2)  # another one who wants the same
+    source.subscribe(2)  # to the same topic
     scene.run(0.5)
     assert len(source.frames) > 3
     assert max(scene.state.patience) == PATIENCE_S
-    source.outlet.is_new = True  # of another model, or with other looks
+    source.untried = {source.publisher}  # of another model, or of another quality
     scene.run(0.2)
     assert max(scene.state.patience) == FIRST_S
 

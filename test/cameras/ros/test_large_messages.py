@@ -1,4 +1,4 @@
-"""Fast DDS is given more memory for pictures, unless the user has other plans with it."""
+"""Fast DDS has more shared memory for images, unless the user configures it."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from mujoco_ros.cameras.ros.large_messages import FORMER_VARIABLE, VARIABLE, make_room
+from mujoco_ros.cameras.ros.large_messages import FORMER_VARIABLE, VARIABLE, configure_fast_dds
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_the_variable_is_the_one_that_the_distribution_reads(
 ) -> None:
     monkeypatch.setenv("ROS_DISTRO", distribution)
     environment: dict[str, str] = {}
-    make_room(environment)
+    configure_fast_dds(environment)
     (name,) = environment
     assert name == variable
     assert "segment_size" in Path(environment[name]).read_text()
@@ -26,5 +26,5 @@ def test_the_variable_is_the_one_that_the_distribution_reads(
 @pytest.mark.parametrize("variable", [VARIABLE, FORMER_VARIABLE])
 def test_what_the_user_configures_stays(variable: str) -> None:
     environment = {variable: "/mine.xml"}
-    make_room(environment)
+    configure_fast_dds(environment)
     assert environment == {variable: "/mine.xml"}

@@ -1,4 +1,4 @@
-"""What a lidar's message says besides what its rays have hit."""
+"""The message of a lidar beside its ranges."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from builtin_interfaces.msg import Time
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import LaserScan
 
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.lidar import LidarSource
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.lidars import HorizontalConfig, Lidar, LidarConfig
@@ -25,27 +25,27 @@ LIDAR = Lidar(name="eye", namespace="", frame="eye", site=0, body=0, config=CONF
 
 
 class Opened:
-    """Outlets that keep what is published."""
+    """Publishers that keep what they publish."""
 
     def __init__(self) -> None:
         self.published: list[Any] = []
 
-    def outlet(self, kind: type, topic: str, _qos: object) -> ArrayPublisher:
-        outlet = ArrayPublisher(kind, topic)
-        outlet.publish = self.published.append  # type: ignore[method-assign]
-        return outlet
+    def open(self, _kind: type, topic: str, _qos: object) -> TopicPublisher:
+        publisher = TopicPublisher(topic)
+        publisher.publish = self.published.append
+        return publisher
 
 
-def test_a_scan_tells_how_often_it_comes_also_when_that_has_changed() -> None:
+def test_a_scan_contains_its_rate_also_after_a_change() -> None:
     opened, data = Opened(), mujoco.MjData(MODEL)
     mujoco.mj_forward(MODEL, data)
-    source = LidarSource(LIDAR, MODEL, opened)
+    source = LidarSource(LIDAR, MODEL, opened, 0)
     layout = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
-    moment = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=1)
-    source.take(moment)
-    source.change({"lidar.eye.rate": 20.0})
-    source.take(moment)
-    before, after = (deserialize_message(said, LaserScan) for said in opened.published)
+    snapshot = StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time())
+    source.publish(snapshot)
+    source.set_parameters({"lidar.eye.rate": 20.0})
+    source.publish(snapshot)
+    before, after = (deserialize_message(data, LaserScan) for data in opened.published)
     assert (before.scan_time, after.scan_time) == pytest.approx((0.1, 0.05))
     assert after.ranges == before.ranges
     assert after.ranges[2] == pytest.approx(2.0)

@@ -1,4 +1,4 @@
-"""What cameras and lidars publish of a simulator that runs, asked for as users do."""
+"""The topics of cameras and lidars of a running simulator."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def shared(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> O
 
 @pytest.fixture
 def onlooker(shared: Onlooker) -> Iterator[Onlooker]:
-    """The simulator of all these tests, playing; afterwards nobody looks through its cameras."""
+    """The simulator of all these tests, playing; its cameras have no subscription afterwards."""
     shared.put(PLAYING)
     yield shared
     shared.forget_pictures()
@@ -55,7 +55,7 @@ def of_one_frame(seen: Seen, topic: str) -> object:
     return seen.by_stamp(topic)[seen.common()[-1]]
 
 
-def test_all_of_a_frame_has_one_stamp_and_is_what_it_says(onlooker: Onlooker) -> None:
+def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(onlooker: Onlooker) -> None:
     seen, legend = onlooker.look("/camera/front"), onlooker.legend("/camera/front")
     assert onlooker.see(seen, frames=3)
     colour, depth, info = (
@@ -93,7 +93,7 @@ def test_all_of_a_frame_has_one_stamp_and_is_what_it_says(onlooker: Onlooker) ->
     assert np.isnan(points[..., :3][~hit]).all()
 
 
-def test_a_marker_is_seen_where_calibration_and_frames_say_it_is(onlooker: Onlooker) -> None:
+def test_a_marker_is_seen_where_calibration_and_frames_project_it(onlooker: Onlooker) -> None:
     seen = onlooker.look("/camera/front", "image_raw", "camera_info")
     assert onlooker.see(seen, frames=24)  # two fifths of a swing
     places = []
@@ -101,8 +101,8 @@ def test_a_marker_is_seen_where_calibration_and_frames_say_it_is(onlooker: Onloo
         rotation, position = onlooker.pose("front_optical_frame", stamp)
         k = np.array(seen.by_stamp("camera_info")[stamp].k).reshape(3, 3)
         u, v, w = k @ rotation.T @ (MARKER - position)
-        picture = pixels(seen.by_stamp("image_raw")[stamp])
-        rows, columns = np.nonzero((picture[:, :, 0] > 200) & (picture[:, :, 1] < 50))
+        image = pixels(seen.by_stamp("image_raw")[stamp])
+        rows, columns = np.nonzero((image[:, :, 0] > 200) & (image[:, :, 1] < 50))
         assert len(rows) > 5
         assert np.hypot(columns.mean() - u / w, rows.mean() - v / w) < 1.0
         places.append(u / w)
@@ -110,7 +110,7 @@ def test_a_marker_is_seen_where_calibration_and_frames_say_it_is(onlooker: Onloo
 
 
 def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onlooker) -> None:
-    """A camera of the scene, whose principal point is off the middle, in millimetres."""
+    """A camera of the scene in millimetres, whose principal point is off the centre."""
     topics = ("depth/image_rect_raw", "camera_info", "depth/points")
     seen = onlooker.look("/camera/oblique", *topics)
     assert onlooker.see(seen)
@@ -137,7 +137,7 @@ def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onloo
     assert np.abs(world[beside, 2]).max() < 2e-3  # the floor
 
 
-def test_a_lidar_scans_without_anybody_drawing(onlooker: Onlooker) -> None:
+def test_a_lidar_scans_without_rendering(onlooker: Onlooker) -> None:
     scans = onlooker.scan("/lidar/belt")
     assert onlooker.listener.spin_until(lambda: len(scans) >= 3)
     scan = scans.messages[-1]
@@ -154,7 +154,7 @@ def test_a_lidar_scans_without_anybody_drawing(onlooker: Onlooker) -> None:
     assert np.abs(ends[front, 1]).max() < CRATE_HALF[1] + 1e-3
 
 
-def test_what_nobody_listens_to_is_never_computed(onlooker: Onlooker) -> None:
+def test_topics_without_a_subscription_are_never_computed(onlooker: Onlooker) -> None:
     spare = onlooker.row("mujoco_cameras: camera/spare")
     computed = {k: n for k, n in spare.items() if k.startswith("frames")}
     assert set(computed.values()) == {"0"}
@@ -180,14 +180,14 @@ def test_a_rate_is_set_at_run_time_and_a_bad_one_refused(onlooker: Onlooker) -> 
     seen = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(seen, frames=4)
     steps = np.array(steps_of(list(seen.by_stamp("image_raw").values()), STEP_S))
-    # However late the machine lets a frame be, there is one at most for each fifth of a second.
+    # However late a frame is, there is at most one for each fifth of a second.
     assert (np.diff(steps // 100) >= 1).all()
     onlooker.set_camera_parameters({"camera.front.rate": 0.0})
     assert onlooker.row("mujoco_cameras: camera/front")[""] == "off: its rate is 0"
     onlooker.set_camera_parameters({"camera.front.rate": 30.0})
 
 
-def test_in_a_pause_who_begins_to_listen_gets_the_present_picture(onlooker: Onlooker) -> None:
+def test_in_a_pause_a_new_subscription_gets_the_current_image(onlooker: Onlooker) -> None:
     onlooker.put(PAUSED)
     first = onlooker.look("/camera/front", "image_raw", "camera_info")
     assert onlooker.see(first)
@@ -211,7 +211,7 @@ def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
     assert end.z - start.z == pytest.approx(0.002 * weight, rel=1e-2)
 
 
-def test_a_robot_that_comes_brings_its_camera_and_takes_it_away(onlooker: Onlooker) -> None:
+def test_the_camera_of_a_robot_comes_and_goes_with_it(onlooker: Onlooker) -> None:
     old = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(old)
     response = spawn(onlooker, text=GUEST, name="guest", initial_pose=at(0.0, 2.0, 0.5))
@@ -230,7 +230,7 @@ def test_a_robot_that_comes_brings_its_camera_and_takes_it_away(onlooker: Onlook
     assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
 
 
-def test_who_is_killed_comes_back_and_the_subscriber_need_not_know(onlooker: Onlooker) -> None:
+def test_a_killed_camera_process_is_restarted_and_subscriptions_go_on(onlooker: Onlooker) -> None:
     seen = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(seen)
     os.kill(int(onlooker.row("mujoco: child processes")["cameras process"]), signal.SIGKILL)

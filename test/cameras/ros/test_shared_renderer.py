@@ -1,4 +1,4 @@
-"""One renderer for all cameras; and what becomes of them where there is none."""
+"""One renderer for all cameras, and cameras without one."""
 
 from typing import Any, ClassVar
 
@@ -12,9 +12,9 @@ from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.diagnostics.report import ERROR
-from mujoco_ros.cameras.ros import shared_renderer as drawing
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.cameras.ros import shared_renderer as module
 from mujoco_ros.cameras.ros.camera import CameraSource
-from mujoco_ros.cameras.ros.publishers import ArrayPublisher
 from mujoco_ros.cameras.ros.shared_renderer import SharedRenderer
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -42,89 +42,87 @@ CAMERA = Camera(
 
 
 class Renderer:
-    """Notes which models it was made for."""
+    """Records its models."""
 
-    backend, device, is_software, looks = "EGL", "a processor", True, None
+    backend, device, is_software, quality = "EGL", "a processor", True, None
     models: ClassVar[list[mujoco.MjModel]] = []
 
     def __init__(self, model: mujoco.MjModel, backend: str) -> None:
-        self.resize(model)
+        self.set_model(model)
 
-    def resize(self, model: mujoco.MjModel) -> None:
+    def set_model(self, model: mujoco.MjModel) -> None:
         self.models.append(model)
 
 
 class Opened:
-    """Outlets that keep what is published, and to which somebody listens."""
+    """Publishers with a subscription, which keep what they publish."""
 
     def __init__(self) -> None:
         self.published: dict[str, list[Any]] = {}
 
-    def outlet(self, kind: type, topic: str, _qos: object) -> ArrayPublisher:
-        outlet, kept = ArrayPublisher(kind, topic), self.published.setdefault(topic, [])
-        outlet.publish = kept.append  # type: ignore[method-assign]
-        outlet.heard(1)
-        return outlet
+    def open(self, _kind: type, topic: str, _qos: object) -> TopicPublisher:
+        publisher = TopicPublisher(topic)
+        publisher.publish = self.published.setdefault(topic, []).append
+        publisher.subscriptions = 1
+        return publisher
 
 
 @pytest.fixture
-def no_opengl(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_opengl(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object) -> None:
-        raise RenderingError("there is no OpenGL; install libegl1")
+        raise RenderingError("OpenGL is not available; install libegl1")
 
-    monkeypatch.setattr(drawing, "Renderer", refuse)
+    monkeypatch.setattr(module, "Renderer", refuse)
 
 
-def test_nothing_is_opened_before_a_picture_is_wanted_and_each_model_uploaded_once(monkeypatch):
-    monkeypatch.setattr(drawing, "Renderer", Renderer)
+def test_nothing_is_opened_before_an_image_is_subscribed_and_each_model_uploaded_once(monkeypatch):
+    monkeypatch.setattr(module, "Renderer", Renderer)
     Renderer.models = []
-    drawn = SharedRenderer("auto")
-    assert drawn.report().text == "no picture was wanted yet"
-    first = drawn.renderer(MODEL)
-    assert [drawn.renderer(model) for model in (MODEL, OTHER, OTHER)] == [first] * 3
+    shared = SharedRenderer("auto")
+    assert shared.report().text == "no image was subscribed yet"
+    first = shared.get(MODEL)
+    assert [shared.get(model) for model in (MODEL, OTHER, OTHER)] == [first] * 3
     assert Renderer.models == [MODEL, OTHER]
-    assert drawn.report().text == "EGL on a processor"
+    assert shared.report().text == "EGL on a processor"
 
 
-def test_a_processor_draws_plainly_unless_told_otherwise(monkeypatch):
-    monkeypatch.setattr(drawing, "Renderer", Renderer)
-    drawn = SharedRenderer("auto")
-    renderer = drawn.renderer(MODEL)
-    assert renderer.looks is PLAIN
+def test_a_processor_renders_plainly_unless_the_parameter_says_rich(monkeypatch):
+    monkeypatch.setattr(module, "Renderer", Renderer)
+    shared = SharedRenderer("auto")
+    renderer = shared.get(MODEL)
+    assert renderer.quality is PLAIN
     for values in ({"looks": "rich"}, {"camera.eye.rate": 1.0}):
-        drawn.change(values)
-        assert drawn.renderer(MODEL).looks is RICH
+        shared.set_parameters(values)
+        assert shared.get(MODEL).quality is RICH
 
 
-def test_what_one_model_lacks_another_may_have(no_opengl: None, monkeypatch) -> None:
-    drawn = SharedRenderer("auto")
-    assert drawn.renderer(MODEL) is None
-    monkeypatch.setattr(drawing, "Renderer", Renderer)
-    assert drawn.renderer(MODEL) is None
-    assert drawn.failure
-    assert drawn.renderer(OTHER) is not None
-    assert not drawn.failure
+def test_another_model_may_be_rendered_where_one_cannot(without_opengl: None, monkeypatch) -> None:
+    shared = SharedRenderer("auto")
+    assert shared.get(MODEL) is None
+    monkeypatch.setattr(module, "Renderer", Renderer)
+    assert shared.get(MODEL) is None
+    assert shared.failure
+    assert shared.get(OTHER) is not None
+    assert not shared.failure
 
 
-def test_without_opengl_one_message_says_so_and_cameras_still_tell_how_they_project(
-    no_opengl: None, caplog: pytest.LogCaptureFixture
+def test_without_opengl_one_message_is_logged_and_cameras_publish_their_calibration(
+    without_opengl: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    drawn, opened = SharedRenderer("auto"), Opened()
-    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn)
+    shared, opened = SharedRenderer("auto"), Opened()
+    camera = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, shared, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),
     )
     for _ in range(2):
-        eye.take(
-            StateSnapshot(
-                model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(sec=3), step=1
-            )
+        camera.publish(
+            StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(sec=3))
         )
     (message,) = [record.getMessage() for record in caplog.records]
-    assert message == "cameras give no pictures: there is no OpenGL; install libegl1"
-    assert eye.remark == drawn.report().text == drawn.failure
-    assert drawn.report().level == ERROR
+    assert message == "cameras publish no images: OpenGL is not available; install libegl1"
+    assert camera.warning == shared.report().text == shared.failure
+    assert shared.report().level == ERROR
     sent = {topic.removeprefix("camera/eye/"): len(m) for topic, m in opened.published.items()}
     assert {topic for topic, count in sent.items() if count} == {
         "camera_info",
@@ -134,37 +132,37 @@ def test_without_opengl_one_message_says_so_and_cameras_still_tell_how_they_proj
     info = opened.published["camera/eye/camera_info"][-1]
     assert isinstance(info, CameraInfo)
     assert info.header.stamp.sec == 3
-    assert not eye.counts
+    assert not camera.counts
 
 
 class TooLarge(Renderer):
-    """Refuses every picture, as long as it has no room."""
+    """Cannot render, as long as it has no memory."""
 
-    has_room: ClassVar[bool] = False
+    has_memory: ClassVar[bool] = False
 
-    def shot(self, *_arguments: object) -> None:
-        if self.has_room:
-            raise ValueError("this picture cannot be drawn for another reason")
-        raise RenderingError("a picture of 8 x 6 pixels is too large for a processor")
+    def frame(self, *_arguments: object) -> None:
+        if self.has_memory:
+            raise ValueError("this image cannot be rendered for another reason")
+        raise RenderingError("an image of 8 x 6 pixels is too large for a processor")
 
 
-def test_a_picture_that_is_refused_leaves_out_this_camera_s_pictures_alone(monkeypatch) -> None:
-    monkeypatch.setattr(drawing, "Renderer", TooLarge)
-    drawn, opened = SharedRenderer("auto"), Opened()
-    eye = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, drawn)
+def test_an_image_that_cannot_be_rendered_leaves_out_the_images_of_this_camera_alone(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(module, "Renderer", TooLarge)
+    shared, opened = SharedRenderer("auto"), Opened()
+    camera = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, shared, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),
     )
-    eye.take(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=1))
-    assert eye.remark == "a picture of 8 x 6 pixels is too large for a processor"
+    camera.publish(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time()))
+    assert camera.warning == "an image of 8 x 6 pixels is too large for a processor"
     assert opened.published["camera/eye/camera_info"]
     assert not opened.published["camera/eye/image_raw"]
-    assert not eye.counts
-    assert not drawn.failure, "other cameras go on"
-    monkeypatch.setattr(TooLarge, "has_room", True)
+    assert not camera.counts
+    assert not shared.failure, "other cameras go on"
+    monkeypatch.setattr(TooLarge, "has_memory", True)
     with pytest.raises(ValueError, match="another reason"):
-        eye.take(
-            StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time(), step=2)
-        )
-    assert not eye.remark, "what was refused once is not told for ever"
+        camera.publish(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time()))
+    assert not camera.warning, "a warning ends with its reason"

@@ -1,4 +1,4 @@
-"""Episodes: the same bits from the same seed, in any process, and what is written of them."""
+"""Episodes: reproducible in any process, and their reports."""
 
 import csv
 import re
@@ -12,7 +12,7 @@ from mujoco_ros.cli.evaluate import main
 from mujoco_ros.controllers.evaluation.bounds import LAB, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import run_episode
 from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
-from mujoco_ros.controllers.evaluation.plots import write_pictures
+from mujoco_ros.controllers.evaluation.plots import write_plots
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown
 from mujoco_ros.controllers.evaluation.statistics import summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
@@ -28,43 +28,43 @@ def assembly():
 
 
 def test_the_same_seed_gives_the_same_bits_after_other_episodes_and_with_another_clock(assembly):
-    tried = PickPlaceTrial(spread=SPREADS["table"])
+    tried = PickPlaceTrial(ranges=SPREADS["table"])
     first = run_episode(tried, assembly, 11, time.process_time)
     assert first.success, first.reason
     assert first.measures["error_xy"] < 1e-3
     assert first.measures["saturated_steps"] == 0.0
     assert abs(first.measures["payload_error"]) < 0.02
     assert sum(first.phases.values()) == pytest.approx(first.duration, abs=0.01)
-    # In another process, which ran another one before.
+    # In another process, after another episode.
     (_, other) = sorted(episodes(tried, [5, 11], time.perf_counter, jobs=1), key=lambda it: it.seed)
     assert other.digest == first.digest
     assert other.measures == pytest.approx(first.measures, abs=0.0)
 
 
 def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
-    tried = PickPlaceTrial(spread=SPREADS["table"])
+    tried = PickPlaceTrial(ranges=SPREADS["table"])
     drawn = [tried.conditions(seed) for seed in range(50)]
     assert drawn == [tried.conditions(seed) for seed in range(50)]
     assert len({it["mass"] for it in drawn}) == 50
     assert all(0.05 <= it["mass"] <= 0.3 and 0.7 <= it["friction"] <= 1.3 for it in drawn)
     assert all(0.3 <= (it["goal_x"] ** 2 + it["goal_y"] ** 2) ** 0.5 <= 0.7 for it in drawn)
-    with pytest.raises(UserInputError, match=r"mass goes from 0\.2 to 0\.1: the wrong way"):
+    with pytest.raises(UserInputError, match=r"mass from 0\.2 to 0\.1 is reversed"):
         Spread(mass=(0.2, 0.1))
 
 
 @pytest.mark.parametrize(
     ("spread", "complaint"),
     [
-        (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no place within x and y is that far"),
-        (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no room for a start and a goal 0\.08 m apart"),
+        (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no position within x and y is at that distance"),
+        (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no space for a start and a goal 0\.08 m apart"),
     ],
 )
-def test_conditions_that_nothing_meets_are_an_error(spread, complaint):
+def test_impossible_conditions_are_an_error(spread, complaint):
     with pytest.raises(UserInputError, match=complaint):
-        PickPlaceTrial(spread=spread).conditions(1)
+        PickPlaceTrial(ranges=spread).conditions(1)
 
 
-def test_a_worker_that_dies_is_replaced_and_one_that_always_does_is_told(tmp_path, monkeypatch):
+def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
     tried = PickPlaceTrial()
     done = list(episodes(tried, [1, 2, 3], time.process_time, jobs=1, run=die_once))
@@ -74,14 +74,14 @@ def test_a_worker_that_dies_is_replaced_and_one_that_always_does_is_told(tmp_pat
     assert (lost.seed, lost.outcome) == (4, DIED)
 
 
-def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
+def test_episodes_are_written_as_csv_markdown_and_plots(tmp_path):
     done = [made_up(seed) for seed in range(1, 20)]
     done.append(made_up(20, outcome="slip", reason="it |fell|", failures=("slip", "give_up")))
     summary = summarize(done)
     assert (summary.successes, summary.count) == (19, 20)
     assert summary.interval == pytest.approx((0.764, 0.991), abs=1e-3)
     assert summary.speed == pytest.approx(12.5)
-    assert missed(LAB, summary) == ["success [%]: 95.0, wanted at least 100"]
+    assert missed(LAB, summary) == ["success [%]: 95.0, limit: at least 100"]
     text = as_markdown("a title", summary, done) + comparison({"here": summary})
     unplanned = summarize([replace(it, planning=()) for it in done])
     assert "a plan took" in text
@@ -93,33 +93,33 @@ def test_what_episodes_come_to_is_written_for_programs_and_for_people(tmp_path):
     rows = list(csv.DictReader(as_csv(done).splitlines()))
     assert [row["seed"] for row in rows] == [str(seed) for seed in range(1, 21)]
     assert (rows[19]["outcome"], rows[0]["error_xy"]) == ("slip", "0.0004")
-    names = [path.name for path in write_pictures(tmp_path, done)]
+    names = [path.name for path in write_plots(tmp_path, done)]
     assert names == ["map.svg", "errors.svg", "phases.svg"]
     drawn = (tmp_path / "map.svg").read_text()
     assert "success: 19" in drawn
     assert "slip: 1" in drawn
 
 
-def test_what_is_not_good_enough_is_named_with_the_bound():
+def test_a_metric_beyond_its_limit_is_reported_with_the_limit():
     measures = {**made_up(1).measures, "error_xy": 2e-3}
     summary = summarize([replace(made_up(1), measures=measures)])
-    assert missed(LAB, summary) == ["place error, RMS in the plane [mm]: 2.00, wanted at most 1"]
+    assert missed(LAB, summary) == ["place error, RMS in the plane [mm]: 2.00, limit: at most 1"]
 
 
-def test_the_command_writes_its_tables_and_tells_wrong_arguments(tmp_path, capsys):
+def test_the_command_writes_its_tables_and_reports_wrong_arguments(tmp_path, capsys):
     sets = ["--set", "IDLE.object=ball", "--set", "RECOVER.attempts=0"]
-    asked = ["pick_place", "--episodes", "2", "--jobs", "1", "--output", str(tmp_path), *sets]
-    assert main(asked) == 0
+    arguments = ["pick_place", "--episodes", "2", "--jobs", "1", "--output", str(tmp_path), *sets]
+    assert main(arguments) == 0
     assert "0 of 2 succeeded" in capsys.readouterr().out
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "# pick_place under conditions 'lab', seed 1" in report
     assert "no_object" in report
-    assert main([*asked, "--episode", "7"]) == 1
-    told = capsys.readouterr().out
-    assert re.search(r"^episode 7\n  outcome +no_object\n  why +\S", told)
-    assert re.search(r"^  start, x \[mm\] +350$", told, re.M)
-    assert re.search(r"^  cycle \[s\] +\d", told, re.M)
-    assert main([*asked, "--set", "IDLE=3"]) == 2
+    assert main([*arguments, "--episode", "7"]) == 1
+    printed = capsys.readouterr().out
+    assert re.search(r"^episode 7\n  outcome +no_object\n  reason +\S", printed)
+    assert re.search(r"^  start, x \[mm\] +350$", printed, re.M)
+    assert re.search(r"^  cycle \[s\] +\d", printed, re.M)
+    assert main([*arguments, "--set", "IDLE=3"]) == 2
     assert "expected STATE.NAME=VALUE" in capsys.readouterr().err
     assert main(["pick_plaice"]) == 2
     assert "did you mean 'pick_place'?" in capsys.readouterr().err
@@ -129,16 +129,16 @@ def test_the_command_writes_its_tables_and_tells_wrong_arguments(tmp_path, capsy
     assert "--check is for pick_place" in capsys.readouterr().err
 
 
-def test_what_can_only_end_in_vain_ends_before_any_episode(tmp_path, capsys, monkeypatch):
+def test_an_invalid_command_ends_before_the_first_episode(tmp_path, capsys, monkeypatch):
     begun = []
-    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *asked: begun.append(asked))
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *arguments: begun.append(arguments))
     (tmp_path / "file").touch()
     assert main(["pick_place", "--output", str(tmp_path / "file" / "folder")]) == 2
     assert "Not a directory" in capsys.readouterr().err
     assert main(["pick_place", "--set", "IDLE.goal=[1", "--output", str(tmp_path)]) == 2
     assert "--set IDLE.goal: not valid YAML" in capsys.readouterr().err
     assert not begun
-    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *_asked: ([], False))
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run", lambda *_arguments: ([], False))
     (tmp_path / "report.md").write_text("what was found before")
     assert main(["pick_place", "--output", str(tmp_path)]) == 130
     assert "interrupted before any episode was done" in capsys.readouterr().err
@@ -151,7 +151,7 @@ def test_a_scene_that_workers_cannot_load_is_one_error():
         list(episodes(tried, [1, 2, 3], time.process_time, jobs=1))
 
 
-def test_conditions_can_be_a_file_that_is_read_strictly(tmp_path):
+def test_conditions_can_come_from_a_strict_file(tmp_path):
     path = tmp_path / "heavy.yaml"
     path.write_text("mass: [0.2, 0.3]\nnoise: {force: 0.5}\n")
     tried = trial("pick_place", str(path))

@@ -1,9 +1,9 @@
-"""Noise that is as large as said, and follows its seed."""
+"""Noise of observations: deviation and seed."""
 
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noisy
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noise_filter
 from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
 from mujoco_ros.model.errors import UserInputError
 
@@ -17,9 +17,9 @@ SEEN = Observation(
 )
 
 
-def test_each_quantity_has_the_deviation_that_is_said_and_none_is_biased():
-    sense = noisy(USUAL, 1)
-    many = [sense(SEEN) for _ in range(2000)]
+def test_each_quantity_has_its_deviation_without_bias():
+    add_noise = noise_filter(USUAL, 1)
+    many = [add_noise(SEEN) for _ in range(2000)]
     for values, mean, deviation in (
         ([it.q for it in many], 0.0, USUAL.position),
         ([it.dq for it in many], 1.0, USUAL.velocity),
@@ -35,10 +35,10 @@ def test_each_quantity_has_the_deviation_that_is_said_and_none_is_biased():
     assert np.linalg.norm(turns, axis=1) == pytest.approx(1.0)
 
 
-def test_noise_follows_its_seed_and_without_any_all_is_as_it_was():
-    assert noisy(USUAL, 1)(SEEN).q.tolist() == noisy(USUAL, 1)(SEEN).q.tolist()
-    assert noisy(USUAL, 1)(SEEN).q.tolist() != noisy(USUAL, 2)(SEEN).q.tolist()
-    quiet = noisy(Noise(), 1)(SEEN)
+def test_noise_depends_on_the_seed_and_zero_noise_changes_nothing():
+    assert noise_filter(USUAL, 1)(SEEN).q.tolist() == noise_filter(USUAL, 1)(SEEN).q.tolist()
+    assert noise_filter(USUAL, 1)(SEEN).q.tolist() != noise_filter(USUAL, 2)(SEEN).q.tolist()
+    quiet = noise_filter(Noise(), 1)(SEEN)
     assert quiet.q.tolist() == SEEN.q.tolist()
     assert quiet.objects["box"].quat_wxyz == pytest.approx(SEEN.objects["box"].quat_wxyz)
     with pytest.raises(UserInputError, match="force must not be negative"):

@@ -13,7 +13,7 @@ transitions: {PAUSE: {done: END}}
 """
 
 
-def test_waiting_ends_when_its_time_is_over_and_holding_does_not():
+def test_wait_ends_after_its_time_and_hold_never():
     controller = FsmController(table(PAUSE))
     controller.configure(ROBOT)
     states = []
@@ -25,7 +25,7 @@ def test_waiting_ends_when_its_time_is_over_and_holding_does_not():
     assert states == ["PAUSE"] * 6 + ["END"] * 4, "5 periods, and the transition in the next tick"
 
 
-def test_holding_stops_the_joints_and_keeps_what_carries_them():
+def test_hold_sets_velocities_to_zero_and_keeps_efforts():
     controller = FsmController(table(PAUSE))
     controller.configure(ROBOT)
     controller.step(seen(), 0.0).values[1:] = 2.0
@@ -35,6 +35,6 @@ def test_holding_stops_the_joints_and_keeps_what_carries_them():
     assert np.array_equal(references.tau, [2.0, 2.0])
 
 
-def test_nobody_waits_for_less_than_no_time():
+def test_a_negative_time_is_rejected():
     with pytest.raises(UserInputError, match=r"states.PAUSE: duration -0.05 is negative"):
         table(PAUSE.replace("0.05", "-0.05"))

@@ -21,7 +21,7 @@ def controller() -> FsmController:
     return made
 
 
-def test_references_stay_as_a_state_leaves_them_and_begin_where_the_robot_is(controller):
+def test_references_start_at_the_measured_positions_and_keep_their_values(controller):
     references = controller.step(seen(0.3), 0.0)
     assert np.array_equal(references.values, [[0.3, 0.3], [0.0, 0.0], [0.0, 0.0]])
     references.q[:] = 0.5
@@ -30,20 +30,20 @@ def test_references_stay_as_a_state_leaves_them_and_begin_where_the_robot_is(con
     assert np.array_equal(controller.step(seen(0.4), 0.0).q, [0.4, 0.4])
 
 
-def test_a_state_is_told_the_tick_and_what_is_observed(controller):
-    told = []
-    state = controller.machine.members["A"]
-    state.run = lambda context: told.append(
+def test_a_state_gets_the_tick_and_the_observation(controller):
+    ticks = []
+    state = controller.machine.instances["A"]
+    state.run = lambda context: ticks.append(
         (context.time, context.elapsed, context.period, context.seed, context.observation.q[0])
     )
     controller.step(seen(0.1), 4.0)
     controller.step(seen(0.2), 4.02)
-    assert told == [(4.0, 0.0, 0.02, 7, 0.1), (4.02, pytest.approx(0.02), 0.02, 7, 0.2)]
+    assert ticks == [(4.0, 0.0, 0.02, 7, 0.1), (4.02, pytest.approx(0.02), 0.02, 7, 0.2)]
 
 
-def test_what_a_tick_awaits_is_forgotten_at_the_next(controller):
+def test_awaited_futures_are_cleared_at_the_next_tick(controller):
     awaited = Future()
-    state = controller.machine.members["A"]
+    state = controller.machine.instances["A"]
     state.run = lambda context: context.awaited.append(awaited)
     controller.step(seen(), 0.0)
     assert controller.awaited == [awaited]
@@ -52,7 +52,7 @@ def test_what_a_tick_awaits_is_forgotten_at_the_next(controller):
     assert controller.awaited == []
 
 
-def test_a_reset_forgets_what_states_put_into_the_store_but_not_what_the_host_did(controller):
+def test_a_reset_clears_the_values_of_states_but_not_of_the_host(controller):
     mine, hosts = Key("mine", int), Key("host's", int)
     controller.store.set(mine, 1)
     controller.store.provide(hosts, 2)
@@ -60,7 +60,7 @@ def test_a_reset_forgets_what_states_put_into_the_store_but_not_what_the_host_di
     assert controller.store.names == ("host's",)
 
 
-def test_every_state_gets_ready_for_the_robot_and_can_refuse_it():
+def test_every_state_is_configured_and_can_reject_the_robot():
     class Grasps(Hold):
         def configure(self, robot, store):
             if robot.gripper is None:
@@ -78,11 +78,11 @@ def test_every_state_gets_ready_for_the_robot_and_can_refuse_it():
     with pytest.raises(UserInputError):
         controller.configure(ROBOT)
     with pytest.raises(RuntimeError, match="configure"):
-        controller.step(seen(), 0.1)  # half of its states would know one robot, half another
+        controller.step(seen(), 0.1)  # its states would be configured for two robots
 
 
 def test_two_controllers_of_one_table_share_nothing():
     both = [FsmController(table(ONE)) for _ in range(2)]
     both[0].machine.configure("A", {"speed": 3.0})
     assert both[1].machine.config("A") == Told.Config()
-    assert both[0].machine.members["A"] is not both[1].machine.members["A"]
+    assert both[0].machine.instances["A"] is not both[1].machine.instances["A"]

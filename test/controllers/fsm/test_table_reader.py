@@ -20,19 +20,19 @@ transitions:
 """
 
 
-def test_a_table_says_what_follows_what():
+def test_a_table_has_states_and_transitions():
     read = table(GOOD)
-    rows = read.root.inner
+    rows = read.root.children
     assert (read.name, read.rate, read.step_by_step) == ("test", 200.0, False)
     assert rows["A"].outcomes == ("done", "slip", "timeout")
     assert rows["A"].failures == {"slip", "timeout"}
-    assert rows["A"].work.config.speed == 0.2
-    assert rows["B"].work.config.goal == (1.0, 2.0)
+    assert rows["A"].kind.config.speed == 0.2
+    assert rows["B"].kind.config.goal == (1.0, 2.0)
     assert (rows["D"].outcome, rows["D"].failure) == ("failure", True)
     assert {
         (row.name, label): arrow.goal
         for row in rows.values()
-        for label, arrow in row.arrows.items()
+        for label, arrow in row.transitions.items()
     } == {
         ("A", "done"): "B",
         ("A", "timeout"): "D",
@@ -46,13 +46,13 @@ def test_a_table_says_what_follows_what():
     }
 
 
-def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is_said():
-    rows = table(GOOD).root.inner
-    assert rows["A"].arrows["done"].trigger is Trigger.STEP_BY_STEP
-    assert rows["A"].arrows["slip"].trigger is Trigger.AUTO
-    assert rows["A"].arrows["timeout"].trigger is Trigger.STRICT
-    assert rows["B"].arrows["done"].trigger is Trigger.AUTO
-    assert rows["B"].arrows["abort"].trigger is Trigger.REQUEST
+def test_the_default_trigger_is_auto_for_failures_and_step_by_step_for_successes():
+    rows = table(GOOD).root.children
+    assert rows["A"].transitions["done"].trigger is Trigger.STEP_BY_STEP
+    assert rows["A"].transitions["slip"].trigger is Trigger.AUTO
+    assert rows["A"].transitions["timeout"].trigger is Trigger.STRICT
+    assert rows["B"].transitions["done"].trigger is Trigger.AUTO
+    assert rows["B"].transitions["abort"].trigger is Trigger.REQUEST
 
 
 @pytest.mark.parametrize(
@@ -77,23 +77,27 @@ def test_failures_are_acted_upon_at_once_and_successes_step_by_step_unless_it_is
         ("timeout: 3", "timeout: 0", "states.A: timeout 0.0 is not above zero"),
         ("outcome: succ", "timeout: 1, outcome: succ", "C: it ends its machine with 'success', so"),
         ("class: Hold, outcome: succ", "class: Told, outcome: succ", "nothing may follow"),
-        ("outcome: success", "failure: true", "C: 'failure' is said of an 'outcome'"),
+        ("outcome: success", "failure: true", "C: 'failure' needs an 'outcome'"),
         ("done: B,", "done: E,", "transitions.A.done: state 'E' not found; there are: A, B, C, D"),
         ("  A: {done", "  E: {done", r"transitions: state 'E' not found; there are: A, B, C, D, "),
         ("done: B,", "", "test.yaml: A: outcome 'done' without a row in transitions"),
         ("done: B,", "done: B, don: B,", r"A.don: outcome 'don' not found \(did you mean 'done'"),
-        ("back: {to: A, trigger: request}", "back: A", "what is asked for from outside has 'trigg"),
+        ("back: {to: A, trigger: request}", "back: A", "a request has 'trigger: request'"),
         ("trigger: strict", "trigger: strickt", "'strickt' .* is not one of auto, step_by_step, "),
-        ("trigger: auto", "trigger: request", "'done' is an outcome of B, so it is no request"),
+        (
+            "trigger: auto",
+            "trigger: request",
+            "'done' is an outcome of B, so it cannot be",
+        ),
         ("slip: D, ab", "slipp: D, ab", r"\*.slipp: outcome 'slipp' not found \(did you mean"),
         ("  B: {class", "  A: {class", "key 'A' is given twice"),
-        ("  B: {class", "  on: {class", "states: key True is no text"),
+        ("  B: {class", "  on: {class", "states: key True is not a string"),
         ("  B: {class", "  B/C: {class", "states: state 'B/C' is not valid"),
         ("back: {", "go back: {", "transitions.B: label 'go back' is not valid"),
         ("states:\n", "states: []\nstate:\n", "key 'state' not found"),
     ],
 )
-def test_a_table_that_does_not_hold_together_is_refused_by_name(old, new, message):
+def test_an_inconsistent_table_is_rejected_with_the_key(old, new, message):
     assert old in GOOD
     with pytest.raises(UserInputError, match=message):
         table(GOOD.replace(old, new))
@@ -121,29 +125,29 @@ JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: goo
         (f"{PAIR}, join: 5", "C.join: expected a list"),
         (PAIR, "C.join: no row for P: done, Q: done"),
         ("parallel: {}, join: []", "C.parallel: there are no branches"),
-        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch has no 'outcome' of"),
+        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch cannot have 'outcome'"),
         (f"{PAIR}, join: [{{when: {{}}, outcome: ok}}]", r"C.join\[0\].when: it names no branch"),
-        (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never counts"),
+        (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never applies"),
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'R: slip')}]", r"when: branch 'R' not found"),
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'Q: slap')}]", r"outcome 'slap' not found"),
     ],
 )
-def test_so_is_one_whose_inner_machines_or_branches_do_not(state, message):
+def test_inconsistent_machines_and_branches_are_rejected_with_the_key(state, message):
     with pytest.raises(UserInputError, match=message):
         table(GOOD.replace("class: Hold, outcome: success", state))
 
 
-def test_a_state_that_no_transition_leads_to_is_refused():
+def test_an_unreachable_state_is_rejected():
     with pytest.raises(UserInputError, match="unreachable: C; no transition leads there from 'A'"):
         table(GOOD.replace("done: {to: C, trigger: auto}", "done: A"))
 
 
-def test_a_state_without_a_way_out_must_say_that_it_ends_the_machine():
+def test_a_state_without_transitions_needs_an_outcome():
     with pytest.raises(UserInputError, match="A: dead end: it has no transition"):
         table("{rate: 1, initial: A, states: {A: {class: Hold}}}")
 
 
-def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
+def test_a_huge_or_deep_file_is_rejected_quickly():
     lines = ["a0: &a0 {class: Hold}"]
     for n in range(1, 12):
         lines.append(f"a{n}: &a{n} {{{', '.join(f'b{m}: *a{n - 1}' for m in range(9))}}}")
@@ -152,17 +156,17 @@ def test_a_file_that_unfolds_without_end_is_refused_in_no_time():
     machine = "{outcome: ok}"
     for _ in range(18):
         machine = f"{{machine: {{initial: A, states: {{A: {machine}}}}}}}"
-    with pytest.raises(UserInputError, match="more than 16 machines inside of one another"):
+    with pytest.raises(UserInputError, match="more than 16 nested machines"):
         table(f"{{rate: 1, initial: A, states: {{A: {machine}}}}}")
 
 
 @pytest.mark.parametrize("data", [None, 5, "A", [], {"rate": 1, "initial": "A", "states": 5}])
-def test_what_is_no_mapping_is_no_table(data):
+def test_data_without_a_mapping_are_rejected(data):
     with pytest.raises(UserInputError, match="expected a mapping"):
         table_from_dict(data, CLASSES, name="test", where="test.yaml")
 
 
-def test_a_table_is_called_as_its_file_is(tmp_path):
+def test_a_table_has_the_name_of_its_file(tmp_path):
     path = tmp_path / "lift.yaml"
     path.write_text(GOOD)
     assert read_table(path, CLASSES).name == "lift"
@@ -172,6 +176,6 @@ def test_a_table_is_called_as_its_file_is(tmp_path):
         read_table(bad, CLASSES)
 
 
-def test_the_classes_of_a_table_are_known_before_it_is_read():
+def test_class_names_are_read_without_the_classes():
     data = {"states": {"A": {"class": "Told"}, "B": {"parallel": {"C": {"class": "Hold"}}}}}
     assert class_names(data, "test.yaml") == {"Told", "Hold"}

@@ -8,7 +8,7 @@ GOAL = Key("goal", np.ndarray)
 LOOK = Key("camera/look")
 
 
-def test_a_value_comes_back_as_it_was_put_in():
+def test_get_returns_the_value_that_was_set():
     store = Store()
     goal = np.zeros(3)
     store.set(OPENING, 0.04)
@@ -20,7 +20,7 @@ def test_a_value_comes_back_as_it_was_put_in():
     assert store.names == ("goal", "gripper/opening")
 
 
-def test_a_value_of_another_type_is_refused_going_in_and_coming_out():
+def test_set_and_get_reject_a_value_of_another_type():
     store = Store()
     with pytest.raises(StoreError, match="'gripper/opening' is a float, not a str"):
         store.set(OPENING, "wide")  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_a_value_of_another_type_is_refused_going_in_and_coming_out():
         store.get(GOAL)
 
 
-def test_what_is_missing_is_answered_with_what_there_is():
+def test_the_error_for_a_missing_value_lists_the_others():
     store = Store()
     with pytest.raises(StoreError, match="'goal' is not in the store; it has: nothing"):
         store.get(GOAL)
@@ -38,14 +38,14 @@ def test_what_is_missing_is_answered_with_what_there_is():
         store.get(GOAL)
 
 
-def test_what_a_host_provides_outlasts_the_states_values_and_is_its_own():
+def test_values_of_the_host_survive_clear_and_cannot_be_replaced():
     store = Store()
     store.provide(LOOK, print)
     store.set(OPENING, 0.04)
     store.clear()
     assert store.get(LOOK) is print
     assert OPENING not in store
-    with pytest.raises(StoreError, match="'camera/look' is the host's"):
+    with pytest.raises(StoreError, match="'camera/look' is provided by the host"):
         store.set(LOOK, repr)
     store.provide(LOOK, repr)
     assert store.get(LOOK) is repr

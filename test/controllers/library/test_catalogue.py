@@ -24,14 +24,14 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("name", catalogue.names())
-def test_every_controller_that_comes_with_the_package_loads(name):
+def test_every_shipped_controller_loads(name):
     controller = catalogue.load(name, seed=3)
     assert controller.table.name == name
     assert controller.seed == 3
     assert len(controller.machine.states) > 1
 
 
-def test_no_two_of_them_have_states_of_one_name():
+def test_state_classes_have_unique_names():
     modules = [
         import_module(f"mujoco_ros.controllers.library.{name}.states") for name in catalogue.names()
     ]
@@ -39,7 +39,7 @@ def test_no_two_of_them_have_states_of_one_name():
     assert [name for name, count in Counter(classes).items() if count > 1] == []
 
 
-def test_a_file_is_a_controller_with_settings_and_a_rate_of_ones_own(file):
+def test_a_file_is_loaded_with_settings_and_a_rate(file):
     controller = catalogue.load(str(file), settings={"A": {"duration": 2.0}}, rate=50.0)
     assert controller.table.name == "pause"
     assert controller.period == 0.02
@@ -47,7 +47,7 @@ def test_a_file_is_a_controller_with_settings_and_a_rate_of_ones_own(file):
     assert catalogue.load(str(file)).machine.config("A").duration == 0.5
 
 
-def test_what_there_is_not_is_named_with_what_there_is(file, tmp_path):
+def test_the_error_for_an_unknown_name_lists_the_known_ones(file, tmp_path):
     with pytest.raises(UserInputError, match="controller 'pause' not found; there are: "):
         catalogue.load("pause")
     with pytest.raises(UserInputError, match=r"none\.yaml: cannot be read"):
@@ -65,16 +65,16 @@ def test_what_there_is_not_is_named_with_what_there_is(file, tmp_path):
     ("value", "message"),
     [
         ("mujoco_ros.controllers.fsm.basic_states:Wait", None),
-        ("mujoco_ros.controllers.interface.store:Store", "it is no class of states"),
+        ("mujoco_ros.controllers.interface.store:Store", "it is not a subclass of State"),
         ("mujoco_ros.nowhere:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.nowhere'"),
     ],
 )
-def test_other_packages_offer_states_as_entry_points(file, monkeypatch, value, message):
+def test_other_packages_register_states_as_entry_points(file, monkeypatch, value, message):
     entry = EntryPoint(name="Polish", value=value, group=catalogue.GROUP)
     monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
     file.write_text(FILE.replace("Wait", "Polish"))
     if message is None:
-        assert type(catalogue.load(str(file)).machine.members["A"]) is basic_states.Wait
+        assert type(catalogue.load(str(file)).machine.instances["A"]) is basic_states.Wait
     else:
         with pytest.raises(
             UserInputError, match=f"'Polish = {value}' of mujoco_ros.states: {message}"
@@ -82,7 +82,7 @@ def test_other_packages_offer_states_as_entry_points(file, monkeypatch, value, m
             catalogue.load(str(file))
 
 
-def test_a_file_never_names_code(file):
+def test_a_file_cannot_import_code(file):
     file.write_text(FILE.replace("class: Wait", "class: os.system"))
     with pytest.raises(UserInputError, match=r"class 'os.system' not found"):
         catalogue.load(str(file))

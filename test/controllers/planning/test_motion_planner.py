@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
 from mujoco_ros.controllers.planning.errors import IkError
@@ -12,6 +11,7 @@ from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 ASIDE = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 OPEN = {"arm/left_finger_joint": 0.03, "arm/right_finger_joint": 0.03}

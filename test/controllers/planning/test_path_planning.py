@@ -3,11 +3,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
 from mujoco_ros.controllers.planning.errors import CollisionError, NoPathError
 from mujoco_ros.controllers.planning.path_planning import plan_path
+from mujoco_ros.model.pose import Pose
 
 START = np.array([-1.2, 1.2, 0.0, 0.6, 0.0, 0.3, 0.0])
 GOAL = START * (-1, 1, 1, 1, 1, 1, 1)

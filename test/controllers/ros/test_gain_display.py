@@ -1,4 +1,4 @@
-"""Gains that a controller set, on their way to the parameters."""
+"""Parameters of gains that a controller sets."""
 
 import time
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
-def test_gains_are_shown_soon_and_not_as_often_as_they_change():
+def test_parameters_are_updated_with_a_limited_rate():
     simulation, pauses, shown = Simulation(load_scene("quadruped")), [], []
     endpoints = SimpleNamespace(
         node=SimpleNamespace(
@@ -21,13 +21,13 @@ def test_gains_are_shown_soon_and_not_as_often_as_they_change():
         ),
         later=lambda _seconds, call: pauses.append(call),
     )
-    gains = GainDisplay(endpoints, simulation, lambda *given: shown.append(given))
+    display = GainDisplay(endpoints, simulation, lambda *given: shown.append(given))
     for _ in range(100):
-        gains.changed()
+        display.changed()
     (pause,) = pauses
     pauses.clear()
     pause()
-    assert not shown, "they are the physics thread's to read"
+    assert not shown, "only the physics thread reads gains"
     simulation.gains.changes = 7
     simulation.drives.set_gains(simulation.drives.kp * 0.5, simulation.drives.kd)
     simulation.commands.drain()
@@ -35,22 +35,23 @@ def test_gains_are_shown_soon_and_not_as_often_as_they_change():
     (of_robot,) = present.values()
     assert changes == 7
     assert of_robot.kp == pytest.approx(simulation.drives.kp)
-    gains.changed()
+    display.changed()
     simulation.commands.close()
     pauses[0]()
-    assert len(shown) == 1, "it ends"
+    assert len(shown) == 1, "the simulation shuts down"
 
 
-def test_a_hosted_controller_has_its_gains_shown(ros_node: Node):
+def test_gains_of_a_hosted_controller_update_the_parameters(ros_node: Node):
     simulation, shown = Simulation(load_scene("arm")), []
     values = {
         "controller": "pick_place",
         "controller_robot": "",
         "controller_seed": 0,
         "controller_step_by_step": False,
+        "rendering": "auto",
     }
-    softly = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
-    hosted = HostedController(ros_node, simulation, values, softly, lambda *it: shown.append(it))
+    soft = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
+    hosted = HostedController(ros_node, simulation, values, soft, lambda *it: shown.append(it))
     executor = Executor(context=ros_node.context)
     executor.add_node(hosted.node)
     try:
@@ -61,7 +62,7 @@ def test_a_hosted_controller_has_its_gains_shown(ros_node: Node):
             simulation.commands.drain()
         ((_, present),) = shown
         (of_robot,) = present.values()
-        assert of_robot.kp.max() == 200.0, "the grasping lab's"
+        assert of_robot.kp.max() == 200.0, "of the grasping lab"
     finally:
         hosted.close()
         executor.shutdown()

@@ -1,4 +1,4 @@
-"""A controller in a running simulator, asked and changed over ROS as `ros2 lifecycle` does."""
+"""A controller in a running simulator, used over ROS as `ros2 lifecycle` does."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +102,7 @@ def hosted(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> H
     return Hosted(start_shared, tmp_path_factory.mktemp("table"))
 
 
-def test_it_says_where_it_is_and_what_can_be_asked_for(hosted):
+def test_state_and_transitions_are_served(hosted):
     hosted.reset()
     states = hosted.call(srv.GetAvailableStates, "get_available_states").available_states
     assert [(state.id, state.label) for state in states] == [
@@ -118,7 +118,7 @@ def test_it_says_where_it_is_and_what_can_be_asked_for(hosted):
     assert hosted.transitions("get_available_transitions") == [(1, "go", "IDLE", "WORK")]
 
 
-def test_a_transition_is_made_by_label_or_number_and_refused_at_the_wrong_time(hosted):
+def test_a_transition_is_requested_by_label_or_number_and_rejected_if_not_available(hosted):
     hosted.reset()
     seen = len(hosted.events)
     assert not hosted.change("abort")
@@ -143,7 +143,7 @@ def test_a_transition_is_made_by_label_or_number_and_refused_at_the_wrong_time(h
     assert 0 < stamps[0] < stamps[1]
 
 
-def test_settings_act_from_the_next_start_and_wrong_ones_change_nothing(hosted):
+def test_settings_apply_from_the_next_start_and_wrong_ones_are_rejected(hosted):
     hosted.reset()
     described = hosted.listener.result(
         hosted.parameters._describe_parameters_client.call_async(
@@ -173,26 +173,26 @@ def test_settings_act_from_the_next_start_and_wrong_ones_change_nothing(hosted):
     assert ended - begun == 55_000_000, "the state that follows begins a tick later"
 
 
-def test_a_reset_of_the_simulation_begins_anew_and_is_told(hosted):
+def test_a_reset_of_the_simulation_restarts_the_controller_and_is_published(hosted):
     hosted.reset()
     assert hosted.change("go")
     hosted.become("WORK")
     seen = len(hosted.events)
     hosted.reset()
     assert hosted.until(lambda: len(hosted.events) > seen)
-    told = hosted.events.messages[-1]
-    assert (told.transition.label, told.start_state.label) == ("reset", "WORK")
+    event = hosted.events.messages[-1]
+    assert (event.transition.label, event.start_state.label) == ("reset", "WORK")
     assert hosted.transitions("get_available_transitions")[0][1] == "go"
 
 
-def test_a_controller_that_is_stopped_says_so_until_a_reset(hosted):
+def test_a_stopped_controller_reports_an_error_until_a_reset(hosted):
     hosted.reset()
     assert hosted.row().level == DiagnosticStatus.OK
     hosted.listener.set_parameters({"physics.timestep": 0.003})
     hosted.become("error")
     row = hosted.row()
     assert row.level == DiagnosticStatus.ERROR
-    assert "period of 5 ms is no multiple of the simulation's timestep of 3 ms" in row.message
+    assert "period of 5 ms is not a multiple of the simulation's timestep of 3 ms" in row.message
     assert not hosted.change("go")
     assert hosted.transitions("get_available_transitions") == []
     assert hosted.state == "error"

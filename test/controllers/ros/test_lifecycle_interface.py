@@ -1,4 +1,4 @@
-"""A machine's contract with those who ask, without anybody who does."""
+"""The lifecycle interface of a machine, without a client."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -39,19 +39,17 @@ transitions:
 
 
 class Made:
-    """A contract whose publications are kept, and whose executor is the test."""
+    """An interface whose publications are recorded, and whose executor is the test."""
 
     def __init__(self, node: Node) -> None:
-        self.runner = SupervisedController(controller(TABLE))
-        self.runner.configure(ROBOT)
+        self.time = 0.0
+        self.supervised = SupervisedController(controller(TABLE), lambda: self.time)
+        self.supervised.configure(ROBOT)
         self.sent: dict[str, list[Any]] = {}
         self.log: list[str] = []
-        self.time = 0.0
         endpoints = SimpleNamespace(node=node, publisher=self._publisher)
-        self.contract = LifecycleInterface(
-            endpoints, self.runner, _at_once, lambda: self.time, ("waiting",)
-        )
-        self.contract._log = SimpleNamespace(
+        self.interface = LifecycleInterface(endpoints, self.supervised, _at_once, ("waiting",))
+        self.interface._logger = SimpleNamespace(
             info=self.log.append, warning=self.log.append, debug=lambda _text: None
         )
 
@@ -60,18 +58,18 @@ class Made:
 
     def tick(self) -> str:
         self.time += 0.01
-        self.runner.step(seen(), self.time)
-        return self.runner.state
+        self.supervised.step(seen(), self.time)
+        return self.supervised.state
 
     def change(self, label: str = "", number: int = 0) -> bool:
         answer = _Answer()
         wanted = msg.Transition(id=number, label=label)
-        self.contract._change(srv.ChangeState.Request(transition=wanted), answer)
+        self.interface._change_state(srv.ChangeState.Request(transition=wanted), answer)
         return bool(answer.response.success)
 
-    def told(self) -> list[tuple[float, int, str, str, str]]:
-        """Have the executor tell, and return what it told."""
-        self.contract._tell()
+    def published(self) -> list[tuple[float, int, str, str, str]]:
+        """Run the executor, and return the published events."""
+        self.interface._publish_events()
         events = self.sent["~/transition_event"]
         listed = [
             (e.timestamp * 1e-9, e.transition.id, e.transition.label, *_places(e)) for e in events
@@ -106,8 +104,8 @@ def made(ros_node: Node) -> Made:
     return Made(ros_node)
 
 
-def test_a_number_is_a_transition_of_one_state_and_not_of_another_with_its_label(made):
-    ids = {(it.start, it.label): it.id for it in made.runner.controller.machine.transitions}
+def test_a_number_is_the_transition_of_one_state_only(made):
+    ids = {(it.start, it.label): it.id for it in made.supervised.machine.transitions}
     made.tick()
     assert made.change("go")
     assert made.tick() == "WORK"
@@ -121,22 +119,22 @@ def test_a_number_is_a_transition_of_one_state_and_not_of_another_with_its_label
     ]
 
 
-def test_before_the_first_tick_nothing_can_be_asked_for_and_that_is_why(made):
+def test_no_transition_is_available_before_the_first_tick(made):
     assert not made.change("go")
     (line,) = made.log
-    assert line.endswith("in IDLE; available: nothing before the next tick, at which it begins")
+    assert line.endswith("in IDLE; available: nothing before the first tick")
 
 
-def test_all_that_happens_between_two_turns_of_the_executor_is_told_in_order(made):
+def test_all_events_between_two_runs_of_the_executor_are_published_in_order(made):
     made.tick()
     made.change("go")
     made.tick()
-    made.runner.stop("enough")
+    made.supervised.stop("enough")
     made.time = 0.5
-    made.runner.reset()
-    made.runner.pause("waiting")
-    made.runner.go_on()
-    assert made.told() == [
+    made.supervised.reset()
+    made.supervised.pause("waiting")
+    made.supervised.resume()
+    assert made.published() == [
         (pytest.approx(0.02), 1, "go", "IDLE", "WORK"),
         (pytest.approx(0.02), 0, "error", "WORK", "error"),
         (pytest.approx(0.5), 0, "reset", "error", "IDLE"),
@@ -148,20 +146,28 @@ def test_all_that_happens_between_two_turns_of_the_executor_is_told_in_order(mad
     ]
 
 
-def test_what_happens_in_a_branch_is_told_and_is_no_change_of_the_state(made):
+def test_a_transition_in_a_branch_is_published_without_a_change_of_the_state(made):
     made.tick()
     made.change("both")
     while made.tick() != "BOTH" or made.time < 0.1:
         pass
-    told = made.told()
-    assert [(start, goal) for _, _, _, start, goal in told] == [
+    published = made.published()
+    assert [(start, goal) for _, _, _, start, goal in published] == [
         ("IDLE", "BOTH"),
         ("BOTH/LEFT/A", "BOTH/LEFT/B"),
     ]
     assert [it.data for it in made.sent["~/state"]] == ["IDLE", "BOTH"]
 
 
-def test_a_flood_of_wrong_requests_is_no_flood_of_lines(made):
+def test_a_burst_of_rejected_requests_is_limited_in_the_log(made):
     made.tick()
     assert not any(made.change("sing") for _ in range(200))
     assert len(made.log) == 10
+
+
+def test_lost_events_are_logged(made):
+    for _ in range(10_001):
+        made.supervised.pause("waiting")
+        made.supervised.resume()
+    assert len(made.published()) == 10_000
+    assert made.log[0] == "transition_event: the executor was too slow, events are lost"

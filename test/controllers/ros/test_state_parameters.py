@@ -1,4 +1,4 @@
-"""Settings of states as parameters: what each is, and what it says of itself."""
+"""Settings of states as parameters: types, ranges and descriptions."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,7 +18,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Config:
-    """One of each.
+    """One setting of each type.
 
     Attributes:
         speed: How fast [m/s].
@@ -36,7 +36,7 @@ class Config:
     limit: float | None = None
 
 
-def test_each_setting_that_a_parameter_can_hold_is_one():
+def test_each_supported_setting_is_a_parameter():
     specs = dict(config_specs("OUTER/INNER", Config()))
     assert {spec.name for spec in specs.values()} == {
         f"OUTER.INNER.{name}" for name in ("speed", "goal", "tries", "side", "pose", "quick")
@@ -56,7 +56,7 @@ def test_each_setting_that_a_parameter_can_hold_is_one():
 def test_every_setting_of_the_shipped_controllers_is_described():
     for name in names():
         machine = load(name).machine
-        for state in machine.members:
+        for state in machine.instances:
             config = machine.config(state)
             for field_name, spec in () if config is None else config_specs(state, config):
                 assert not spec.description.startswith("Setting of"), (
@@ -64,10 +64,10 @@ def test_every_setting_of_the_shipped_controllers_is_described():
                 )
 
 
-def test_a_description_is_as_long_as_the_docstring_has_it():
+def test_a_description_is_complete():
     machine = controller(in_turn("{class: Ramp}")).machine
     specs = dict(config_specs("S0", machine.config("S0")))
-    assert type(machine.members["S0"]) is Ramp
+    assert type(machine.instances["S0"]) is Ramp
     assert (
         specs["speed"].description == "Of the first joint, which turns about its own axis [rad/s]"
     )

@@ -35,7 +35,7 @@ PENDULUMS = """
     </body>
     <body name="ball" pos="1 0 .5">
       <freejoint/>
-      <geom type="sphere" size=".1" mass=".5"/>
+      <geom name="ball" type="sphere" size=".1" mass=".5"/>
     </body>
   </worldbody>
   <actuator>

@@ -1,4 +1,4 @@
-"""What a controller sees through cameras, and when."""
+"""Images of a hosted controller, and the times of their delivery."""
 
 import numpy as np
 import pytest
@@ -19,12 +19,12 @@ def _opengl() -> None:
 
 
 def watch(hosted) -> Watch:
-    (state,) = (s for s in hosted.runner.controller.machine.members.values() if type(s) is Watch)
+    (state,) = (s for s in hosted.supervised.machine.instances.values() if type(s) is Watch)
     return state
 
 
 @pytest.mark.parametrize(("waits", "seen_at"), [("false", 0.205), ("true", 0.11)])
-def test_an_image_is_of_the_tick_and_comes_at_a_fixed_time(host, waits, seen_at):
+def test_an_image_shows_its_tick_and_is_delivered_after_a_fixed_delay(host, waits, seen_at):
     hosted, simulation = host(WATCH % waits)
     heights = {}
     for _ in range(300):
@@ -37,7 +37,7 @@ def test_an_image_is_of_the_tick_and_comes_at_a_fixed_time(host, waits, seen_at)
     assert image.depth.shape == (30, 40)
     assert image.colour.shape == (30, 40, 3)
     assert np.allclose(image.pose.position, (0, 0, 2))
-    # It looks down: z of the optical frame is the world's -z, and x its x.
+    # It points downwards: z of the optical frame is the world's -z, and x its x.
     assert np.allclose(np.abs(image.pose.quat_wxyz), (0, 1, 0, 0))
     # The ball of 0.1 m at (1, 0) has fallen for 105 ms by then.
     fx, cx, cy = image.matrix[0, 0], image.matrix[0, 2], image.matrix[1, 2]
@@ -47,7 +47,7 @@ def test_an_image_is_of_the_tick_and_comes_at_a_fixed_time(host, waits, seen_at)
     hosted.close()
 
 
-def test_a_camera_that_is_not_there_is_an_error_that_lists_those_that_are(host):
+def test_an_unknown_camera_is_an_error_that_lists_the_cameras(host):
     hosted, _ = host(in_turn("{class: Watch, camera: below}"))
     for _ in range(20):
         hosted.step()
@@ -55,18 +55,33 @@ def test_a_camera_that_is_not_there_is_an_error_that_lists_those_that_are(host):
         watch(hosted).image.result()
 
 
-def test_an_image_that_nobody_wants_any_more_is_not_missed(host):
+def test_an_image_has_the_colours_of_the_model_as_it_was_edited(host):
+    look = "{class: Watch, waits: true}"
+    hosted, simulation = host(in_turn(look, "{class: Wait, duration: 0.05}", look))
+    greenest = []
+    for state, following, rgba in (("S0", "S1", (1, 0, 0, 1)), ("S2", "END", (0, 1, 0, 1))):
+        simulation.model.geom_rgba[simulation.model.geom("ball").id] = rgba
+        while hosted.supervised.state != following:
+            hosted.step()
+        image = hosted.supervised.machine.instances[state].image.result()
+        greenest.append((image.colour[..., 1].astype(int) - image.colour[..., 0]).max())
+    assert greenest[0] <= 0
+    assert greenest[1] > 50
+    hosted.close()
+
+
+def test_a_cancelled_request_is_not_delivered(host):
     hosted, _ = host(WATCH % "false")
     for _ in range(150):
         hosted.step()
     assert watch(hosted).image.cancel()
     for _ in range(100):
         hosted.step()
-    assert hosted.runner.state == "END"
+    assert hosted.supervised.state == "END"
     hosted.close()
 
 
-def test_a_reset_forgets_what_was_asked_for(host):
+def test_a_reset_cancels_the_requests(host):
     hosted, simulation = host(WATCH % "false")
     for _ in range(150):
         hosted.step()

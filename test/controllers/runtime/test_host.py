@@ -1,4 +1,4 @@
-"""A controller beside a simulation: when it acts, what it is told, and what becomes of it."""
+"""A controller hosted in a simulation: timing, observations, errors and gains."""
 
 import re
 import threading
@@ -22,7 +22,7 @@ def run(host: ControllerHost, steps: int) -> None:
         assert host.step()
 
 
-def test_a_tick_sees_the_sample_and_acts_linearly_until_the_next_one(host):
+def test_a_tick_observes_the_sample_and_acts_linearly_until_the_next_one(host):
     seen = []
     hosted, simulation = host(RAMP, seen=seen)
     references, positions = [], []
@@ -34,14 +34,14 @@ def test_a_tick_sees_the_sample_and_acts_linearly_until_the_next_one(host):
     assert hosted.ticks == len(seen) == 20, "at 200 Hz over 1 kHz"
     assert [observation.time for observation in seen] == pytest.approx(np.arange(20) * 0.005)
     for tick, observation in enumerate(seen):
-        assert np.array_equal(observation.q, positions[5 * tick][:3]), "of the beginning of a step"
+        assert np.array_equal(observation.q, positions[5 * tick][:3]), "at the start of a step"
     begin = seen[0].q[0]
-    # What the tick at T wants is there at T + 5 ms, and a fifth of the way at T + 1 ms.
-    wanted = begin + np.maximum(0.0, np.arange(100) * 0.001 - 0.005)
-    assert np.abs(np.array(references) - wanted).max() < EXACT
+    # The reference of the tick at T is reached at T + 5 ms, and a fifth of it at T + 1 ms.
+    expected = begin + np.maximum(0.0, np.arange(100) * 0.001 - 0.005)
+    assert np.abs(np.array(references) - expected).max() < EXACT
 
 
-def test_two_runs_are_the_same_to_the_last_bit_however_long_the_answers_take(host):
+def test_two_runs_are_bit_identical_for_any_computing_time(host):
     states = []
     for delays in ((0.0, 0.0), (0.05, 0.01)):
         answers = iter(delays)
@@ -53,14 +53,16 @@ def test_two_runs_are_the_same_to_the_last_bit_however_long_the_answers_take(hos
 
         hosted, simulation = host(in_turn("{class: Ask}", "{class: Ask}"), answer=answer)
         run(hosted, 200)
-        assert [event.time for event in hosted.runner.events] == pytest.approx([0.03, 0.06])
+        assert [event.time for event in hosted.supervised.log.since(0)] == pytest.approx(
+            [0.03, 0.06]
+        )
         states.append((simulation.data.qpos.tobytes(), simulation.references.values.tobytes()))
     assert states[0] == states[1]
 
 
-def test_to_advance_to_each_tick_is_the_same_as_to_take_each_step(host):
+def test_stepping_to_each_tick_equals_single_steps(host):
     states = []
-    for method, times in ((ControllerHost.step, 96), (ControllerHost.advance, 20)):
+    for method, times in ((ControllerHost.step, 96), (ControllerHost.tick, 20)):
         hosted, simulation = host(RAMP)
         for _ in range(times):
             assert method(hosted)
@@ -69,33 +71,34 @@ def test_to_advance_to_each_tick_is_the_same_as_to_take_each_step(host):
     assert states[0] == states[1]
 
 
-def test_the_clock_waits_for_what_the_next_tick_needs_and_for_nothing_else(host):
+def test_the_clock_waits_only_for_futures_of_the_next_tick(host):
     future: Future[float] = Future()
     hosted, simulation = host(in_turn("{class: Ask}"), answer=lambda: future)
     while hosted.wait() == 0.0:
         assert simulation.step()
-        hosted.sampled()
+        hosted.after_step()
         assert simulation.time < 1.0
-    # Asked for at 0, wanted from the tick at 20 ms on: the next tick is that of the next step.
+    # Requested at 0 and used from the tick at 20 ms on, which is the next step.
     assert simulation.time == pytest.approx(0.024)
-    assert hosted.awaiting
+    assert hosted.is_waiting
     future.set_result(0.1)
     assert hosted.wait() == 0.0
     simulation.commands.wait(0.0)  # was woken
     run(hosted, 10)
-    assert hosted.runner.state == "END"
+    assert hosted.supervised.state == "END"
 
 
-def test_a_reset_begins_anew_and_the_same_follows(host):
+def test_a_run_after_a_reset_is_the_same(host):
     seen = []
     hosted, simulation = host(in_turn("{class: Wait, duration: 0.02}", "{class: Ramp}"), seen=seen)
     ends = []
     for _ in range(2):
         run(hosted, 137)
-        ends.append((simulation.data.qpos.tobytes(), hosted.runner.state))
+        ends.append((simulation.data.qpos.tobytes(), hosted.supervised.state))
         simulation.reset()
-        assert hosted.runner.state == "S0"
-        assert not hosted.runner.events
+        assert hosted.supervised.state == "S0"
+        (*_, last) = hosted.supervised.log.since(0)
+        assert (last.transition.label, last.transition.goal) == ("reset", "S0")
     assert ends[0] == ends[1]
 
 
@@ -107,26 +110,26 @@ def test_a_reset_begins_anew_and_the_same_follows(host):
         ("shape", r"shape \(3, 2\), not \(3, 3\)"),
     ],
 )
-def test_a_controller_that_goes_wrong_is_stopped_until_a_reset(host, how, complaint):
+def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, complaint):
     hosted, simulation = host(
         in_turn("{class: Wait, duration: 0.05}", f"{{class: Break, how: {how}}}")
     )
     run(hosted, 300)
-    assert hosted.runner.state == "error"
-    assert re.search(complaint, hosted.runner.error)
+    assert hosted.supervised.state == "error"
+    assert re.search(complaint, hosted.supervised.error)
     assert CommandSource.CONTROLLER not in simulation.controls[0].holders()
     stood = simulation.references.values.copy()
     run(hosted, 100)
     assert np.array_equal(simulation.references.values, stood)
     assert not stood[1].any()
-    assert hosted.runner.available == ()
+    assert hosted.supervised.available == ()
     simulation.reset()
-    assert hosted.runner.error == ""
+    assert hosted.supervised.error == ""
     run(hosted, 30)
-    assert hosted.runner.state == "S0"
+    assert hosted.supervised.state == "S0"
 
 
-def test_a_controller_that_fails_leaves_the_gains_it_found(host):
+def test_an_error_restores_the_gains_from_before_the_controller(host):
     hosted, simulation = host(
         in_turn("{class: Ramp, duration: 0.095}", "{class: Soft}", "{class: Break}")
     )
@@ -134,29 +137,29 @@ def test_a_controller_that_fails_leaves_the_gains_it_found(host):
     assert simulation.drives.kp.tolist() == [25.0, 15.0, 0.0]
     assert np.abs(simulation.sample.xpos[-1] - (0, 3, 1)).max() < 1e-3
     run(hosted, 1)
-    assert hosted.runner.state == "error"
+    assert hosted.supervised.state == "error"
     assert simulation.drives.kp.tolist() == [50.0, 30.0, 0.0]
-    # Under other gains, references say little of where the joints are.
+    # With other gains, the references are far from the positions.
     assert np.array_equal(simulation.references.q[:2], simulation.data.qpos[:2])
 
 
-def test_gains_that_no_reset_restored_are_restored_by_the_host_and_it_tells(host):
+def test_the_host_restores_gains_that_a_reset_keeps_and_notifies(host):
     hosted, simulation = host(in_turn("{class: Soft}"))
     told = []
-    hosted.on_gains = lambda: told.append(simulation.drives.kp.tolist())
+    hosted.on_gains.append(lambda: told.append(simulation.drives.kp.tolist()))
     run(hosted, 10)
     assert told == [[25.0, 15.0, 0.0]]
     now = simulation.time
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0, state=False))
-    assert told[1:] == [[50.0, 30.0, 0.0]], "time alone was set"
+    assert told[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
     run(hosted, 10)
-    # As a keyframe does: these are its own.
+    # A keyframe sets gains of its own.
     simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0))
     assert told[3:] == [[70.0, 70.0, 0.0]]
 
 
-def test_the_newest_command_has_the_joints(host):
+def test_the_newest_command_owns_the_joints(host):
     hosted, simulation = host(in_turn("{class: Release}"))
     control = simulation.controls[0]
     run(hosted, 10)
@@ -177,7 +180,7 @@ def test_the_newest_command_has_the_joints(host):
     ]
 
 
-def test_silence_does_not_stop_a_hosted_controller(host):
+def test_a_hosted_controller_has_no_command_timeout(host):
     hosted, simulation = host(in_turn("{class: Release}"))
     control = simulation.controls[0]
     control.stream = type(control.stream)(timeout=0.002, on_timeout="damp")
@@ -197,8 +200,8 @@ def test_a_period_is_a_multiple_of_the_timestep(host, pendulums):
     hosted, simulation = host(RAMP)
     run(hosted, 10)
     simulation.set_timestep(0.002)
-    assert hosted.runner.error == (
-        "the controller's period of 5 ms is no multiple of the simulation's timestep of 2 ms; "
+    assert hosted.supervised.error == (
+        "the controller's period of 5 ms is not a multiple of the simulation's timestep of 2 ms; "
         "change its rate, or the timestep"
     )
     simulation.set_timestep(0.0005)

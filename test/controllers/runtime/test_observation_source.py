@@ -1,18 +1,18 @@
-"""What a controller is told of a robot, and what the robot senses."""
+"""Observations of a simulated robot, and its model."""
 
 import mujoco
 import numpy as np
 import pytest
 
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
-from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
-def test_a_robot_is_told_with_its_limits_and_a_model_of_its_own(pendulums):
+def test_a_robot_model_has_limits_and_a_private_copy_of_the_model(pendulums):
     simulation = pendulums()
-    robot = robot_of(simulation.plant, 0)
+    robot = robot_model(simulation.plant, 0)
     assert robot.joints == ("a", "b", "loose")
     assert robot.lower.tolist() == pytest.approx([-np.pi / 2, -np.inf, -np.inf])
     assert robot.velocity.tolist() == [2.0, np.inf, np.inf]
@@ -40,12 +40,12 @@ def test_an_observation_is_a_copy_of_the_sample(pendulums):
     assert senses.observe(simulation.time).q.tolist() != seen.q.tolist()
 
 
-def test_a_hanging_weight_reads_down_whatever_the_topics_say():
+def test_a_hanging_weight_gives_a_downward_force_for_any_sign_of_the_topics():
     simulation = Simulation(load_scene("arm"))
     for _ in range(500):
         simulation.step()
     seen = ObservationSource(simulation.plant, 0).observe(simulation.time)
-    site = next(s for s in simulation.layout.robots[0].force_torques if s.name == "wrist_ft")
+    site = next(s for s in simulation.layout.robots[0].sensors["wrench"] if s.name == "wrist_ft")
     in_world = simulation.data.site_xmat[site.site].reshape(3, 3) @ seen.wrenches["wrist_ft"].force
     assert in_world[2] < -5.0
     assert np.abs(in_world[:2]).max() < 1.0
@@ -54,7 +54,7 @@ def test_a_hanging_weight_reads_down_whatever_the_topics_say():
     assert np.linalg.norm(seen.imus["gripper_imu"].linear_acceleration) == pytest.approx(9.81, 0.01)
 
 
-def test_a_base_tells_its_velocity_in_its_own_frame():
+def test_the_velocity_of_a_base_is_in_its_own_frame():
     simulation = Simulation(load_scene("quadruped"))
     base = simulation.layout.robots[0].bases[0]
     quat, linear = np.zeros(4), np.array([1.0, 0.0, 0.0])
@@ -65,6 +65,6 @@ def test_a_base_tells_its_velocity_in_its_own_frame():
     simulation.step()
     seen = ObservationSource(simulation.plant, 0).observe(simulation.time).base
     assert seen is not None
-    assert np.allclose(seen.linear, (0, -1, 0), atol=1e-12)  # it looks along y, and moves along x
+    assert np.allclose(seen.linear, (0, -1, 0), atol=1e-12)  # heading y, motion along x
     assert seen.angular.tolist() == [0.1, 0.2, 0.3]
     assert np.allclose(seen.pose.quat_wxyz, quat)

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.model.robot.body_frames import can_move, mocap_bodies, places
+from mujoco_ros.model.robot.body_frames import can_move, mocap_bodies, named_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble, rebuild
@@ -42,7 +42,7 @@ def bare(tmp_path: Path) -> Path:
 
 def test_bodies_sites_and_cameras_are_frames(bare: Path) -> None:
     assembly = assemble(load_scene(str(bare)))
-    found = places(assembly.model, lay_out(assembly))
+    found = named_frames(assembly.model, lay_out(assembly))
     bodies = {"tool", "plate", "wall", "cursor", "needle"}
     assert set(found) == {*bodies, "tool_site", "tip", "eye_optical_frame"}
     tip = found["tip"]
@@ -53,7 +53,7 @@ def test_bodies_sites_and_cameras_are_frames(bare: Path) -> None:
 
 def test_a_camera_looks_along_the_z_axis_of_its_frame(bare: Path) -> None:
     assembly = assemble(load_scene(str(bare)))
-    eye = places(assembly.model, lay_out(assembly))["eye_optical_frame"]
+    eye = named_frames(assembly.model, lay_out(assembly))["eye_optical_frame"]
     looks = np.zeros(3)
     mujoco.mju_rotVecQuat(looks, np.array([0.0, 0.0, 1.0]), eye.quat_wxyz)
     assert looks == pytest.approx([0, 0, -1])  # a MuJoCo camera without rotation
@@ -87,7 +87,7 @@ def test_a_mocap_body_beside_a_free_one_keeps_its_own_name(tmp_path: Path) -> No
     assembly = rebuild(assembly, add=[part_from_text(text, name="ball")])
     model, layout = assembly.model, lay_out(assembly)
     assert [it.frame for it in mocap_bodies(model, layout)] == ["cursor", "ball/hook"]
-    found = places(model, layout)
+    found = named_frames(model, layout)
     assert model.body(found["ball"].body).name == "ball/skin"
     assert model.body(found["ball/hook"].body).name == "ball/hook"
 
@@ -96,7 +96,7 @@ def test_a_mocap_body_beside_a_free_one_keeps_its_own_name(tmp_path: Path) -> No
 def test_every_link_of_a_shipped_robot_is_a_frame_by_its_name_in_tf(scene: str) -> None:
     assembly = assemble(load_scene(scene))
     layout = lay_out(assembly)
-    found = places(assembly.model, layout)
+    found = named_frames(assembly.model, layout)
     for robot, description in zip(layout.robots, descriptions(assembly, layout), strict=True):
         for link in description.links - {"world"}:
             assert robot.frame_prefix + link in found

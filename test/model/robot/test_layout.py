@@ -95,10 +95,12 @@ def test_every_robot_of_a_scene_has_its_own_joints_without_the_prefix(scene):
         ]
         assert [model.body(b).name for b in robot.roots] == [f"{name}/base"]
         assert robot.frame(f"{name}/lower") == f"{name}/lower"
-        assert [imu.name for imu in robot.imus] == ["upper_imu"]
+        assert [imu.name for imu in robot.sensors["imu"]] == ["upper_imu"]
         assert [camera.name for camera in robot.cameras] == ["eye"]
         assert robot.unused_sensors == ("shoulder_position",)
-    first, second = (robot.imus[0].gyro for robot in layout.robots)
+    first, second = (
+        robot.sensors["imu"][0].addresses["angular_velocity"] for robot in layout.robots
+    )
     assert (first, second) == (0, model.nsensordata // 2)
 
 
@@ -124,63 +126,62 @@ def test_the_only_robot_of_a_scene_has_neither_namespace_nor_frame_prefix(scene)
 def test_gyro_accelerometer_and_orientation_on_one_site_are_an_imu(bare):
     model, layout = bare(*on_site(ORIENTATION, ACCELEROMETER, GYRO))
     robot = only_robot(layout)
-    (imu,) = robot.imus
+    (imu,) = robot.sensors["imu"]
     assert (imu.name, imu.frame, imu.site) == ("s", "s", model.site("s").id)
-    assert imu.orientation == model.sensor("o").adr[0]
-    assert imu.accelerometer == model.sensor("a").adr[0]
-    assert imu.gyro == model.sensor("w").adr[0]
+    assert imu.addresses["quat_wxyz"] == model.sensor("o").adr[0]
+    assert imu.addresses["linear_acceleration"] == model.sensor("a").adr[0]
+    assert imu.addresses["angular_velocity"] == model.sensor("w").adr[0]
     assert robot.unused_sensors == ()
 
 
 @pytest.mark.parametrize(
     ("sensors", "present"),
     [
-        ((GYRO, ACCELEROMETER), {"gyro", "accelerometer"}),
-        ((GYRO,), {"gyro"}),
-        ((ACCELEROMETER,), {"accelerometer"}),
-        ((ACCELEROMETER, ORIENTATION), {"accelerometer", "orientation"}),
+        ((GYRO, ACCELEROMETER), {"angular_velocity", "linear_acceleration"}),
+        ((GYRO,), {"angular_velocity"}),
+        ((ACCELEROMETER,), {"linear_acceleration"}),
+        ((ACCELEROMETER, ORIENTATION), {"linear_acceleration", "quat_wxyz"}),
     ],
 )
 def test_an_imu_may_lack_some_of_its_sensors(bare, sensors, present):
     _, layout = bare(*on_site(*sensors))
-    (imu,) = only_robot(layout).imus
-    found = {k for k in ("gyro", "accelerometer", "orientation") if getattr(imu, k) is not None}
-    assert found == present
+    (imu,) = only_robot(layout).sensors["imu"]
+    assert imu.addresses.keys() == present
 
 
 def test_an_orientation_alone_is_no_imu_and_is_reported_unused(bare):
     robot = only_robot(bare(*on_site(ORIENTATION))[1])
-    assert robot.imus == ()
+    assert robot.sensors["imu"] == ()
     assert robot.unused_sensors == ("o",)
 
 
 def test_a_sensor_relative_to_another_frame_is_not_taken(bare):
     relative = '<framequat name="r" objtype="site" objname="s" reftype="site" refname="other"/>'
     robot = only_robot(bare(*on_site(GYRO, relative))[1])
-    assert robot.imus[0].orientation is None
+    assert "quat_wxyz" not in robot.sensors["imu"][0].addresses
     assert robot.unused_sensors == ("r",)
 
 
 def test_the_orientation_of_a_body_is_not_that_of_a_site_with_the_same_number(bare):
     of_body = '<framequat name="q" objtype="body" objname="b"/>'
     robot = only_robot(bare(*on_site(GYRO, of_body))[1])
-    assert robot.imus[0].orientation is None
+    assert "quat_wxyz" not in robot.sensors["imu"][0].addresses
     assert robot.unused_sensors == ("q",)
 
 
 def test_of_two_sensors_of_a_kind_on_a_site_the_first_counts(bare):
     model, layout = bare(*on_site('<gyro name="first" site="s"/>', '<gyro name="again" site="s"/>'))
     robot = only_robot(layout)
-    assert robot.imus[0].gyro == model.sensor("first").adr[0]
+    assert robot.sensors["imu"][0].addresses["angular_velocity"] == model.sensor("first").adr[0]
     assert robot.unused_sensors == ("again",)
 
 
 def test_force_and_torque_on_one_site_are_a_force_torque_sensor(bare):
     model, layout = bare(*on_site(TORQUE, FORCE))
-    (sensor,) = only_robot(layout).force_torques
+    (sensor,) = only_robot(layout).sensors["wrench"]
     assert (sensor.name, sensor.site) == ("s", model.site("s").id)
-    assert sensor.force == model.sensor("f").adr[0]
-    assert sensor.torque == model.sensor("t").adr[0]
+    assert sensor.addresses["force"] == model.sensor("f").adr[0]
+    assert sensor.addresses["torque"] == model.sensor("t").adr[0]
 
 
 @pytest.mark.parametrize(
@@ -188,14 +189,14 @@ def test_force_and_torque_on_one_site_are_a_force_torque_sensor(bare):
 )
 def test_half_a_force_torque_sensor_is_reported_unused(bare, sensors):
     robot = only_robot(bare(*on_site(*sensors))[1])
-    assert robot.force_torques == ()
+    assert robot.sensors["wrench"] == ()
     assert len(robot.unused_sensors) == len(sensors)
 
 
 def test_touch_sensors_carry_their_own_names_and_may_share_a_site(bare):
     model, layout = bare(*on_site('<touch name="l" site="s"/>', '<touch name="r" site="s"/>'))
-    touches = only_robot(layout).touches
-    assert [(t.name, t.frame, t.force) for t in touches] == [
+    touches = only_robot(layout).sensors["contact"]
+    assert [(t.name, t.frame, t.addresses["force"]) for t in touches] == [
         ("l", "s", model.sensor("l").adr[0]),
         ("r", "s", model.sensor("r").adr[0]),
     ]
@@ -206,7 +207,7 @@ def test_several_sites_are_several_sensors_in_the_order_of_the_sites(bare):
         f'<{kind} site="{site}"/>' for site in ("other", "s") for kind in ("gyro", "accelerometer")
     ]
     robot = only_robot(bare(*on_site(*sensors))[1])
-    assert [imu.name for imu in robot.imus] == ["s", "other"]
+    assert [imu.name for imu in robot.sensors["imu"]] == ["s", "other"]
 
 
 def test_a_bare_model_owns_the_sensors_and_cameras_on_the_world(bare):
@@ -215,7 +216,7 @@ def test_a_bare_model_owns_the_sensors_and_cameras_on_the_world(bare):
         '<sensor><gyro site="post"/><accelerometer site="post"/></sensor>',
     )
     robot = only_robot(layout)
-    assert [imu.name for imu in robot.imus] == ["post"]
+    assert [imu.name for imu in robot.sensors["imu"]] == ["post"]
     assert [(camera.name, camera.body) for camera in robot.cameras] == [("overview", 0)]
 
 
@@ -224,7 +225,7 @@ def test_the_frame_of_a_site_is_told_apart_from_a_body_of_its_name(bare):
         f'<body name="hand"><joint/>{GEOM}<site name="hand"/></body>',
         '<sensor><force site="hand"/><torque site="hand"/></sensor>',
     )
-    (sensor,) = only_robot(layout).force_torques
+    (sensor,) = only_robot(layout).sensors["wrench"]
     assert (sensor.name, sensor.frame) == ("hand", "hand_site")
 
 
@@ -326,11 +327,11 @@ def test_the_humanoid_has_the_senses_it_is_documented_to_have():
     robot = only_robot(lay_out(assemble(load_scene("humanoid"))))
     assert len(robot.joints.names) >= 32
     assert [base.name for base in robot.bases] == ["pelvis"]
-    assert [imu.name for imu in robot.imus] == ["pelvis_imu"]
-    assert {sensor.name for sensor in robot.force_torques} == {
+    assert [imu.name for imu in robot.sensors["imu"]] == ["pelvis_imu"]
+    assert {sensor.name for sensor in robot.sensors["wrench"]} == {
         *("left_ankle_ft", "right_ankle_ft", "left_wrist_ft", "right_wrist_ft")
     }
-    assert {touch.name for touch in robot.touches} == {"left_foot", "right_foot"}
+    assert {touch.name for touch in robot.sensors["contact"]} == {"left_foot", "right_foot"}
     assert len(robot.cameras) == 1
     assert robot.unused_sensors == ()
 
@@ -338,8 +339,8 @@ def test_the_humanoid_has_the_senses_it_is_documented_to_have():
 def test_the_quadruped_has_the_senses_it_is_documented_to_have():
     robot = only_robot(lay_out(assemble(load_scene("quadruped"))))
     assert len(robot.joints.names) == 12
-    assert len(robot.bases) == len(robot.imus) == 1
-    assert len(robot.touches) == 4
+    assert len(robot.bases) == len(robot.sensors["imu"]) == 1
+    assert len(robot.sensors["contact"]) == 4
 
 
 def test_the_arm_has_the_senses_it_is_documented_to_have_and_a_box_before_it():
@@ -347,7 +348,7 @@ def test_the_arm_has_the_senses_it_is_documented_to_have_and_a_box_before_it():
     robot = only_robot(layout)
     assert len(robot.joints.names) == 8
     assert robot.bases == ()
-    assert len(robot.force_torques) == len(robot.cameras) == 1
+    assert len(robot.sensors["wrench"]) == len(robot.cameras) == 1
     assert [frame for frame, _ in layout.free_objects] == ["box"]
 
 

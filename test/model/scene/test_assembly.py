@@ -111,7 +111,7 @@ def test_an_object_may_be_a_urdf(build):
 
 def test_attaching_leaves_no_remark_about_conflicting_options(build):
     assembly = build("world: world.xml\nrobots: [{name: r, model: pendulum.xml}]")
-    assert assembly.notes == ()
+    assert assembly.compiler_log == ()
 
 
 # --- poses
@@ -403,7 +403,7 @@ def test_a_keyframe_of_a_time_that_no_stamp_has_is_refused(tmp_path, time):
     path = tmp_path / "key.xml"
     keyframe = f'<keyframe><key name="k" time="{time}"/></keyframe>'
     path.write_text(mjcf(MOVING.format('<geom size="1"/>'), "", keyframe))
-    with pytest.raises(UserInputError, match=r"key 'k' of the model is of the time .* s; ROS has"):
+    with pytest.raises(UserInputError, match=r"key 'k' of the model has the time .* s; ROS has"):
         assemble(load_scene(str(path)))
 
 
@@ -459,7 +459,7 @@ def test_a_range_may_have_no_end(tmp_path):
         ),
         (
             "robots: [{name: r, model: hopper.xml, base: free}]",
-            "robot 'r': the base 'trunk' cannot be freed: it already moves on 'root'",
+            "robot 'r': the base 'trunk' cannot be freed: it moves on 'root'",
         ),
         (
             "plugins: [none]\nrobots: [{name: r, model: pendulum.xml}]",

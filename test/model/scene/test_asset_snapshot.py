@@ -3,7 +3,7 @@ from pathlib import Path
 import mujoco
 import pytest
 
-from mujoco_ros.model.scene.asset_snapshot import keep_files, restore_files
+from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 MODEL = """
@@ -22,7 +22,7 @@ def kept(tmp_path: Path):
     mesh.parent.mkdir()
     mesh.write_text(TETRAHEDRON)
     spec = mujoco.MjSpec.from_string(MODEL)
-    return spec, mesh, keep_files(spec, tmp_path)
+    return spec, mesh, snapshot_files(spec, tmp_path)
 
 
 def test_files_are_named_by_their_whole_paths(kept):
@@ -51,7 +51,7 @@ def test_a_file_that_has_changed_or_gone_is_given_as_it_was(kept):
 
 def test_a_file_that_was_never_there_is_left_to_the_compiler(tmp_path: Path):
     spec = mujoco.MjSpec.from_string(MODEL)
-    assert keep_files(spec, tmp_path) == ()
+    assert snapshot_files(spec, tmp_path) == ()
     with pytest.raises(ValueError, match=r"m\.obj"):
         spec.compile()
 
@@ -66,7 +66,7 @@ def test_the_sides_of_a_cube_are_kept_like_all_else(tmp_path: Path):
     (tmp_path / "sides").mkdir()
     for name in ("a", "b"):
         (tmp_path / "sides" / f"{name}.png").write_bytes(name.encode())
-    files = keep_files(spec, tmp_path)
+    files = snapshot_files(spec, tmp_path)
     paths = [str(tmp_path / "sides" / f"{name}.png") for name in ("a", "b")]
     assert [(file.path, file.content) for file in files] == [(paths[0], b"a"), (paths[1], b"b")]
     sides = list(spec.textures[0].cubefiles)

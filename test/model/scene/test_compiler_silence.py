@@ -1,7 +1,7 @@
 import mujoco
 import pytest
 
-from mujoco_ros.model.scene.compiler_silence import quiet_compiler
+from mujoco_ros.model.scene.compiler_silence import silence_compiler
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +15,7 @@ def test_whoever_listened_to_the_engine_listens_again_afterwards():
     heard: list[str] = []
     mujoco.set_mju_user_warning(heard.append)
     listener = mujoco.get_mju_user_warning()
-    with quiet_compiler():
+    with silence_compiler():
         assert mujoco.get_mju_user_warning() is not listener
     assert mujoco.get_mju_user_warning() is listener
 
@@ -24,6 +24,6 @@ def test_who_begins_to_listen_meanwhile_goes_on():
     def listen(_message: str) -> None:
         pass
 
-    with quiet_compiler():
+    with silence_compiler():
         mujoco.set_mju_user_warning(listen)
     assert mujoco.get_mju_user_warning() is listen

@@ -7,7 +7,7 @@ import pytest
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
-from mujoco_ros.model.scene.entities import Entity, Kind, entities
+from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.pose_config import PoseConfig
 
@@ -51,9 +51,9 @@ def bare(folder: Path, text: str = BARE):
 def test_robots_and_objects_of_a_scene_are_entities_by_their_names():
     there = found(assemble(load_scene("arm")))
     assert {name: (it.kind, it.moves) for name, it in there.items()} == {
-        "arm": (Kind.ROBOT, True),
-        "table": (Kind.OBJECT, False),
-        "box": (Kind.OBJECT, True),
+        "arm": (EntityKind.ROBOT, True),
+        "table": (EntityKind.OBJECT, False),
+        "box": (EntityKind.OBJECT, True),
     }
     assert there["box"].free is not None
     assert there["arm"].free is None
@@ -80,10 +80,10 @@ def test_what_else_hangs_on_the_world_of_a_bare_model_has_names_of_its_own(tmp_p
     assembly = bare(tmp_path)
     there = found(assembly)
     assert {name: it.kind for name, it in there.items()} == {
-        "bare": Kind.ROBOT,
-        "loose": Kind.BODY,
-        "pointer": Kind.BODY,
-        "wall": Kind.BODY,
+        "bare": EntityKind.ROBOT,
+        "loose": EntityKind.BODY,
+        "pointer": EntityKind.BODY,
+        "wall": EntityKind.BODY,
     }
     names = [assembly.model.body(b).name for b in there["bare"].bodies]
     assert names == ["arm", "hand"]
@@ -98,7 +98,7 @@ def test_several_free_bodies_of_one_object_are_told_apart(tmp_path):
     assert [name for name in there if name.startswith("set")] == ["set", "set/spoon"]
     model = assembly.model
     assert [model.body(b).name for b in there["set"].bodies] == ["set/cup", "set/tray"]
-    assert there["set/spoon"].kind is Kind.BODY
+    assert there["set/spoon"].kind is EntityKind.BODY
 
 
 def test_geometry_without_a_body_has_the_pose_it_was_put_at(tmp_path):
@@ -114,5 +114,5 @@ def test_geometry_without_a_body_has_the_pose_it_was_put_at(tmp_path):
 def test_a_body_of_the_world_that_is_called_like_a_robot_gets_another_name(tmp_path):
     assembly = bare(tmp_path, BARE.replace('"loose"', '"bare"'))
     there = found(assembly)
-    assert there["bare"].kind is Kind.ROBOT
+    assert there["bare"].kind is EntityKind.ROBOT
     assert there["bare_body"].free is not None

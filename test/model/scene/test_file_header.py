@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros.model.scene.config import shipped_scenes
-from mujoco_ros.model.scene.file_header import remark, root_element
+from mujoco_ros.model.scene.file_header import header_comment, root_element
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_worlds
 
 
@@ -35,7 +35,7 @@ def test_the_first_element_tells_kind_and_name(text, found):
     ],
 )
 def test_the_first_sentence_of_the_first_comment_is_the_remark(text, found):
-    assert remark(text) == found
+    assert header_comment(text) == found
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_the_first_sentence_of_the_first_comment_is_the_remark(text, found):
 )
 def test_every_shipped_file_that_people_write_says_what_it_is(path: Path):
     if path.suffix != ".urdf":  # those are exported
-        assert len(remark(path.read_text())) > 10
+        assert len(header_comment(path.read_text())) > 10

@@ -13,11 +13,11 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.scene import worlds
 from mujoco_ros.model.scene.worlds import (
+    describe_loaded_world,
+    describe_shipped_worlds,
+    find_worlds,
     load_world,
-    loaded_offer,
     no_world,
-    offers,
-    shipped_offers,
     world_from_text,
 )
 
@@ -34,19 +34,19 @@ robots: [{name: a, model: "package://mujoco_ros/urdf_mjcf/arm/arm.xml"}]
 
 
 def test_the_shipped_worlds_are_offered_with_what_they_are():
-    found = {it.name: it for it in shipped_offers()}
+    found = {it.name: it for it in describe_shipped_worlds()}
     assert set(found) == {"arm", "humanoid", "quadruped", "zoo", "ground", "empty"}
     assert found["arm"].uri == "package://mujoco_ros/config/scenes/arm.yaml"
     assert found["arm"].tags == ("scene", "arm")
     assert found["ground"].tags == ("model",)
 
 
-@pytest.mark.parametrize("it", shipped_offers(), ids=lambda it: it.name)
+@pytest.mark.parametrize("it", describe_shipped_worlds(), ids=lambda it: it.name)
 def test_every_offer_can_be_loaded(it):
     assembly = load_world(it.uri)
     robots = [tag for tag in it.tags if tag not in ("scene", "model")]
     assert [robot.name for robot in assembly.config.robots] == robots
-    assert loaded_offer(it.uri, assembly) == it
+    assert describe_loaded_world(it.uri, assembly) == it
 
 
 def test_a_model_without_a_joint_is_a_world_without_robots(tmp_path: Path):
@@ -68,7 +68,7 @@ def test_a_model_with_a_joint_is_a_robot_without_a_prefix(tmp_path: Path):
 def test_a_scene_may_be_text():
     assembly = world_from_text(SCENE)
     assert [robot.name for robot in assembly.config.robots] == ["a"]
-    assert loaded_offer("", assembly).tags == ("text", "a")
+    assert describe_loaded_world("", assembly).tags == ("text", "a")
 
 
 def test_no_world_is_empty():
@@ -84,13 +84,13 @@ def test_a_folder_offers_its_worlds_and_leaves_other_files_alone(tmp_path: Path)
     (tmp_path / "package.xml").write_text("<package/>")
     (tmp_path / "notes.txt").write_text("")
     mujoco.mj_saveModel(mujoco.MjModel.from_xml_string(FLOOR), str(tmp_path / "floor.mjb"))
-    found = {Path(it.uri).name: it.tags for it in offers(str(tmp_path))}
+    found = {Path(it.uri).name: it.tags for it in find_worlds(str(tmp_path))}
     assert found == {
         "floor.xml": ("model",),
         "floor.mjb": ("model",),
         "scene.yaml": ("scene", "a"),
     }
-    assert offers(str(tmp_path / "scene.yaml"))[0].description == "A box alone."
+    assert find_worlds(str(tmp_path / "scene.yaml"))[0].description == "A box alone."
 
 
 def test_sources_that_are_none_are_refused(tmp_path: Path):
@@ -102,7 +102,7 @@ def test_sources_that_are_none_are_refused(tmp_path: Path):
         ("package.xml", "its first element is neither"),
     ):
         with pytest.raises(UserInputError, match=complaint):
-            offers(str(tmp_path / name))
+            find_worlds(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_a_world_cannot_bring_native_code(tmp_path: Path):
 
 
 def test_a_folder_with_too_much_below_it_is_not_searched(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(worlds, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(worlds, "_MAX_ENTRIES", 3)
     for name in "abc":
         (tmp_path / f"{name}.xml").write_text(FLOOR)
-    assert len(offers(str(tmp_path))) == 3
+    assert len(find_worlds(str(tmp_path))) == 3
     (tmp_path / "d.txt").touch()
     with pytest.raises(UserInputError, match="more than 3 files and folders below"):
-        offers(str(tmp_path))
+        find_worlds(str(tmp_path))

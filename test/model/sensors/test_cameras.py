@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene, read_scene
-from mujoco_ros.model.sensors.cameras import LARGEST_SIDE, Camera, CameraNoise
+from mujoco_ros.model.sensors.cameras import MAX_SIDE, Camera, CameraNoise
 
 ROBOT = """
   <mujoco><worldbody>
@@ -175,7 +175,7 @@ def test_another_resolution_shows_the_same_part_of_the_world(scene):
             "{name: eye, intrinsics: {fx: 1, fy: 1}}",
             r"cameras\[0\].intrinsics: key 'cx' is missing",
         ),
-        (f"{{name: eye, resolution: [64, {LARGEST_SIDE + 1}]}}", "from 1 to 8192 pixels, got 64 x"),
+        (f"{{name: eye, resolution: [64, {MAX_SIDE + 1}]}}", "from 1 to 8192 pixels, got 64 x"),
         ("{name: eye, resolution: [0, 48]}", "from 1 to 8192 pixels, got 0 x 48"),
         ("{name: eye, rate: -1}", "'rate' must be 0 .off., or from 0.001 to 1000 Hz, got -1"),
         ("{name: eye, noise: {colour: 256}}", "noise 'colour' must be from 0 to 255, got 256"),

@@ -105,7 +105,7 @@ def test_rays_reach_from_end_to_end_and_a_circle_has_none_twice():
         ),
         (
             "{name: a, site: top, horizontal: {samples: 100000}, vertical: {samples: 11, max: 1}}",
-            "its 1100000 rays are too many; 1000000 are the most",
+            "it has 1100000 rays; at most 1000000 are allowed",
         ),
     ],
 )

@@ -35,7 +35,7 @@ class Logged:
 
     def switch_model(self) -> None:
         """Change the model."""
-        plant = self.simulation.plan(self.simulation.assembly)
+        plant = self.simulation.build_plant(self.simulation.assembly)
         self.logging.build(plant)
         self.logging.prepare(plant)
         self.simulation.switch_model(plant)
@@ -113,7 +113,7 @@ def test_a_change_of_the_model_begins_a_segment(path):
 def test_a_change_of_the_model_that_is_given_up_changes_nothing(path):
     logged = Logged(str(path))
     logged.step(10)
-    logged.logging.build(logged.simulation.plan(logged.simulation.assembly))
+    logged.logging.build(logged.simulation.build_plant(logged.simulation.assembly))
     logged.logging.rollback()
     logged.logging.commit()
     logged.step(5)
@@ -124,7 +124,7 @@ def test_a_change_of_the_model_that_is_given_up_changes_nothing(path):
 def test_a_log_that_begins_as_the_model_changes_has_the_new_model(path):
     logged = Logged()
     logged.set(state_log=str(path))
-    plant = logged.simulation.plan(logged.simulation.assembly)
+    plant = logged.simulation.build_plant(logged.simulation.assembly)
     logged.simulation.switch_model(plant)  # before the command to log is carried out
     logged.step(5)
     logged.logging.close()
@@ -186,7 +186,7 @@ def test_a_world_with_another_timestep_begins_just_one_segment(path):
     logged = Logged(str(path))
     logged.step(10)
     slower = replace(load_scene("arm"), physics=PhysicsConfig(timestep=0.004))
-    plant = logged.simulation.plan(assemble(slower))
+    plant = logged.simulation.build_plant(assemble(slower))
     logged.logging.build(plant)
     logged.simulation.switch_model(plant, fresh=True)
     logged.logging.commit()

@@ -23,7 +23,7 @@ _FLEX = """
 
 def test_options_that_the_engine_refuses_are_refused_with_its_reason() -> None:
     model = mujoco.MjModel.from_xml_string(_FLEX)
-    with pytest.raises(UserInputError, match=r"the engine refuses .*PGS"):
+    with pytest.raises(UserInputError, match=r"the engine rejects .*PGS"):
         try_options(model, PhysicsConfig(solver="PGS"))
 
 

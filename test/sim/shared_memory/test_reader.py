@@ -77,7 +77,7 @@ def test_another_model_reaches_a_reader_with_the_state_it_goes_on_in(arm):
     arm.step(20)
     before, assembly = arm.reader.model, arm.simulation.assembly
     box = ObjectConfig(name="more", model="package://mujoco_ros/urdf_mjcf/objects/box.xml")
-    plant = arm.simulation.plan(rebuild(assembly, add=[object_part(assembly.config, box)]))
+    plant = arm.simulation.build_plant(rebuild(assembly, add=[object_part(assembly.config, box)]))
     draft = arm.writer.draft(plant)
     assert arm.reader.update() is Update.STATE  # of the model that is simulated still
     arm.simulation.switch_model(plant)
@@ -95,7 +95,7 @@ def test_another_model_reaches_a_reader_with_the_state_it_goes_on_in(arm):
 
 def test_a_model_that_is_given_up_is_never_seen(arm):
     arm.reader.update()
-    arm.writer.draft(arm.simulation.plan(rebuild(arm.simulation.assembly))).discard()
+    arm.writer.draft(arm.simulation.build_plant(rebuild(arm.simulation.assembly))).discard()
     assert arm.reader.update() is Update.NOTHING
     arm.step()
     assert arm.reader.update() is Update.STATE

@@ -59,7 +59,7 @@ def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
         writer.write()
         if changes and time.monotonic() > changes[0]:
             del changes[0]
-            plant = simulation.plan(rebuild(simulation.assembly))
+            plant = simulation.build_plant(rebuild(simulation.assembly))
             draft = writer.draft(plant)
             simulation.switch_model(plant)
             for array in (plant.sample.qpos, plant.sample.qvel, plant.references.values):
@@ -108,7 +108,7 @@ def test_the_memory_of_a_model_is_given_back_when_it_is_gone(share, simulate):
     shared.reader = None
     gc.collect()  # what earlier tests left
     before = _shared_memory()
-    plant = shared.simulation.plan(rebuild(shared.simulation.assembly))
+    plant = shared.simulation.build_plant(rebuild(shared.simulation.assembly))
     draft = shared.writer.draft(plant)
     assert _shared_memory() > before
     shared.simulation.switch_model(plant)

@@ -108,7 +108,7 @@ def test_where_the_model_changes_it_asks_for_the_next_one_and_waits(path, shippe
     assert [playback.step() for _ in range(6)] == [True, True, True, False, False, False]
     assert asked == [1]
     assert not playback.paused
-    playback.switch_model(playback.plan(log.segments[1].assembly), fresh=True)
+    playback.switch_model(playback.build_plant(log.segments[1].assembly), fresh=True)
     assert playback.step()
     assert playback.model.nq == log.segments[1].model.nq
     np.testing.assert_array_equal(playback.sample.qpos, log.segments[1].qpos[0])
@@ -123,7 +123,7 @@ def test_it_jumps_into_another_segment(path, shipped):
     playback._on_segment = asked.append
     playback.seek(10.002)
     assert asked == [1]
-    playback.switch_model(playback.plan(log.segments[1].assembly), fresh=True)
+    playback.switch_model(playback.build_plant(log.segments[1].assembly), fresh=True)
     assert playback.step()
     assert playback.time == pytest.approx(10.002)
     playback.seek(0.001)

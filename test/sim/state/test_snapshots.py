@@ -10,7 +10,7 @@ from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.body_frames import places
+from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
@@ -196,7 +196,7 @@ def test_the_clock_may_go_on_and_then_motions_end(arm):
 
 def test_wrenches_that_acted_act_again_and_others_end(arm):
     body = arm.model.body("arm/wrist_3_link").id
-    place = places(arm.model, arm.layout)["wrist_3_link"]
+    place = named_frames(arm.model, arm.layout)["wrist_3_link"]
     arm.wrenches.put(
         place, AppliedWrench(force=(0.0, 0.0, 20.0), torque=(0.0, 0.0, 0.0), until=0.5)
     )
@@ -216,11 +216,11 @@ def test_wrenches_that_acted_act_again_and_others_end(arm):
 
 def spawn(simulation: Simulation, name: str) -> None:
     part = part_from_text(BALL, name=name, pose=PoseConfig(xyz=(3.0, 3.0, 1.0)))
-    simulation.switch_model(simulation.plan(rebuild(simulation.assembly, add=(part,))))
+    simulation.switch_model(simulation.build_plant(rebuild(simulation.assembly, add=(part,))))
 
 
 def delete(simulation: Simulation, name: str) -> None:
-    simulation.switch_model(simulation.plan(rebuild(simulation.assembly, remove=(name,))))
+    simulation.switch_model(simulation.build_plant(rebuild(simulation.assembly, remove=(name,))))
 
 
 def test_what_was_spawned_since_stays_where_it_is_and_the_rest_returns(arm):
@@ -264,7 +264,7 @@ def test_something_else_of_the_same_name_is_left_alone(arm):
 
 def test_in_another_world_it_is_refused_and_nothing_changes(arm):
     saved = take_snapshot(arm)
-    arm.switch_model(arm.plan(assemble(load_scene("quadruped"))), fresh=True)
+    arm.switch_model(arm.build_plant(assemble(load_scene("quadruped"))), fresh=True)
     run(arm, 10)
     state = state_of(arm)
     with pytest.raises(UserInputError, match="another world"):
@@ -350,6 +350,6 @@ def test_in_another_compiled_world_it_is_refused(tmp_path):
 
     simulation = compiled("one")
     saved = take_snapshot(simulation)
-    simulation.switch_model(simulation.plan(compiled("two").assembly), fresh=True)
+    simulation.switch_model(simulation.build_plant(compiled("two").assembly), fresh=True)
     with pytest.raises(UserInputError, match="another world"):
         restore(simulation, saved)

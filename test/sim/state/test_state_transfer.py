@@ -92,7 +92,9 @@ def simulate(tmp_path: Path):
 
 def change(simulation: Simulation, *, add=(), remove=()) -> None:
     """Go over to a scene with other parts."""
-    simulation.switch_model(simulation.plan(rebuild(simulation.assembly, add=add, remove=remove)))
+    simulation.switch_model(
+        simulation.build_plant(rebuild(simulation.assembly, add=add, remove=remove))
+    )
 
 
 def box(name: str = "box", pose: PoseConfig = FAR):
@@ -240,8 +242,8 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(simulate):
     change(simulation, remove=("one",))
     ended = {event.goal: event.message for event in simulation.events}
     assert ended == {
-        "follow": "robot 'one' is no longer there",
-        "grip": "robot 'one' is no longer there",
+        "follow": "robot 'one' no longer exists",
+        "grip": "robot 'one' no longer exists",
     }
     run(simulation, 600)
     ended = [event for event in simulation.events if isinstance(event, GoalEnded)]
@@ -363,9 +365,11 @@ def test_a_fresh_start_keeps_nothing(simulate):
     run(simulation, 100)
     simulation.model.opt.gravity[:] = 0.0
     simulation.events.clear()
-    simulation.switch_model(simulation.plan(assemble(load_scene("arm"))), fresh=True, time=5.0)
+    simulation.switch_model(
+        simulation.build_plant(assemble(load_scene("arm"))), fresh=True, time=5.0
+    )
     ended, *_, reset = simulation.events
-    assert ended.message == "robot 'one' is no longer there"
+    assert ended.message == "robot 'one' no longer exists"
     assert isinstance(reset, SimulationReset)
     assert simulation.data.time == 5.0
     assert simulation.model.opt.gravity[2] < -9.0
@@ -380,7 +384,7 @@ def test_a_scene_can_become_empty_and_be_filled_again(simulate):
     change(simulation, remove=("one",))
     assert simulation.controls == []
     run(simulation, 10)
-    simulation.switch_model(simulation.plan(assemble(SceneConfig(name="empty"))), fresh=True)
+    simulation.switch_model(simulation.build_plant(assemble(SceneConfig(name="empty"))), fresh=True)
     run(simulation, 10)
     change(simulation, add=(part_from_text(ROBOT, name="robot"),))
     run(simulation, 10)
@@ -393,7 +397,7 @@ def test_a_plan_leaves_what_is_simulated_alone(simulate):
         follow(simulation)
         run(simulation, 100)
         if plan:
-            simulation.plan(rebuild(simulation.assembly, add=(box(),), remove=()))
+            simulation.build_plant(rebuild(simulation.assembly, add=(box(),), remove=()))
         run(simulation, 100)
         return state(simulation)
 
@@ -428,7 +432,7 @@ def test_a_timestep_that_was_changed_stays(simulate):
 
 def test_a_robot_loaded_anew_under_the_same_name_has_gains_of_its_own(simulate):
     simulation = simulate("one")
-    plant = simulation.plan(assemble(simulation.assembly.config))
+    plant = simulation.build_plant(assemble(simulation.assembly.config))
     np.testing.assert_array_equal(plant.gains._configured[0], simulation.gains._configured[0])
     simulation.switch_model(plant, fresh=True)
     assert simulation.drives.kp.tolist() == plant.gains._configured[0].tolist()

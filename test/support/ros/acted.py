@@ -185,7 +185,7 @@ class Acted:
 
     def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
         """Change the model, with all steps of that in this thread."""
-        plant = self.simulation.plan(build(self.simulation.assembly))
+        plant = self.simulation.build_plant(build(self.simulation.assembly))
         plant.fresh = fresh
         for component in self.components:
             component.build(plant)

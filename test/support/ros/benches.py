@@ -18,14 +18,13 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.topics import RATES
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
 from mujoco_ros.control.events import GoalEnded, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.robot.description import descriptions
-from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
@@ -165,7 +164,7 @@ class Bench:
         simulation.commands.drain()
         simulation.paused = False
         simulation.reset()
-        simulation.eras = ClockEpochs()
+        simulation.epochs = ClockEpochs()
         self.pass_on()
         nothing = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.control.configure(StreamSettings(), nothing, GripperSettings())
@@ -188,10 +187,10 @@ class Bench:
         """Create the publishers, which hand to the test what they would to the middleware."""
         publishers = Publishers(context, planned)
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
-        for outlet in publishers._outlets:
-            if outlet.topic.rate in ("joint_states", "controller_state"):
-                outlet.listeners = 1
-                outlet.publish = self.sent.setdefault(outlet.topic.name, []).append
+        for publisher, topic in publishers.topics.items():
+            if topic.rate in ("joint_states", "controller_state"):
+                publisher.subscriptions = 1
+                publisher.publish = self.sent.setdefault(topic.name, []).append
         return publishers
 
     def _count_commands(self) -> None:

@@ -1,4 +1,4 @@
-"""A controller in a process of its own, beside a simulator."""
+"""A controller node in a process of its own, beside a simulator."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from simulators import PATIENCE_S, ROOT, Simulator
 
 _PATIENCE_S = 3 * PATIENCE_S
-"""It computes in two processes beside the simulator's."""
+"""A controller and its planner run in two processes beside the simulator."""
 _MADE = re.compile(r"\]: ([0-9.]+) s: (\w+) -> (\w+): (\w+)")
 
 
@@ -41,15 +41,15 @@ class Beside:
         return self._log.read_text()
 
     def made(self) -> list[tuple[float, str, str, str]]:
-        """Return the transitions it has told of: when, from where, to where, and by what."""
+        """Return the logged transitions: time, start, goal and label."""
         return [(float(t), *rest) for t, *rest in _MADE.findall(self.log)]
 
     def wait_for(self, *, goal: str, after: int = 0) -> list[tuple[float, str, str, str]]:
-        """Wait until it is in a state, and return all transitions but the first few."""
+        """Wait for a transition to a state, and return all transitions but the first `after`."""
         deadline = time.monotonic() + _PATIENCE_S
         while goal not in [made[2] for made in self.made()[after:]]:
             assert self.process.poll() is None, f"it ended early:\n{self.log}"
-            assert time.monotonic() < deadline, f"it never came to {goal}:\n{self.log}"
+            assert time.monotonic() < deadline, f"no transition to {goal}:\n{self.log}"
             time.sleep(0.05)
         return self.made()[after:]
 

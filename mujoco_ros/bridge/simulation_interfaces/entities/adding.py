@@ -20,7 +20,7 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
-from mujoco_ros.model.naming import as_name, free_name
+from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.file_header import root_element
@@ -169,8 +169,8 @@ def _fit(gains: Path, part: Part) -> bool:
 def _own_name(path: Path) -> str:
     """Return the name in a model file, or else the file's name."""
     if path.suffix == ".mjb":  # rejected later, with the reason
-        return as_name(path.stem)
-    return root_element(read_text(path))[1] or as_name(path.stem)
+        return to_name(path.stem)
+    return root_element(read_text(path))[1] or to_name(path.stem)
 
 
 def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
@@ -182,7 +182,7 @@ def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
     if name not in taken:
         return name
     if spawn.allow_renaming:
-        return free_name(name, taken)
+        return unique_name(name, taken)
     raise NameTakenError(f"'{name}' is taken; set allow_renaming, or give another name")
 
 

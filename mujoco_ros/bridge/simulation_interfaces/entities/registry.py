@@ -11,8 +11,8 @@ from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import state_message
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.robot.body_frames import BodyFrame, places
-from mujoco_ros.model.scene.entities import Entity, Kind, entities
+from mujoco_ros.model.robot.body_frames import BodyFrame, named_frames
+from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.plant import Plant
 
@@ -133,7 +133,7 @@ class EntityRegistry(Component):
         """Return the description that a client set, or a default."""
         if entity.name in self._infos:
             return self._infos[entity.name]
-        if entity.kind is Kind.ROBOT:
+        if entity.kind is EntityKind.ROBOT:
             category = EntityCategory.CATEGORY_ROBOT
         elif entity.moves:
             category = EntityCategory.CATEGORY_DYNAMIC_OBJECT
@@ -147,7 +147,7 @@ class EntityRegistry(Component):
 
     def _capture(self) -> tuple[EntitySnapshot, np.ndarray]:
         # In the physics thread, so that the snapshot is of the same model as the state.
-        return self.snapshot, self.snapshot.observer.note(self._simulation.data)
+        return self.snapshot, self.snapshot.observer.read(self._simulation.data)
 
 
 def not_found(kind: str, name: str, known: Iterable[str]) -> RequestRejectedError:
@@ -158,12 +158,12 @@ def not_found(kind: str, name: str, known: Iterable[str]) -> RequestRejectedErro
 def _snapshot(plant: Plant) -> EntitySnapshot:
     return EntitySnapshot(
         entities=entities(plant.assembly, plant.layout),
-        frames=places(plant.model, plant.layout),
+        frames=named_frames(plant.model, plant.layout),
         observer=Observer(plant.model),
     )
 
 
 def _evaluate(captured: tuple[EntitySnapshot, np.ndarray]) -> EntitySnapshot:
     snapshot, state = captured
-    snapshot.observer.look(state)
+    snapshot.observer.set(state)
     return snapshot

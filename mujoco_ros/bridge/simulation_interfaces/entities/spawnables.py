@@ -11,8 +11,8 @@ from mujoco_ros.bridge.simulation_interfaces.entities.background import Backgrou
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.compiler_silence import quiet_compiler
-from mujoco_ros.model.scene.file_header import remark, root_element
+from mujoco_ros.model.scene.compiler_silence import silence_compiler
+from mujoco_ros.model.scene.file_header import header_comment, root_element
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
 from mujoco_ros.model.scene.worlds import files_below
@@ -51,7 +51,7 @@ class SpawnablesService:
     def _spawnable(self, path: Path) -> Spawnable:
         spawnable = Spawnable()
         write_resource(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
-        spawnable.description = remark(read_text(path)) or path.stem
+        spawnable.description = header_comment(read_text(path)) or path.stem
         key = path, path.stat().st_mtime
         if key not in self._bounds:
             self._bounds[key] = _bounds(path)
@@ -80,12 +80,12 @@ def _is_model(path: Path) -> bool:
 def _bounds(path: Path) -> Bounds:
     """Return the box around a model in its initial state, in its own frame."""
     try:
-        with quiet_compiler():
+        with silence_compiler():
             model = load_spec(path, "").compile()
     except (UserInputError, ValueError, mujoco.FatalError):
         return bounds_message(None)  # an attempt to spawn it reports the reason
     data, observer = mujoco.MjData(model), Observer(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    observer.look(observer.note(data))
+    observer.set(observer.read(data))
     return bounds_message(observer.box(range(model.ngeom)))

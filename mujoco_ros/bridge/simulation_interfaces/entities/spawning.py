@@ -26,7 +26,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.setting import to_world
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
-from mujoco_ros.model.scene.entities import Kind
+from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.sim.placement import Placement
 
 _LOG = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class SpawnServices:
     def delete_entity(self, request: Any, responder: Responder) -> None:
         """Delete an entity."""
         entity = self._registry.entity(request.entity)
-        if entity.kind is Kind.BODY:
+        if entity.kind is EntityKind.BODY:
             raise RequestRejectedError(
                 f"'{entity.name}' is part of the world or of a robot's or object's model; "
                 "only robots and objects as a whole can be deleted"

@@ -1,45 +1,41 @@
-"""Boxes on a table that are to be brought elsewhere on it."""
+"""Trial of pick_place: a box is brought from one position on a table to another."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noisy
-from mujoco_ros.controllers.evaluation.trial import Conditions, Senses
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
-Place = tuple[float, float]
+Position = tuple[float, float]
 _BOX, _HALF, _TOP = "box", 0.020, 0.315
 _MASS = 0.150
-_APART = 0.08
-"""Start and goal lie so far apart at least [m]: a box and its fingers."""
-_MOST_DRAWS = 1000
-"""So many in vain mean that there is nothing to be drawn."""
+_MIN_DISTANCE = 0.08
+"""Minimum distance between start and goal [m]: a box and its fingers."""
+_MAX_DRAWS = 1000
 LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 """Of "MuJoCo Robotics Lab, Part 9" [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spread:
-    """From where to where the conditions of episodes are drawn, evenly.
+    """Ranges of the conditions, with uniform distributions.
 
     Attributes:
-        x: Of start and goal in world [m]; None for the lab's own places.
-        y: Of start and goal [m].
+        x: Start and goal in ``world`` [m]; None for the positions of the lab.
+        y: Start and goal [m].
         reach: Distance of both from the arm's axis [m].
-        yaw: Of the box at its start, and at its goal [rad].
-        mass: Of the box [kg].
+        yaw: Yaw of the box at its start and at its goal [rad].
+        mass: Mass of the box [kg].
         friction: Factor on the friction of box and finger pads.
-        noise: Of the senses.
+        noise: Noise of the observations.
     """
 
     x: Range | None = None
@@ -51,11 +47,11 @@ class Spread:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn from."""
+        """Reject reversed ranges, and masses and frictions that are not positive."""
         for name in ("x", "y", "reach", "yaw", "mass", "friction"):
             pair = getattr(self, name)
             if pair is not None and not pair[0] <= pair[1]:
-                raise UserInputError(f"{name} goes from {pair[0]:g} to {pair[1]:g}: the wrong way")
+                raise UserInputError(f"{name} from {pair[0]:g} to {pair[1]:g} is reversed")
         if self.mass[0] <= 0.0 or self.friction[0] <= 0.0:
             raise UserInputError("mass and friction must be positive")
 
@@ -69,51 +65,45 @@ SPREADS: Mapping[str, Spread] = {
         friction=(0.7, 1.3),
     ),
 }
-"""The lab's own start and goal; and all of the table that the arm reaches from above."""
+"""The start and goal of the lab; and all positions on the table within reach from above."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PickPlaceTrial:
-    """The box is brought from one place to another.
+@dataclass(frozen=True)
+class PickPlaceTrial(Trial):
+    """The trial.
 
     Attributes:
-        spread: What differs from episode to episode.
-        changes: Settings of the controller's states.
-        controller: Name or file of the controller.
-        scene: Name or file of the scene: one with an object ``box`` on a table as in ``arm``.
-        limit: Simulated time after which an episode ends [s].
-        tolerance: Distance from the goal, seen from above, up to which a box is placed [m].
+        scene: Name or file of the scene, with an object ``box`` on a table as in ``arm``.
+        tolerance: Largest horizontal place error of a success [m].
     """
 
-    spread: Spread = SPREADS["lab"]
-    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ranges: Spread = SPREADS["lab"]
     controller: str = "pick_place"
     scene: str = "arm"
-    limit: float = 60.0
     tolerance: float = 0.005
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw where the box is, where it shall go, and what it is like."""
-        random, spread = np.random.default_rng(seed), self.spread
+        """Draw start, goal, mass and friction of the box."""
+        random, ranges = np.random.default_rng(seed), self.ranges
         start, goal = LAB_START, LAB_GOAL
-        if spread.x is not None:
-            start, goal = self._places(random)
+        if ranges.x is not None:
+            start, goal = self._positions(ranges.x, random)
         return {
             "start_x": start[0],
             "start_y": start[1],
-            "start_yaw": random.uniform(*spread.yaw),
+            "start_yaw": random.uniform(*ranges.yaw),
             "goal_x": goal[0],
             "goal_y": goal[1],
-            "goal_yaw": random.uniform(*spread.yaw),
-            "mass": random.uniform(*spread.mass),
-            "friction": random.uniform(*spread.friction),
+            "goal_yaw": random.uniform(*ranges.yaw),
+            "mass": random.uniform(*ranges.mass),
+            "friction": random.uniform(*ranges.friction),
         }
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Put the box at its start, and make it as heavy and as slippery as it shall be."""
+        """Set start, mass and friction of the box."""
         body = model.body(f"{_BOX}/{_BOX}")
         address = int(model.jnt_qposadr[int(body.jntadr[0])])
-        start = _stands(conditions, "start")
+        start = _box_pose(conditions, "start")
         model.qpos0[address : address + 7] = *start.position, *start.quat_wxyz
         scale = conditions["mass"] / float(body.mass[0])
         model.body_mass[body.id] *= scale
@@ -122,85 +112,63 @@ class PickPlaceTrial:
             if model.geom(geom).name in (f"{_BOX}/{_BOX}", "arm/left_pad", "arm/right_pad"):
                 model.geom_friction[geom] *= conditions["friction"]
 
-    def settings(self, conditions: Conditions) -> Mapping[str, Mapping[str, Any]]:
-        """Return the order, and what else was asked for."""
-        goal = _stands(conditions, "goal")
-        order = [*map(float, goal.position), conditions["goal_yaw"]]
+    def settings(self, conditions: Conditions) -> Settings:
+        """Return the goal, and the changed settings."""
+        position = _box_pose(conditions, "goal").position
+        goal = [*map(float, position), conditions["goal_yaw"]]
         changes = {state: dict(values) for state, values in self.changes.items()}
-        changes["IDLE"] = {"goal": order, **changes.get("IDLE", {})}
+        changes["IDLE"] = {"goal": goal, **changes.get("IDLE", {})}
         return changes
 
-    def senses(self, conditions: Conditions, seed: int) -> Senses:
-        """Return senses with noise."""
-        return noisy(self.spread.noise, seed)
-
-    def act(
-        self,
-        simulation: Simulation,
-        request: Callable[[str], object],
-        conditions: Conditions,
-    ) -> None:
-        """Leave it alone."""
-
-    def over(self, simulation: Simulation, outcome: str | None) -> bool:
-        """Return whether the controller came to an end."""
-        return outcome is not None
-
-    def measure(
-        self,
-        simulation: Simulation,
-        store: Store,
-        recorder: EpisodeRecorder,
-        conditions: Conditions,
-    ) -> Mapping[str, float]:
-        """Measure where the box is, and how the joints followed."""
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
+        """Measure place error, tracking, planning and payload."""
+        simulation, store = recorder.simulation, recorder.store
         q = simulation.data.joint(f"{_BOX}/{_BOX}_free").qpos
-        box, goal = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy()), _stands(conditions, "goal")
-        off = box.position - goal.position
-        turned = yaw(box) - yaw(goal)
-        moves = [it for state, it in recorder.tracking.items() if state.startswith("EXEC")]
-        figures = store.get(TASK).figures if TASK in store else {}
+        box = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy())
+        goal = _box_pose(conditions, "goal")
+        error, rotation = box.position - goal.position, yaw(box) - yaw(goal)
+        tracking = [it for state, it in recorder.tracking.items() if state.startswith("EXEC")]
+        metrics, made = store.get(TASK).metrics if TASK in store else {}, recorder.made
         return {
-            "error_x": float(off[0]),
-            "error_y": float(off[1]),
-            "error_xy": float(np.hypot(off[0], off[1])),
-            "error_z": float(off[2]),
-            "error_yaw": abs(turned - QUARTER * round(turned / QUARTER)),
-            "tracking": max(moves, default=0.0),
-            "ik_error": figures.get("ik_error", 0.0),
-            "ik_turn": figures.get("ik_turn", 0.0),
-            "corners": figures.get("corners", 0.0),
-            "payload_error": figures.get("payload", np.nan) - conditions["mass"],
+            "error_x": float(error[0]),
+            "error_y": float(error[1]),
+            "error_xy": float(np.hypot(error[0], error[1])),
+            "error_z": float(error[2]),
+            "error_yaw": abs(rotation - QUARTER * round(rotation / QUARTER)),
+            "tracking": max(tracking, default=0.0),
+            **{name: metrics.get(name, 0.0) for name in ("ik_error", "ik_turn", "corners")},
+            "payload_error": metrics.get("payload", np.nan) - conditions["mass"],
             "saturated_steps": float(sum(simulation.saturation.steps().values())),
-            "cycle": recorder.made[-1].time if recorder.made else simulation.time,
+            "cycle": made[-1].time if made else simulation.time,
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``missed_place`` if the box is not where it shall be."""
+        """Return ``missed_place`` if the box is not at its goal."""
         missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
         return "missed_place" if missed else ""
 
-    def _places(self, random: np.random.Generator) -> tuple[Place, Place]:
-        start = self._place(random)
-        for _ in range(_MOST_DRAWS):
-            goal = self._place(random)
-            if np.hypot(goal[0] - start[0], goal[1] - start[1]) >= _APART:
+    def _positions(self, x: Range, random: np.random.Generator) -> tuple[Position, Position]:
+        start = self._position(x, random)
+        for _ in range(_MAX_DRAWS):
+            goal = self._position(x, random)
+            if np.hypot(goal[0] - start[0], goal[1] - start[1]) >= _MIN_DISTANCE:
                 return start, goal
-        raise UserInputError(f"x and y leave no room for a start and a goal {_APART:g} m apart")
-
-    def _place(self, random: np.random.Generator) -> Place:
-        spread = self.spread
-        assert spread.x is not None, "called only if places are drawn"
-        for _ in range(_MOST_DRAWS):
-            x, y = random.uniform(*spread.x), random.uniform(*spread.y)
-            if spread.reach[0] <= np.hypot(x, y) <= spread.reach[1]:
-                return x, y
         raise UserInputError(
-            f"reach from {spread.reach[0]:g} to {spread.reach[1]:g} m: (almost) no place within x "
-            f"and y is that far from the arm"
+            f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
+        )
+
+    def _position(self, x: Range, random: np.random.Generator) -> Position:
+        reach = self.ranges.reach
+        for _ in range(_MAX_DRAWS):
+            position = random.uniform(*x), random.uniform(*self.ranges.y)
+            if reach[0] <= np.hypot(*position) <= reach[1]:
+                return position
+        raise UserInputError(
+            f"reach from {reach[0]:g} to {reach[1]:g} m: (almost) no position within x and y is at "
+            "that distance from the arm"
         )
 
 
-def _stands(conditions: Conditions, what: str) -> Pose:
-    x, y, turned = (conditions[f"{what}_{name}"] for name in ("x", "y", "yaw"))
-    return upright(x, y, _TOP + _HALF, turned)
+def _box_pose(conditions: Conditions, what: str) -> Pose:
+    x, y, rotation = (conditions[f"{what}_{name}"] for name in ("x", "y", "yaw"))
+    return upright(x, y, _TOP + _HALF, rotation)

@@ -1,4 +1,4 @@
-"""The picture of a controller, drawn from its table, as SVG."""
+"""State diagram of a controller as SVG, drawn from its table."""
 
 import textwrap
 from collections import defaultdict
@@ -36,7 +36,7 @@ from mujoco_ros.controllers.fsm.diagram.svg import (
 )
 from mujoco_ros.controllers.fsm.table import (
     CompositeState,
-    Parallel,
+    ParallelState,
     StateDef,
     Table,
     TransitionDef,
@@ -45,9 +45,9 @@ from mujoco_ros.controllers.fsm.transition import Trigger
 
 _HEIGHT, _TITLE, _PAD, _MARGIN = 38.0, 24.0, 14.0, 14.0
 _START = 22.0
-"""So far above its state the dot is where a machine begins [px]."""
+"""Height of the initial dot above the initial state [px]."""
 _WRAP = 26
-"""Letters of a line on an arrow."""
+"""Characters in a line on an arrow."""
 _ANY = "any state"
 _MEASURE = Measure(width=text_width, head=HEAD)
 _STROKES = {
@@ -60,10 +60,10 @@ _STROKES = {
 
 
 def draw(table: Table) -> str:
-    """Return the picture of a table as SVG."""
-    level = table.root.work
-    assert isinstance(level, CompositeState)
-    figure = _level(level)
+    """Return the diagram of a table as SVG."""
+    composite = table.root.kind
+    assert isinstance(composite, CompositeState)
+    figure = _composite(composite)
     width, height = figure.width + 2.0 * _MARGIN, figure.height + 2.0 * _MARGIN
     return "\n".join(
         [
@@ -80,97 +80,97 @@ def draw(table: Table) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Figure:
-    """A part of the picture, drawn with its upper left corner at 0, 0."""
+    """A part of the diagram with its upper left corner at 0, 0."""
 
     width: float
     height: float
     lines: tuple[str, ...]
 
     def at(self, x: float, y: float) -> Iterator[str]:
-        """Yield it, put somewhere."""
+        """Yield it, moved to a position."""
         yield f'<g transform="translate({x:.1f} {y:.1f})">'
         yield from self.lines
         yield "</g>"
 
 
-def _level(level: CompositeState) -> _Figure:
+def _composite(composite: CompositeState) -> _Figure:
     """Draw a machine or sub-machine."""
-    rows = level.rows
-    main = _main(level)
-    rest = [name for name in rows if name not in main]
-    order = [level.initial, *(n for n in rows if n in main and n != level.initial), *rest]
-    inside = {name: _inside(rows[name]) for name in order}
+    states, initial = composite.states, composite.initial
+    main = _main(composite)
+    rest = [name for name in states if name not in main]
+    order = [initial, *(name for name in states if name in main - {initial}), *rest]
+    contents = {name: _content(states[name]) for name in order}
     boxes = [
-        DiagramBox(
-            name=name, width=inside[name].width, height=inside[name].height, aside=name in rest
-        )
-        for name in order
+        DiagramBox(name=name, width=content.width, height=content.height, aside=name in rest)
+        for name, content in contents.items()
     ]
-    links = list(_links(rows))
+    links = list(_links(states))
     for goal in dict.fromkeys(link.goal for link in links if link.start.startswith(_ANY)):
         width = text_width(_ANY) + 2.0 * _PAD
         boxes.append(DiagramBox(name=f"{_ANY} {goal}", width=width, height=20.0, aside=True))
     layout = lay_out(boxes, links, _MEASURE)
-    return _drawn(layout, level, inside)
+    return _drawn(layout, composite, contents)
 
 
-def _main(level: CompositeState) -> set[str]:
-    """Return the states that one comes to without a failure."""
-    found, edge = {level.initial}, [level.initial]
+def _main(composite: CompositeState) -> set[str]:
+    """Return the states that are reached without a failure."""
+    initial, states = composite.initial, composite.states
+    found, edge = {initial}, [initial]
     while edge:
-        for arrow in level.rows[edge.pop()].arrows.values():
-            if arrow.goal not in found and not (arrow.failure or arrow.from_any):
-                found.add(arrow.goal)
-                edge.append(arrow.goal)
-    return {n for n in found if n == level.initial or not level.rows[n].failure}
+        for it in states[edge.pop()].transitions.values():
+            if it.goal not in found and not (it.failure or it.from_any):
+                found.add(it.goal)
+                edge.append(it.goal)
+    return {name for name in found if name == initial or not states[name].failure}
 
 
-def _links(rows: Mapping[str, StateDef]) -> Iterator[DiagramLink]:
-    """Yield the arrows: those of one kind between two states are one; so are those from any."""
+def _links(states: Mapping[str, StateDef]) -> Iterator[DiagramLink]:
+    """Yield one link for all transitions of one kind between two states, or from any state."""
     labels: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for row in rows.values():
-        for arrow in row.arrows.values():
-            is_any = arrow.from_any and arrow.trigger is Trigger.REQUEST
-            start = f"{_ANY} {arrow.goal}" if is_any else row.name
-            known = labels[start, arrow.goal, _kind(arrow)]
-            if arrow.label not in known:
-                known.append(arrow.label)
-    for (start, goal, kind), said in labels.items():
-        lines = tuple(textwrap.wrap(", ".join(said), _WRAP, break_long_words=False))
+    for state in states.values():
+        for it in state.transitions.values():
+            is_any = it.from_any and it.trigger is Trigger.REQUEST
+            known = labels[f"{_ANY} {it.goal}" if is_any else state.name, it.goal, _kind(it)]
+            if it.label not in known:
+                known.append(it.label)
+    for (start, goal, kind), listed in labels.items():
+        lines = tuple(textwrap.wrap(", ".join(listed), _WRAP, break_long_words=False))
         yield DiagramLink(start=start, goal=goal, lines=lines, kind=kind, aside="failure" in kind)
 
 
-def _kind(arrow: TransitionDef) -> str:
-    if arrow.trigger is Trigger.REQUEST:
+def _kind(definition: TransitionDef) -> str:
+    """Return the key of the transition in `_STROKES`."""
+    if definition.trigger is Trigger.REQUEST:
         return "request"
-    strict = arrow.trigger is Trigger.STRICT
-    if arrow.failure:
-        return "strict failure" if strict else "failure"
-    return "strict" if strict else "outcome"
+    is_strict = definition.trigger is Trigger.STRICT
+    if definition.failure:
+        return "strict failure" if is_strict else "failure"
+    return "strict" if is_strict else "outcome"
 
 
-def _inside(row: StateDef) -> _Figure:
-    """Draw what is in a state's box, which may grow."""
-    match row.work:
-        case CompositeState() as level:
-            return _framed(row, _level(level))
-        case Parallel() as parallel:
-            return _framed(row, _branches(parallel))
-    width = max(text_width(row.name, LARGE, bold=True), text_width(_note(row))) + 2.0 * _PAD
+def _content(state: StateDef) -> _Figure:
+    """Draw the content of a state's box; its size is the minimum size of the box."""
+    match state.kind:
+        case CompositeState() as composite:
+            return _framed(state, _composite(composite))
+        case ParallelState() as parallel:
+            return _framed(state, _branches(parallel))
+    width = max(text_width(state.name, LARGE, bold=True), text_width(_note(state))) + 2.0 * _PAD
     return _Figure(width=max(width, 64.0), height=_HEIGHT, lines=())
 
 
-def _note(row: StateDef) -> str:
-    """Return what the second line of a state says."""
-    cls = getattr(row.work, "cls", None)
+def _note(state: StateDef) -> str:
+    """Return the second line of a state: its class, timeout and outcome."""
+    cls = getattr(state.kind, "cls", None)
     parts = [cls.__name__] if cls is not None else []
-    parts += [f"≤ {row.timeout:g} s"] if row.timeout else []
-    parts += [f"ends: {row.outcome}"] if row.outcome else []
+    parts += [f"≤ {state.timeout:g} s"] if state.timeout else []
+    parts += [f"ends: {state.outcome}"] if state.outcome else []
     return " · ".join(parts)
 
 
-def _framed(row: StateDef, figure: _Figure) -> _Figure:
-    width = max(figure.width, text_width(row.name, LARGE, bold=True) + text_width(_note(row)) + 20)
+def _framed(state: StateDef, figure: _Figure) -> _Figure:
+    title = text_width(state.name, LARGE, bold=True) + text_width(_note(state)) + 20
+    width = max(figure.width, title)
     return _Figure(
         width=width + 2.0 * _PAD,
         height=figure.height + _TITLE + 1.5 * _PAD,
@@ -178,9 +178,9 @@ def _framed(row: StateDef, figure: _Figure) -> _Figure:
     )
 
 
-def _branches(parallel: Parallel) -> _Figure:
-    """Draw states side by side, and below them how they end."""
-    figures = {name: _inside(row) for name, row in parallel.branches.items()}
+def _branches(parallel: ParallelState) -> _Figure:
+    """Draw branches side by side, with the joins below."""
+    figures = {name: _content(branch) for name, branch in parallel.branches.items()}
     lines: list[str] = []
     x, height = 0.0, max(figure.height for figure in figures.values())
     for number, (name, figure) in enumerate(figures.items()):
@@ -206,20 +206,23 @@ def _branches(parallel: Parallel) -> _Figure:
     return _Figure(width=width, height=y + (4.0 if joins else 0.0), lines=tuple(lines))
 
 
-def _drawn(layout: DiagramLayout, level: CompositeState, inside: Mapping[str, _Figure]) -> _Figure:
-    lines: list[str] = []
-    lines += _begin(layout.places[level.initial])
+def _drawn(
+    layout: DiagramLayout, composite: CompositeState, contents: Mapping[str, _Figure]
+) -> _Figure:
+    initial = layout.places[composite.initial]
+    lines = list(_initial_arrow(initial))
     shared: dict[tuple[str, str], list[Route]] = defaultdict(list)
     for route in layout.routes:
         shared[route.link.goal, route.link.kind].append(route)
     for (_, kind), routes in shared.items():
         lines += arrows([route.points for route in routes], _STROKES[kind])
     for name, place in layout.places.items():
-        if name in level.rows:
-            row = level.rows[name]
-            lines += _state(row, place, inside[name], is_failure=_is_failure(row, level))
+        if name in composite.states:
+            state = composite.states[name]
+            is_failure = _is_failure(state, composite)
+            lines += _state(state, place, contents[name], is_failure=is_failure)
         else:
-            lines += _pill(place)
+            lines += _any_state(place)
     for route in layout.routes:
         colour = _STROKES[route.link.kind].colour
         lines += [
@@ -227,25 +230,26 @@ def _drawn(layout: DiagramLayout, level: CompositeState, inside: Mapping[str, _F
             for at, line, ends in route.texts
         ]
     figure = _Figure(width=layout.width, height=layout.height, lines=tuple(lines))
-    top = max(0.0, _START - layout.places[level.initial].y)
+    top = max(0.0, _START - initial.y)
     return replace(figure, height=figure.height + top, lines=tuple(figure.at(0.0, top)))
 
 
-def _is_failure(row: StateDef, level: CompositeState) -> bool:
-    """Return whether a state is one of failure, or what only failures lead to."""
-    leading = [
-        arrow.failure
-        for other in level.rows.values()
-        for arrow in other.arrows.values()
-        if arrow.goal == row.name and arrow.trigger is not Trigger.REQUEST
+def _is_failure(state: StateDef, composite: CompositeState) -> bool:
+    """Return whether a state ends in failure, or is reached only by failures."""
+    failures = [
+        it.failure
+        for other in composite.states.values()
+        for it in other.transitions.values()
+        if it.goal == state.name and it.trigger is not Trigger.REQUEST
     ]
-    return row.failure or (bool(leading) and all(leading) and row.name != level.initial)
+    is_reached_by_failures = bool(failures) and all(failures) and state.name != composite.initial
+    return state.failure or is_reached_by_failures
 
 
 def _state(
-    row: StateDef, place: BoxPlacement, figure: _Figure, *, is_failure: bool
+    state: StateDef, place: BoxPlacement, figure: _Figure, *, is_failure: bool
 ) -> Iterator[str]:
-    is_end = row.outcome is not None
+    is_end = state.outcome is not None
     edge = RED if is_failure else GREEN if is_end else BLUE
     fill = "#fbeef1" if is_failure else "#edf6f0" if is_end else "#eef4fa"
     if figure.lines:
@@ -256,32 +260,32 @@ def _state(
             x=place.x + 3, y=place.y + 3, width=place.width - 6, height=place.height - 6
         )
         yield rect(inset, "none", edge, 0.8, ROUND - 2.5)
-    middle, note = place.middle, _note(row)
+    middle, note = place.middle, _note(state)
     if figure.lines:
         at = Point(place.x + _PAD, place.y + 18.0)
-        yield text(at, row.name, INK, size=LARGE, bold=True)
+        yield text(at, state.name, INK, size=LARGE, bold=True)
         if note:
-            x = at.x + text_width(row.name, LARGE, bold=True) + 8.0
+            x = at.x + text_width(state.name, LARGE, bold=True) + 8.0
             yield text(Point(x, at.y), note, FAINT)
-        # The box may have grown with its arrows; what is in it stays in its middle.
+        # The box may be larger than its content, because of its arrows.
         yield from figure.at(
             place.x + 0.5 * (place.width - figure.width),
             place.y + 0.5 * (place.height - figure.height),
         )
         return
     up = -2.0 if note else 4.0
-    yield text(Point(middle.x, middle.y + up), row.name, INK, "middle", size=LARGE, bold=True)
+    yield text(Point(middle.x, middle.y + up), state.name, INK, "middle", size=LARGE, bold=True)
     if note:
         yield text(Point(middle.x, middle.y + 12.0), note, FAINT, "middle")
 
 
-def _pill(place: BoxPlacement) -> Iterator[str]:
+def _any_state(place: BoxPlacement) -> Iterator[str]:
     yield rect(place, PAPER, BLUE, 1.0, 0.5 * place.height, dashed=True)
     yield text(Point(place.middle.x, place.middle.y + 3.5), _ANY, BLUE, "middle")
 
 
-def _begin(place: BoxPlacement) -> Iterator[str]:
-    """Draw where the machine begins, above the first state."""
+def _initial_arrow(place: BoxPlacement) -> Iterator[str]:
+    """Draw the dot and the arrow that mark the initial state."""
     x, y = place.middle.x, place.y
     yield f'<circle cx="{x:.1f}" cy="{y - _START + 4:.1f}" r="4" fill="{INK}"/>'
     yield f'<path d="M{x:.1f} {y - _START:.1f}V{y - 6:.1f}" stroke="{INK}" stroke-width="1.3"/>'

@@ -1,4 +1,4 @@
-"""Lines, boxes and texts of a picture as SVG. Lengths are pixels, y points down."""
+"""SVG lines, boxes and texts. Lengths are pixels, y points down."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ INK, FAINT, BLUE, RED, GREEN, PAPER = (
 )
 FONT = "Helvetica, Arial, sans-serif"
 SMALL, LARGE = 10.0, 12.0
-"""Sizes of texts."""
+"""Font sizes."""
 ROUND = 7.0
-"""Radius of a box's corners."""
+"""Corner radius of a box."""
 HEAD = 8.0
-"""Length of an arrow's head."""
+"""Length of an arrow head."""
 _CORNER = 6.0
 _BOLD = 1.09
 _WIDTHS = (
@@ -27,32 +27,32 @@ _WIDTHS = (
 
 
 def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
-    """Return about how wide a text is in the wider of the usual fonts."""
+    """Return the approximate width of a text in the wider of the common fonts."""
     width = size * sum(_WIDTHS.get(letter, 0.62) for letter in text)
     return width * _BOLD if bold else width
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """How a line is drawn."""
+    """Style of a line."""
 
     colour: str
     dashed: bool
 
 
-def arrows(ways: Sequence[Sequence[Point]], stroke: Stroke) -> Iterator[str]:
-    """Yield arrows that share their way in part; a white line below sets them off from others."""
-    # One path, so that what they share is drawn once; from their goal on, so that dashes agree.
-    path = "".join(_way([_foot(points), *points[-2::-1]]) for points in ways)
+def arrows(routes: Sequence[Sequence[Point]], stroke: Stroke) -> Iterator[str]:
+    """Yield arrows that share a part of their route, on a white outline."""
+    # One path draws shared parts once; it starts at the goal, so that dashes coincide.
+    path = "".join(_path([_foot(points), *points[-2::-1]]) for points in routes)
     dash = ' stroke-dasharray="5 3"' if stroke.dashed else ""
     yield f'<path d="{path}" fill="none" stroke="{PAPER}" stroke-width="4"/>'
     yield f'<path d="{path}" fill="none" stroke="{stroke.colour}" stroke-width="1.3"{dash}/>'
-    for tip, foot in dict.fromkeys((points[-1], _foot(points)) for points in ways):
+    for tip, foot in dict.fromkeys((points[-1], _foot(points)) for points in routes):
         yield head(tip, foot, stroke.colour)
 
 
-def _way(points: Sequence[Point]) -> str:
-    """Return the path through some points, with round corners."""
+def _path(points: Sequence[Point]) -> str:
+    """Return the path through the points, with rounded corners."""
     path = [f"M{points[0].x:.1f} {points[0].y:.1f}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         enter, leave = _near(corner, before), _near(corner, after)
@@ -63,12 +63,12 @@ def _way(points: Sequence[Point]) -> str:
 
 
 def _foot(points: Sequence[Point]) -> Point:
-    """Return where the head of an arrow begins."""
+    """Return the start of the arrow head."""
     return _near(points[-1], points[-2], HEAD - 1.0)
 
 
 def _near(corner: Point, other: Point, radius: float = _CORNER) -> Point:
-    """Return the point on the way from a corner to another, so far from it or half-way."""
+    """Return the point at `radius` from a corner towards another, or halfway if that is nearer."""
     dx, dy = other.x - corner.x, other.y - corner.y
     length = abs(dx) + abs(dy)
     share = min(radius / length, 0.5) if length else 0.0
@@ -76,7 +76,7 @@ def _near(corner: Point, other: Point, radius: float = _CORNER) -> Point:
 
 
 def head(tip: Point, foot: Point, colour: str) -> str:
-    """Return the head of an arrow."""
+    """Return an arrow head."""
     dx, dy = tip.x - foot.x, tip.y - foot.y
     length = abs(dx) + abs(dy) or 1.0
     wide = 0.45 * HEAD
@@ -95,7 +95,7 @@ def rect(
     radius: float = ROUND,
     dashed: bool = False,
 ) -> str:
-    """Return a box with round corners."""
+    """Return a box with rounded corners."""
     dash = ' stroke-dasharray="3 2"' if dashed else ""
     return (
         f'<rect x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}" '
@@ -114,7 +114,7 @@ def text(
     bold: bool = False,
     halo: bool = False,
 ) -> str:
-    """Return a line of text; `halo` keeps what is below away from it."""
+    """Return a line of text; `halo` draws a white outline around it."""
     weight = ' font-weight="bold"' if bold else ""
     outline = ' stroke="#ffffff" stroke-width="3" paint-order="stroke"' if halo else ""
     return (

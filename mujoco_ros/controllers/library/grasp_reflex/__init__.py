@@ -1,1 +1,1 @@
-"""A reflex that closes the gripper on touch and opens it on a flick."""
+"""Controller that closes the gripper on touch and opens it on a flick."""

@@ -1,34 +1,34 @@
-"""The states of `grasp_reflex`: they command the gripper and leave the arm to whoever has it.
+"""States of `grasp_reflex`, which commands only the gripper.
 
-The idea is that of the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick opens it,
-and no state is left within two seconds, so that what closing does to the sensors opens nothing.
+After the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick opens it. Each state
+lasts at least two seconds, so that the motion of the fingers does not trigger the sensors.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.model.errors import UserInputError, unknown
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GraspReflexState:
-    """What all states of `grasp_reflex` have to know.
+class GraspReflexConfig:
+    """Settings of all states of `grasp_reflex`.
 
     Attributes:
         touches: Names of the touch sensors of the fingers.
-        closed: At which of its limits the gripper's joint is closed.
-        pause: No state is left sooner [s].
-        duration: From open to closed, or back [s].
-        least_force: What a sensor must read to count as touched [N].
+        closed: Limit of the gripper's joint at which it is closed.
+        pause: Minimum duration of the state [s].
+        duration: Time from open to closed, or back [s].
+        least_force: Minimum reading of a touch sensor that counts as touch [N].
     """
 
     touches: tuple[str, ...] = ("left_pad", "right_pad")
@@ -38,22 +38,19 @@ class GraspReflexState:
     least_force: float = 0.3
 
     def __post_init__(self) -> None:
-        """Refuse a number that is not positive, here and in what adds to this."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float) and value <= 0.0:
-                raise UserInputError(f"{field.name} {value} is not positive")
+        """Reject numbers that are not positive, also in subclasses."""
+        check_positive(self)
         if not self.touches:
             raise UserInputError("touches names no sensor")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Squeezing(GraspReflexState):
-    """How to close.
+class CloseOnTouchConfig(GraspReflexConfig):
+    """Settings of `CloseOnTouch`.
 
     Attributes:
-        squeeze: The gripper's reference is never so far ahead of it, which limits the force [m].
-        least_opening: Fingers that come closer to each other have missed the thing [m].
+        squeeze: Maximum distance of the reference ahead of the finger, which limits the force [m].
+        least_opening: Minimum opening with an object between the fingers [m].
     """
 
     squeeze: float = 0.002
@@ -61,30 +58,26 @@ class Squeezing(GraspReflexState):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Flicking(GraspReflexState):
-    """When to open.
+class HoldUntilFlickedConfig(GraspReflexConfig):
+    """Settings of `HoldUntilFlicked`.
 
     Attributes:
         imu: Name of the IMU.
-        flick: The angular velocity that opens the gripper [rad/s].
+        flick: Angular velocity that opens the gripper [rad/s].
     """
 
     imu: str = "gripper_imu"
     flick: float = 1.5
 
 
-class Gripper(State):
-    """What all states have in common: they know the gripper and its senses."""
+class GripperState(State):
+    """Base of all states: gripper joint and touch sensors."""
 
-    Config = GraspReflexState
-    config: GraspReflexState
+    Config = GraspReflexConfig
+    config: GraspReflexConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the gripper.
-
-        Raises:
-            ModelError: There is none, or its joint has no limits.
-        """
+        """Find the gripper, whose joint must have limits."""
         if robot.gripper is None:
             raise UserInputError(f"robot '{robot.name}' has no gripper")
         self.joint = robot.gripper
@@ -94,24 +87,25 @@ class Gripper(State):
         self.open, self.closed = limits if self.config.closed == "upper" else limits[::-1]
 
     def start(self, context: StateContext) -> None:
-        """Leave all other joints alone, and begin from where the gripper was told to be."""
-        told = context.references.q[self.joint]
-        self._from = context.observation.q[self.joint] if np.isnan(told) else told
+        """Release all other joints; start at the gripper's last reference."""
+        reference = context.references.q[self.joint]
+        has_reference = not np.isnan(reference)
+        self._start = reference if has_reference else context.observation.q[self.joint]
         context.references.values[:] = np.nan
-        if not np.isnan(told):
-            self.tell(context, told)
+        if has_reference:
+            self.command(context, reference)
 
-    def tell(self, context: StateContext, position: float) -> None:
-        """Have the gripper go somewhere [m]."""
+    def command(self, context: StateContext, position: float) -> None:
+        """Set the reference of the gripper [m]."""
         context.references.values[:, self.joint] = position, 0.0, 0.0
 
-    def towards(self, context: StateContext, goal: float) -> float:
-        """Return where the gripper should be on its way to `goal` [m]."""
-        most = abs(self.open - self.closed) * context.elapsed / self.config.duration
-        return float(self._from + np.clip(goal - self._from, -most, most))
+    def position_towards(self, context: StateContext, goal: float) -> float:
+        """Return the present position of a motion to `goal` [m]."""
+        largest = abs(self.open - self.closed) * context.elapsed / self.config.duration
+        return float(self._start + np.clip(goal - self._start, -largest, largest))
 
-    def felt(self, context: StateContext) -> list[bool]:
-        """Return which of the touch sensors are touched."""
+    def touched(self, context: StateContext) -> list[bool]:
+        """Return whether each touch sensor is touched."""
         readings = context.observation.touches
         return [
             _reading("touch sensor", name, readings) > self.config.least_force
@@ -119,72 +113,72 @@ class Gripper(State):
         ]
 
 
-class FeelGrip(Gripper):
-    """Leaves the gripper as it is, and feels whether there is something in it."""
+class FeelGrip(GripperState):
+    """Checks for an object in the gripper without a command."""
 
     outcomes = ("holding", "empty")
 
     def start(self, context: StateContext) -> None:
-        """Leave all joints alone."""
+        """Release all joints."""
         context.references.values[:] = np.nan
 
     def run(self, context: StateContext) -> str | None:
-        """Feel."""
-        return "holding" if all(self.felt(context)) else "empty"
+        """Check the touch sensors."""
+        return "holding" if all(self.touched(context)) else "empty"
 
 
-class OpenUntilTouched(Gripper):
-    """Opens, and waits for something to touch a finger."""
+class OpenUntilTouched(GripperState):
+    """Opens, and waits for a touch."""
 
     outcomes = ("touched",)
 
     def run(self, context: StateContext) -> str | None:
-        """Open, and feel."""
-        self.tell(context, self.towards(context, self.open))
-        touched = any(self.felt(context))
-        return "touched" if touched and context.over(self.config.pause) else None
+        """Open, and check the touch sensors."""
+        self.command(context, self.position_towards(context, self.open))
+        is_touched = any(self.touched(context))
+        return "touched" if is_touched and context.has_elapsed(self.config.pause) else None
 
 
-class CloseOnTouch(Gripper):
-    """Closes, with a limited force, and looks whether there is something between the fingers."""
+class CloseOnTouch(GripperState):
+    """Closes with limited force, then checks for an object between the fingers."""
 
     outcomes = ("gripped", "missed")
     failures: ClassVar[tuple[str, ...]] = ("missed",)
-    Config = Squeezing
-    config: Squeezing
+    Config = CloseOnTouchConfig
+    config: CloseOnTouchConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Close, and feel."""
+        """Close, and check the touch sensors."""
         config, position = self.config, context.observation.q[self.joint]
-        ahead = self.towards(context, self.closed) - position
-        self.tell(context, position + float(np.clip(ahead, -config.squeeze, config.squeeze)))
-        if not context.over(config.pause):
+        ahead = self.position_towards(context, self.closed) - position
+        self.command(context, position + float(np.clip(ahead, -config.squeeze, config.squeeze)))
+        if not context.has_elapsed(config.pause):
             return None
         opening = abs(position - self.closed)
-        if all(self.felt(context)) and opening > config.least_opening:
+        if all(self.touched(context)) and opening > config.least_opening:
             return "gripped"
-        context.reason = f"nothing held at an opening of {1e3 * opening:.1f} mm"
+        context.reason = f"no object at an opening of {1e3 * opening:.1f} mm"
         return "missed"
 
 
-class HoldUntilFlicked(Gripper):
-    """Holds on, and waits for a flick."""
+class HoldUntilFlicked(GripperState):
+    """Holds the object until a flick."""
 
     outcomes = ("flicked", "lost")
     failures: ClassVar[tuple[str, ...]] = ("lost",)
-    Config = Flicking
-    config: Flicking
+    Config = HoldUntilFlickedConfig
+    config: HoldUntilFlickedConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Feel whether it is turned, and whether it still holds something."""
+        """Check the IMU and the touch sensors."""
         imu = _reading("IMU", self.config.imu, context.observation.imus)
         speed = float(np.linalg.norm(imu.angular_velocity))
-        if not context.over(self.config.pause):
+        if not context.has_elapsed(self.config.pause):
             return None
         if speed > self.config.flick:
             context.reason = f"turned at {speed:.1f} rad/s"
             return "flicked"
-        return None if any(self.felt(context)) else "lost"
+        return None if any(self.touched(context)) else "lost"
 
 
 def _reading(kind: str, name: str, readings: Mapping[str, T]) -> T:

@@ -1,1 +1,1 @@
-"""Picks an object up from a table and places it elsewhere."""
+"""Controller that picks an object from a table and places it elsewhere."""

@@ -1,40 +1,40 @@
-"""The arm that picks: which joints lead its tool, its weight, its gripper."""
+"""The arm of a pick-and-place task: tool joints, dynamics and gripper."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.planner_access import planner
+from mujoco_ros.controllers.library.planner_access import get_planner
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.controllers.planning.planner import Planner
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 TOOL = "grasp"
-"""The site between the finger tips: z where they point to, y along which they open."""
+"""Site between the finger tips: z along the fingers, y along their motion."""
 SENSOR = "wrist_ft"
-"""The force-torque sensor that carries the hand."""
+"""Force-torque sensor that carries the hand."""
 GRAVITY = 9.81
 """[m/s²]"""
 
 
 @dataclass(kw_only=True)
 class Arm:
-    """What states ask of the arm.
+    """Kinematics, dynamics and planner of an arm with a gripper.
 
     Attributes:
         robot: The robot.
-        joints: Its joints that lead the tool, indices into `RobotModel.joints`.  # (k,)
+        joints: Indices of the joints between base and tool in `RobotModel.joints`.  # (k,)
         gripper: Index of the gripper's joint.
         chain: The same joints in the model.
-        kinematics: Where the tool is.
-        planner: Who plans.
-        hand: Mass of all that is behind the wrist's force-torque sensor [kg].
+        kinematics: Forward kinematics of the tool.
+        planner: Motion planner.
+        hand: Mass beyond the wrist's force-torque sensor [kg].
     """
 
     robot: RobotModel
@@ -46,16 +46,16 @@ class Arm:
     hand: float
 
     def __post_init__(self) -> None:
-        """Carry nothing."""
+        """Start without a payload."""
         self.dynamics = Dynamics(self.chain)
-        self.carry(None)
+        self.set_payload(None)
 
     @classmethod
     def of(cls, robot: RobotModel, store: Store) -> "Arm":
-        """Find the arm in a robot.
+        """Find the arm of a robot.
 
         Raises:
-            ModelError: It has no gripper, or no tool.
+            UserInputError: The robot has no gripper, or no tool site.
         """
         if robot.gripper is None:
             raise UserInputError(f"robot '{robot.name}' has no gripper: its scene names none")
@@ -66,13 +66,15 @@ class Arm:
                 f"robot '{robot.name}' has no site '{TOOL}' between its fingers; "
                 f"sites: {', '.join(sites) or 'none'}"
             )
-        ahead, body = set(), int(model.site(tool).bodyid[0])
+        ancestors, body = set(), int(model.site(tool).bodyid[0])
         hand = float(model.body_subtreemass[model.body_parentid[body]])
         while body:
-            ahead.add(body)
+            ancestors.add(body)
             body = int(model.body_parentid[body])
         bodies = model.dof_bodyid[robot.dof]
-        joints = np.array([i for i, body in enumerate(bodies) if int(body) in ahead], dtype=np.intp)
+        joints = np.array(
+            [i for i, body in enumerate(bodies) if int(body) in ancestors], dtype=np.intp
+        )
         names = [robot.prefix + robot.joints[i] for i in joints]
         chain = Chain.of(model, joints=names, tool=tool)
         return cls(
@@ -81,23 +83,23 @@ class Arm:
             gripper=robot.gripper,
             chain=chain,
             kinematics=Kinematics(chain),
-            planner=planner(store, chain),
+            planner=get_planner(store, chain),
             hand=hand,
         )
 
-    def carry(self, payload: Payload | None) -> None:
-        """Reckon with something in the hand from now on."""
+    def set_payload(self, payload: Payload | None) -> None:
+        """Set the payload of the dynamics."""
         self.payload = self.dynamics.payload = payload
-        self._rested: tuple[np.ndarray, np.ndarray] | None = None
+        self._gravity: tuple[np.ndarray, np.ndarray] | None = None
 
     def gravity(self, q: np.ndarray) -> np.ndarray:
-        """Return the efforts that hold the joints at `q`; quick if asked again.  # (k,)."""
-        if self._rested is None or not np.array_equal(self._rested[0], q):
-            self._rested = q.copy(), self.dynamics.gravity(q)
-        return self._rested[1]
+        """Return the efforts that hold the joints at `q`; the last result is cached.  # (k,)"""
+        if self._gravity is None or not np.array_equal(self._gravity[0], q):
+            self._gravity = q.copy(), self.dynamics.gravity(q)
+        return self._gravity[1]
 
     def tool(self, q: np.ndarray) -> Pose:
-        """Return where the tool is with all of the robot's joints at `q`.  # (n,)."""
+        """Return the pose of the tool with all joints of the robot at `q`.  # (n,)"""
         return self.kinematics.pose(q[self.joints])
 
 

@@ -1,56 +1,77 @@
-"""Finding a box on a table in a depth image."""
+"""Detection of a box on a table in a depth image."""
+
+from concurrent.futures import Future
 
 import cv2
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.model.pose import Pose
 
 NEAREST = 0.15
-"""What is closer to the camera is the hand [m]."""
+"""Points closer to the camera belong to the hand [m]."""
 _BIN = 0.002
-"""Heights that differ by less belong together [m]."""
+"""Bin width of the histogram of heights [m]."""
 _LOWEST, _HIGHEST = 0.015, 0.12
-"""How high above the table the top of a box can be [m]."""
+"""Range of the height of a box above the table [m]."""
 _FLAT = 0.004
-"""Within this of its top, points belong to the top of a box [m]."""
-_FEWEST = 30
-"""Pixels that a box has at least."""
+"""Tolerance of the height of the top face [m]."""
+_MIN_PIXELS = 30
 
 
-def find(image: Image) -> Pose | None:
-    """Return the pose of the box in an image that is nearest to its middle.
+class BoxDetection:
+    """Requests an image, and detects the box in it."""
 
-    The table is the height that most pixels have; a box is a patch of pixels above it, all of which
-    must be in the image; its pose follows from the rectangle around the top of it.
+    def __init__(self) -> None:
+        self._image: Future[Image] | None = None
 
-    Args:
-        image: With depth.
+    def is_done(self, context: StateContext, camera: str) -> bool:
+        """Return whether the image is there; request it in the first call."""
+        if self._image is None:
+            self._image = context.store.get(IMAGE_GET)(camera)
+        if self._image.done():
+            return True
+        context.awaited.append(self._image)
+        return False
+
+    def pose(self) -> Pose | None:
+        """Return the pose of the box once the image is there."""
+        assert self._image is not None, "called after is_done"
+        return detect_box(self._image.result())
+
+
+def detect_box(image: Image) -> Pose | None:
+    """Return the pose of the box nearest to the middle of an image.
+
+    The table is the most frequent height. A box is a connected patch of pixels above the table that
+    does not touch the border of the image; its pose is that of the minimum-area rectangle around
+    its top face.
 
     Returns:
-        Its centre, and its yaw up to quarter turns; None if no box is seen whole.
+        Its centre, and its yaw up to quarter turns; None if no complete box is visible.
     """
     points = _points(image)
-    seen = np.isfinite(image.depth) & (image.depth > NEAREST)
-    if not seen.any():
+    valid = np.isfinite(image.depth) & (image.depth > NEAREST)
+    if not valid.any():
         return None
     heights = points[..., 2]
-    table = _level(heights[seen])
-    above = seen & (heights > table + _LOWEST) & (heights < table + _HIGHEST)
-    top = _patch(above)
+    table = _most_frequent(heights[valid])
+    above = valid & (heights > table + _LOWEST) & (heights < table + _HIGHEST)
+    top = _central_patch(above)
     if top is None:
         return None
     highest = float(np.percentile(heights[top], 90))
     top &= np.abs(heights - highest) < _FLAT
-    if top.sum() < _FEWEST:
+    if top.sum() < _MIN_PIXELS:
         return None
     (x, y), _, angle = cv2.minAreaRect(points[top][:, :2].astype(np.float32))
     return upright(x, y, 0.5 * (highest + table), float(np.deg2rad(angle)))
 
 
 def _points(image: Image) -> np.ndarray:
-    """Return where each pixel is in world, NaN where there is nothing.  # (h, w, 3)."""
+    """Return the point of each pixel in ``world``, NaN without a surface.  # (h, w, 3)"""
     height, width = image.depth.shape
     depth = np.where(np.isfinite(image.depth), image.depth, np.nan)
     across, down = np.meshgrid(np.arange(width), np.arange(height))
@@ -60,24 +81,23 @@ def _points(image: Image) -> np.ndarray:
     return world
 
 
-def _level(heights: np.ndarray) -> float:
-    """Return the mean of those heights that are together the most frequent."""
+def _most_frequent(heights: np.ndarray) -> float:
+    """Return the mean of the heights around the fullest bin of their histogram."""
     bins = np.floor(heights / _BIN).astype(int)
     lowest = int(bins.min())
-    counts = np.bincount(bins - lowest)
-    most = lowest + int(np.argmax(counts))
-    return float(heights[np.abs(bins - most) <= 1].mean())
+    fullest = lowest + int(np.argmax(np.bincount(bins - lowest)))
+    return float(heights[np.abs(bins - fullest) <= 1].mean())
 
 
-def _patch(mask: np.ndarray) -> np.ndarray | None:
-    """Return the patch nearest to the middle that is large enough and does not touch the edge."""
+def _central_patch(mask: np.ndarray) -> np.ndarray | None:
+    """Return the patch nearest to the middle that is large enough and does not touch the border."""
     height, width = mask.shape
     count, labels, stats, centres = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
     best, nearest = None, np.inf
     for i in range(1, count):
-        left, up, wide, high, size = (int(number) for number in stats[i])
-        whole = left > 0 and up > 0 and left + wide < width and up + high < height
-        far = float(np.hypot(centres[i][0] - width / 2, centres[i][1] - height / 2))
-        if whole and size >= _FEWEST and far < nearest:
-            best, nearest = i, far
+        left, top, wide, high, size = (int(number) for number in stats[i])
+        is_complete = left > 0 and top > 0 and left + wide < width and top + high < height
+        distance = float(np.hypot(centres[i][0] - width / 2, centres[i][1] - height / 2))
+        if is_complete and size >= _MIN_PIXELS and distance < nearest:
+            best, nearest = i, distance
     return None if best is None else labels == best

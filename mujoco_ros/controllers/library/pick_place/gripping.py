@@ -5,32 +5,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import ARM
-from mujoco_ros.controllers.library.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.motion_monitor import (
     MonitoredMotion,
     MotionMonitor,
-    weight,
+    wrist_force,
 )
-from mujoco_ros.controllers.library.pick_place.task import IN_THE_MIDDLE, TASK
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import grip, rest
-from mujoco_ros.controllers.library.pick_place.waiting import holds
+from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK
+from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper
+from mujoco_ros.controllers.library.pick_place.waiting import is_holding
+from mujoco_ros.model.pose import Pose
 
 _STILL = 1e-4
-"""Within this the fingers stand still [m]: their speed alone would be too noisy to tell."""
+"""Largest range of positions of fingers at rest [m]; their measured speed is too noisy."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GrippingConfig(MonitoredMotion):
-    """How to move the fingers.
+    """Settings of a motion of the fingers.
 
     Attributes:
-        finger_speed: Of one finger [m/s].
-        settling: Time for which the fingers must stand still [s].
-        patience: Time after which they have to [s].
+        finger_speed: Speed of one finger [m/s].
+        settling: Minimum time of the fingers at rest [s].
+        patience: Longest time until they are at rest [s].
     """
 
     finger_speed: float = 0.1
@@ -38,82 +37,85 @@ class GrippingConfig(MonitoredMotion):
     patience: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse fingers that would not move."""
+        """Reject settings with which the fingers could not move."""
         MonitoredMotion.__post_init__(self)
         check_positive(self, "finger_speed", "patience")
         check_not_negative(self, "settling")
 
 
 class GrippingState(State):
-    """Moves the fingers, and watches them."""
+    """Moves the fingers, and detects when they are at rest."""
 
     Config = GrippingConfig
     config: GrippingConfig
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Start the monitor."""
         self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
-        self.watch = MotionMonitor(context, self.arm, self.task, self.config)
-        self.told: float | None = None
+        self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
+        self.commanded_at: float | None = None
         ticks = max(2, round(self.config.settling / context.period))
-        self._places: deque[float] = deque(maxlen=ticks)
+        self._positions: deque[float] = deque(maxlen=ticks)
 
-    def still(self, context: StateContext) -> bool:
-        """Return whether the fingers have stayed where they are for long enough."""
-        if self.told is None:
+    def is_still(self, context: StateContext) -> bool:
+        """Return whether the fingers are at rest after the end of their references."""
+        if self.commanded_at is None:
             return False
-        self._places.append(float(context.observation.q[self.arm.gripper]))
-        full = len(self._places) == self._places.maxlen
-        return full and max(self._places) - min(self._places) < _STILL
+        self._positions.append(float(context.observation.q[self.arm.gripper]))
+        is_full = len(self._positions) == self._positions.maxlen
+        return is_full and max(self._positions) - min(self._positions) < _STILL
 
-    def late(self, context: StateContext) -> bool:
-        """Return whether the fingers should have come to rest by now."""
-        return self.told is not None and context.elapsed - self.told > self.config.patience
+    def is_late(self, context: StateContext) -> bool:
+        """Return whether the fingers should be at rest by now."""
+        if self.commanded_at is None:
+            return False
+        return context.elapsed - self.commanded_at > self.config.patience
 
     def move(self, context: StateContext, position: float) -> None:
-        """Move the fingers on, with the arm at rest."""
-        rest(context, self.arm)
-        if grip(context, self.arm, position, self.config.finger_speed) and self.told is None:
-            self.told = context.elapsed
+        """Move the references of the fingers towards a position [m], and hold the arm."""
+        hold(context, self.arm)
+        is_there = move_gripper(context, self.arm, position, self.config.finger_speed)
+        if is_there and self.commanded_at is None:
+            self.commanded_at = context.elapsed
 
 
 class Close(GrippingState):
-    """Closes the fingers until they push against something, and notes what the hand weighs."""
+    """Closes the fingers until they push against an object, and measures the weight of the hand."""
 
     outcomes = ("done", "no_contact", "contact_oscillation")
     failures = ("no_contact", "contact_oscillation")
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Start the monitor."""
         GrippingState.start(self, context)
-        self._weights: list[float] = []
+        self._forces: list[float] = []
 
     def run(self, context: StateContext) -> str | None:
-        """Close on."""
-        arm, task, seen = self.arm, self.task, context.observation
-        load = weight(context)
-        if load is not None and self.told is None and not holds(context, arm):
-            self._weights.append(load)
-        speed = self.watch.swing(context)
+        """Close, and check the contact."""
+        arm, task, observation = self.arm, self.task, context.observation
+        force = wrist_force(context)
+        if force is not None and self.commanded_at is None and not is_holding(context, arm):
+            self._forces.append(force)
+        speed = self.monitor.finger_speed(context)
         self.move(context, float(context.robot.lower[arm.gripper]))
-        if not self.still(context):
-            if not self.late(context):
+        if not self.is_still(context):
+            if not self.is_late(context):
                 return None
             context.reason = f"the fingers do not come to rest: they move with {speed:.3f} m/s"
             return "contact_oscillation" if speed > self.config.ringing else "no_contact"
-        if not holds(context, arm):
+        if not is_holding(context, arm):
             context.reason = (
-                f"the fingers closed to {seen.q[arm.gripper] * 1e3:.2f} mm and push with "
-                f"{abs(seen.effort[arm.gripper]):.1f} N: there is nothing in between"
+                f"no object between the fingers: opening {observation.q[arm.gripper] * 1e3:.2f} mm,"
+                f" force {abs(observation.effort[arm.gripper]):.1f} N"
             )
             return "no_contact"
-        task.opening = float(seen.q[arm.gripper])
-        if self._weights:
-            task.tare = float(np.mean(self._weights))
+        task.opening = float(observation.q[arm.gripper])
+        if self._forces:
+            task.tare = float(np.mean(self._forces))
         if task.found is not None:
-            # The fingers have centred it, and turned it so that it lies flush.
-            at = (arm.tool(seen.q).inverse() @ task.found).position
-            task.held = Pose(position=at * (1.0, 0.0, 1.0), quat_wxyz=IN_THE_MIDDLE.quat_wxyz)
+            # The fingers have centred the object, and aligned it with their pads.
+            position = (arm.tool(observation.q).inverse() @ task.found).position
+            task.held = Pose(position=position * (1.0, 0.0, 1.0), quat_wxyz=CENTRED.quat_wxyz)
         return "done"
 
 
@@ -125,10 +127,10 @@ class Release(GrippingState):
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GrippingConfig):
-        """How far to open.
+        """Settings of `Release`.
 
         Attributes:
-            opened: By how much each finger goes outwards before the hand does [m].
+            opened: Distance that each finger opens before the hand retracts [m].
         """
 
         opened: float = 0.01
@@ -136,20 +138,20 @@ class Release(GrippingState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Compute the goal."""
         GrippingState.start(self, context)
-        top = float(context.robot.upper[self.arm.gripper])
-        self._goal = min(self.task.opening + self.config.opened, top)
+        upper = float(context.robot.upper[self.arm.gripper])
+        self._goal = min(self.task.opening + self.config.opened, upper)
 
     def run(self, context: StateContext) -> str | None:
-        """Open on."""
+        """Open, and check the opening."""
         self.move(context, self._goal)
-        away = abs(self._goal - float(context.observation.q[self.arm.gripper]))
-        if self.still(context) and away < 0.5 * self.config.opened:
+        error = abs(self._goal - float(context.observation.q[self.arm.gripper]))
+        if self.is_still(context) and error < 0.5 * self.config.opened:
             self.task.held = None
-            self.arm.carry(None)
+            self.arm.set_payload(None)
             return "done"
-        if self.late(context):
-            context.reason = f"the fingers stop {away * 1e3:.1f} mm before they are open"
+        if self.is_late(context):
+            context.reason = f"the fingers stop {error * 1e3:.1f} mm before they are open"
             return "stuck"
         return None

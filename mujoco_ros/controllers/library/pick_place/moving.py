@@ -1,68 +1,64 @@
-"""States that move the arm along what was planned."""
+"""States that move the arm along a planned path."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import ARM, GRAVITY, Arm
-from mujoco_ros.controllers.library.pick_place.checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.motion_monitor import (
     MonitoredMotion,
     MotionMonitor,
-    weight,
+    wrist_force,
 )
-from mujoco_ros.controllers.library.pick_place.task import (
-    TASK,
-    Task,
-)
+from mujoco_ros.controllers.library.pick_place.task import TASK, Task
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     TrajectoryExecution,
-    grip,
-    rest,
+    hold,
+    move_gripper,
 )
 
 _SLOW = 0.02
-"""Speed below which a joint has come to rest [rad/s]."""
+"""Largest speed of a joint at rest [rad/s]."""
 FINGER_SPEED = 0.1
-"""Of one finger [m/s]."""
+"""Speed of one finger [m/s]."""
 _OPEN = 0.002
-"""Fingers so close to their limit are open [m]."""
-_FELT = 8
-"""Ticks over which a weight is felt: force sensors are noisy."""
+"""Largest distance of open fingers from their limit [m]."""
+_WEIGHT_TICKS = 8
+"""Ticks of a weight measurement, because force sensors are noisy."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovingConfig(MonitoredMotion):
-    """How a motion ends.
+    """Settings of the end of a motion.
 
     Attributes:
-        settled: Distance from the end within which all joints must come to rest [rad].
-        patience: How long that may take [s].
+        settled: Largest position error of a joint at the end [rad].
+        patience: Longest time to settle [s].
     """
 
     settled: float = 0.002
     patience: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what no motion could end with."""
+        """Reject settings with which no motion could end."""
         MonitoredMotion.__post_init__(self)
         check_positive(self, "settled")
         check_not_negative(self, "patience")
 
 
-def see_in_hand(context: StateContext, arm: Arm, task: Task) -> None:
-    """Note how the object lies in the hand, if that is seen."""
-    seen = context.observation
-    if task.seen and task.object in seen.objects:
-        task.held = arm.tool(seen.q).inverse() @ seen.objects[task.object]
+def update_held_pose(context: StateContext, arm: Arm, task: Task) -> None:
+    """Set the pose of the object in the hand from the observation, if it has one."""
+    observation = context.observation
+    if task.seen and task.object in observation.objects:
+        task.held = arm.tool(observation.q).inverse() @ observation.objects[task.object]
 
 
 class ArmMotionState(State):
-    """Follows a way, watches, and ends when the joints have come to rest at its end."""
+    """Follows a path under a monitor, and finishes when the joints are at rest at its end."""
 
     outcomes: ClassVar[tuple[str, ...]] = ("done", "tracking", "collision", "saturated")
     failures: ClassVar[tuple[str, ...]] = ("tracking", "collision", "saturated")
@@ -70,130 +66,130 @@ class ArmMotionState(State):
     config: MovingConfig
 
     def start(self, context: StateContext) -> None:
-        """Begin to watch."""
+        """Start the monitor."""
         self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
-        self.watch = MotionMonitor(context, self.arm, self.task, self.config)
-        self._follower: TrajectoryExecution | None = None
+        self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
+        self._execution: TrajectoryExecution | None = None
         self.ended = 0.0
-        self._why: tuple[str, str] | None = None
+        self._stop: tuple[str, str] | None = None
 
     def run(self, context: StateContext) -> str | None:
         """Move on."""
-        if trouble := self.watch.motion(context) or self.check(context):
-            return trouble
-        if self._why is None and (trouble := self.doubt(context)):
-            self._why = trouble, context.reason
-            if self._follower is not None:
-                self._follower.brake()
-        if self._follower is None:
-            rest(context, self.arm)
-            if self._why is None:
-                way = self.way(context)
-                if isinstance(way, str):
-                    return way
-                if way is None:
+        if failure := self.monitor.check_motion(context) or self.check(context):
+            return failure
+        if self._stop is None and (outcome := self.check_and_brake(context)):
+            self._stop = outcome, context.reason
+            if self._execution is not None:
+                self._execution.brake()
+        if self._execution is None:
+            hold(context, self.arm)
+            if self._stop is None:
+                path = self.path(context)
+                if isinstance(path, str):
+                    return path
+                if path is None:
                     return None
-                self._follower = TrajectoryExecution(self.arm, way)
-                self._follower.step(context)
+                self._execution = TrajectoryExecution(self.arm, path)
+                self._execution.step(context)
                 return None
-        elif not self._follower.stopped:
-            self._follower.step(context)
+        elif not self._execution.is_stopped:
+            self._execution.step(context)
             return None
-        if self._why is not None:
-            outcome, context.reason = self._why
+        if self._stop is not None:
+            outcome, context.reason = self._stop
             return outcome
-        rest(context, self.arm)
+        hold(context, self.arm)
         return self._settle(context)
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return what to follow, a failure, or None as long as it is not there."""
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the path, a failure, or None while it is not ready."""
         raise NotImplementedError
 
     def check(self, context: StateContext) -> str | None:
         """Return a failure that ends the motion at once."""
         return None
 
-    def doubt(self, context: StateContext) -> str | None:
-        """Return an outcome that is worth stopping for, without a jerk."""
+    def check_and_brake(self, context: StateContext) -> str | None:
+        """Return an outcome that ends the motion after smooth braking."""
         return None
 
-    def rested(self, context: StateContext) -> str | None:
-        """Return the outcome at the end of the way, or None to look on."""
+    def finish(self, context: StateContext) -> str | None:
+        """Return the outcome at rest at the end of the path, or None to continue."""
         return "done"
 
     def _settle(self, context: StateContext) -> str | None:
-        seen, joints = context.observation, self.arm.joints
+        observation, joints = context.observation, self.arm.joints
         self.ended = self.ended or context.elapsed
-        error = np.abs(context.references.q[joints] - seen.q[joints])
-        at_rest = np.abs(seen.dq[joints]).max() < _SLOW
-        if error.max() < self.config.settled and at_rest:
-            return self.rested(context)
+        error = np.abs(context.references.q[joints] - observation.q[joints])
+        is_at_rest = np.abs(observation.dq[joints]).max() < _SLOW
+        if error.max() < self.config.settled and is_at_rest:
+            return self.finish(context)
         if context.elapsed - self.ended > self.config.patience:
             worst = int(np.argmax(error))
             context.reason = (
                 f"'{context.robot.joints[joints[worst]]}' does not come to rest at the end: "
-                f"{error[worst] * 1e3:.1f} mrad away"
+                f"error {error[worst] * 1e3:.1f} mrad"
             )
             return "tracking"
         return None
 
 
 class ExecApproach(ArmMotionState):
-    """Goes above the object and opens the gripper; stops if the object is moved."""
+    """Moves above the object and opens the gripper; stops if the object is moved."""
 
     outcomes = (*ArmMotionState.outcomes, "object_moved", "stuck")
     failures = (*ArmMotionState.failures, "object_moved", "stuck")
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return what was planned."""
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the planned path."""
         return self.task.motion
 
-    def doubt(self, context: StateContext) -> str | None:
-        """Open the gripper, and look whether the object is where it was."""
-        grip(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
-        return self.watch.moved(context)
+    def check_and_brake(self, context: StateContext) -> str | None:
+        """Open the gripper, and check the pose of the object."""
+        move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
+        return self.monitor.check_object(context)
 
-    def rested(self, context: StateContext) -> str | None:
+    def finish(self, context: StateContext) -> str | None:
         """Wait until the gripper is open."""
         opening = float(context.observation.q[self.arm.gripper])
-        closed = float(context.robot.upper[self.arm.gripper]) - opening
-        if closed < _OPEN:
+        distance = float(context.robot.upper[self.arm.gripper]) - opening
+        if distance < _OPEN:
             return "done"
         if context.elapsed - self.ended > self.config.patience:
-            context.reason = f"the fingers stop {closed * 1e3:.1f} mm before they are open"
+            context.reason = f"the fingers stop {distance * 1e3:.1f} mm before they are open"
             return "stuck"
         return None
 
 
 class ExecTransport(ArmMotionState):
-    """Goes above the goal with the object."""
+    """Moves above the goal with the object."""
 
     outcomes = (*ArmMotionState.outcomes, "slip", "contact_oscillation")
     failures = (*ArmMotionState.failures, "slip", "contact_oscillation")
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return what was planned."""
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the planned path."""
         return self.task.motion
 
     def check(self, context: StateContext) -> str | None:
-        """Look whether the object is still held."""
-        return self.watch.hold(context)
+        """Check the grip."""
+        return self.monitor.check_grip(context)
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Start the monitor."""
         ArmMotionState.start(self, context)
-        self._weights: list[float] = []
+        self._forces: list[float] = []
 
-    def rested(self, context: StateContext) -> str | None:
-        """Feel whether the object's weight is still there, and look how it is held by now."""
-        see_in_hand(context, self.arm, self.task)
-        load, payload = weight(context), self.arm.payload
-        if load is None or payload is None:
+    def finish(self, context: StateContext) -> str | None:
+        """Check the weight of the object, and update its pose in the hand."""
+        update_held_pose(context, self.arm, self.task)
+        force, payload = wrist_force(context), self.arm.payload
+        if force is None or payload is None:
             return "done"
-        self._weights.append(load)
-        if len(self._weights) < _FELT:
+        self._forces.append(force)
+        if len(self._forces) < _WEIGHT_TICKS:
             return None
-        if np.mean(self._weights) - self.task.tare < 0.5 * payload.mass * GRAVITY:
-            context.reason = "the weight of the object is gone"
+        if np.mean(self._forces) - self.task.tare < 0.5 * payload.mass * GRAVITY:
+            context.reason = "the weight of the object is missing"
             return "slip"
         return "done"

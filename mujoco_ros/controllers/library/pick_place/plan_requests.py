@@ -1,12 +1,11 @@
-"""Plans that are under way, and what their failures are called here."""
+"""Requests to the planner, and the outcomes of its errors."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
@@ -22,9 +21,10 @@ from mujoco_ros.controllers.planning.errors import (
 )
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan
+from mujoco_ros.model.pose import Pose
 
 FAILURES = ("ik_failed", "planner_timeout", "no_path")
-_NAMES: dict[type[MotionError], str] = {
+_OUTCOMES: dict[type[MotionError], str] = {
     IkError: "ik_failed",
     LineError: "ik_failed",
     BlockedError: "no_path",
@@ -34,122 +34,120 @@ _NAMES: dict[type[MotionError], str] = {
     PlannerDiedError: "planner_timeout",
 }
 _ACCELERATION = (8.0, 16.0)
-"""The grasping lab's limits: of the three large joints, and of those of the wrist [rad/s²]."""
+"""The grasping lab's limits of the three large joints, and of the wrist joints [rad/s²]."""
 
 
 class PlanRequest:
-    """A plan that was asked for.
+    """A plan in progress.
 
-    It is looked at a fixed time after, whether it was there earlier or not: so what the controller
-    does does not depend on how fast it was planned.
+    The plan is used at a fixed time after the request, even if it is ready earlier, so that the
+    motion does not depend on computing time.
     """
 
-    def __init__(self, future: "Future[MotionPlan]", wanted: Pose, duration: float) -> None:
-        """Wait for a plan.
+    def __init__(self, future: "Future[MotionPlan]", goal: Pose, ready_at: float) -> None:
+        """Wait for a plan until `ready_at`, the time since the start of the state [s]."""
+        self._future, self._goal, self._ready_at = future, goal, ready_at
 
-        Args:
-            future: The plan.
-            wanted: Where it shall bring the tool.
-            duration: Time after which it is needed, from the state's start on [s].
-        """
-        self._future, self._wanted, self._duration = future, wanted, duration
-
-    def answer(self, context: StateContext, arm: Arm, task: Task) -> str | None:
-        """Return ``ready`` with `Task.motion` filled in, a failure, or None while one waits."""
-        if not context.over(self._duration - context.period):
+    def poll(self, context: StateContext, arm: Arm, task: Task) -> str | None:
+        """Return ``ready`` and set `Task.motion`, or a failure; None while the plan is computed."""
+        if not context.has_elapsed(self._ready_at - context.period):
             return None
-        if not context.over(self._duration) or not self._future.done():
+        if not context.has_elapsed(self._ready_at) or not self._future.done():
             context.awaited.append(self._future)
             return None
         try:
             plan = self._future.result()
         except MotionError as error:
             context.reason = str(error)
-            return _NAMES.get(type(error), "no_path")
+            return _OUTCOMES.get(type(error), "no_path")
         task.motion = plan.trajectory
         reached = arm.kinematics.pose(plan.waypoints[-1])
-        off = self._wanted.inverse() @ reached
-        task.note_largest("ik_error", float(np.linalg.norm(off.position)))
-        task.note_largest("ik_turn", 2.0 * float(np.linalg.norm(off.quat_wxyz[1:])))
-        task.note_largest("corners", float(len(plan.waypoints)))
+        error_pose = self._goal.inverse() @ reached
+        task.record_largest("ik_error", float(np.linalg.norm(error_pose.position)))
+        task.record_largest("ik_turn", 2.0 * float(np.linalg.norm(error_pose.quat_wxyz[1:])))
+        task.record_largest("corners", float(len(plan.waypoints)))
         return "ready"
 
 
-def move(
+def plan_move(
     context: StateContext,
     arm: Arm,
     task: Task,
     goal: Pose,
     *,
+    duration: float,
     scale: tuple[float, float],
     iterations: int,
     later: Mapping[str, Pose],
-) -> "Future[MotionPlan]":
-    """Ask for a motion of the joints around everything that is known to be there.
+) -> PlanRequest:
+    """Request a collision-free motion of the joints to a goal of the tool.
 
     Args:
-        context: The tick.
-        arm: The arm.
-        task: The task.
-        goal: Where the tool shall be.
-        scale: Parts of the greatest speeds and accelerations.
-        iterations: How long to try.
-        later: Where the tool shall be after this, by name: the plan fails if that is out of reach.
+        duration: Simulated time until the plan is needed [s].
+        scale: Factors on the velocity and acceleration limits.
+        later: Later goals of the tool by name; the plan fails if one is out of reach.
     """
-    here = context.references.q[arm.joints].copy()
-    return arm.planner.submit(
-        JointMove(
-            start=here,
-            goal=goal,
-            near=here,
-            later=later,
-            surroundings=_surroundings(context, arm, task),
-            limits=_limits(arm, *scale),
-            seed=context.seed + task.attempts,
-            iterations=iterations,
-        )
+    q = context.references.q[arm.joints].copy()
+    move = JointMove(
+        start=q,
+        goal=goal,
+        near=q,
+        later=later,
+        surroundings=_scene(context, arm, task),
+        limits=_limits(arm, *scale),
+        seed=context.seed + task.attempts,
+        iterations=iterations,
     )
+    return PlanRequest(arm.planner.submit(move), goal, context.elapsed + duration)
 
 
-def line(
-    context: StateContext, arm: Arm, task: Task, goal: Pose, *, speed: float, acceleration: float
-) -> "Future[MotionPlan]":
-    """Ask for a straight motion of the tool, which may touch the object and set it down.
+def plan_line(
+    context: StateContext,
+    arm: Arm,
+    task: Task,
+    goal: Pose,
+    *,
+    duration: float,
+    speed: float,
+    acceleration: float,
+) -> PlanRequest:
+    """Request a straight motion of the tool, with contacts between object, hand and supports.
 
     Args:
-        context: The tick.
-        arm: The arm.
-        task: The task.
-        goal: Where the tool shall be.
-        speed: Of the tool [m/s].
-        acceleration: Of the tool [m/s²].
+        duration: Simulated time until the plan is needed [s].
+        speed: Speed of the tool [m/s].
+        acceleration: Acceleration of the tool [m/s²].
     """
-    return arm.planner.submit(
-        LineMove(
-            start=context.references.q[arm.joints].copy(),
-            goal=goal,
-            surroundings=_surroundings(context, arm, task, touching=True),
-            limits=_limits(arm, 1.0, 1.0),
-            speed=speed,
-            acceleration=acceleration,
-        )
+    move = LineMove(
+        start=context.references.q[arm.joints].copy(),
+        goal=goal,
+        surroundings=_scene(context, arm, task, allow_contacts=True),
+        limits=_limits(arm, 1.0, 1.0),
+        speed=speed,
+        acceleration=acceleration,
     )
+    return PlanRequest(arm.planner.submit(move), goal, context.elapsed + duration)
 
 
-def _limits(arm: Arm, speed: float, acceleration: float) -> MotionLimits:
-    robot = arm.robot
-    large = robot.effort[arm.joints] > 0.5 * robot.effort[arm.joints].max()
+def large_joints(arm: Arm) -> np.ndarray:
+    """Return which joints of the arm have large actuators, unlike those of the wrist.  # (k,)"""
+    effort = arm.robot.effort[arm.joints]
+    large: np.ndarray = effort > 0.5 * effort.max()
+    return large
+
+
+def _limits(arm: Arm, velocity: float, acceleration: float) -> MotionLimits:
     return MotionLimits(
-        velocity=speed * robot.velocity[arm.joints],
-        acceleration=acceleration * np.where(large, *_ACCELERATION),
+        velocity=velocity * arm.robot.velocity[arm.joints],
+        acceleration=acceleration * np.where(large_joints(arm), *_ACCELERATION),
     )
 
 
-def _surroundings(
-    context: StateContext, arm: Arm, task: Task, *, touching: bool = False
+def _scene(
+    context: StateContext, arm: Arm, task: Task, *, allow_contacts: bool = False
 ) -> PlanningScene:
-    robot, seen = arm.robot, context.observation
-    objects = dict(seen.objects)
+    robot = arm.robot
+    objects = dict(context.observation.objects)
     if not task.seen and task.found is not None:
         objects[task.object] = task.found
     held = None
@@ -157,7 +155,7 @@ def _surroundings(
         held = HeldObject(object=task.object, pose=task.held)
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
-    allowed = tuple((task.object, name) for name in (robot.name, *_supports(arm, task)))
+    contacts = tuple((task.object, name) for name in (robot.name, *_supports(arm, task)))
     return PlanningScene(
         objects=objects,
         joints={
@@ -166,13 +164,13 @@ def _surroundings(
             if i not in arm.joints
         },
         held=held,
-        allowed=allowed if touching else (allowed[:1] if held else ()),
+        allowed=contacts if allow_contacts else (contacts[:1] if held else ()),
     )
 
 
 def _supports(arm: Arm, task: Task) -> tuple[str, ...]:
-    """Return whatever does not move: an object may be set down on it."""
+    """Return the names of all static bodies, on which an object can be placed."""
     model = arm.chain.model
-    still = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
-    names = {model.body(i).name.partition("/")[0] for i in still}
+    static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
+    names = {model.body(i).name.partition("/")[0] for i in static}
     return tuple(sorted(names - {arm.robot.name, task.object, ""}))

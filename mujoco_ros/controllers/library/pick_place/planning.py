@@ -1,39 +1,40 @@
-"""States that stand and think: how to reach the object, and how to bring it away."""
+"""States that plan a motion while the arm holds its position."""
 
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
-from mujoco_ros.controllers.interface.host import LOOK, Image
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
-from mujoco_ros.controllers.library.pick_place.box_detection import find
-from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, PlanRequest, move
+from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.plan_requests import (
+    FAILURES,
+    PlanRequest,
+    plan_move,
+)
 from mujoco_ros.controllers.library.pick_place.task import (
-    IN_THE_MIDDLE,
+    CENTRED,
     TASK,
     Task,
     above,
     grasp,
     placing,
 )
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import rest
+from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanningConfig:
-    """How to plan a motion.
+    """Settings of a plan.
 
     Attributes:
-        planning_time: Time after which the plan is needed, in simulated time [s].
-        iterations: Largest number of the planner's iterations.
-        clearance: How far above the table the motion ends, as lines begin there [m].
-        speed: Part of the joints' largest speeds.
-        acceleration: Part of their largest accelerations.
+        planning_time: Simulated time from the request to the use of the plan [s].
+        iterations: Maximum number of iterations of the planner.
+        clearance: Height above the goal at which the motion ends, and a line begins [m].
+        speed: Factor on the velocity limits.
+        acceleration: Factor on the acceleration limits.
     """
 
     planning_time: float = 0.2
@@ -43,15 +44,15 @@ class PlanningConfig:
     acceleration: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what no motion could be planned with."""
+        """Reject settings with which no motion can be planned."""
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
-            raise UserInputError("speed and acceleration are parts: above 0, and 1 at most")
+            raise UserInputError("speed and acceleration are factors: above 0, and 1 at most")
         if self.planning_time < 0.0 or self.iterations < 0 or self.clearance < 0.0:
             raise UserInputError("planning_time, iterations and clearance must not be negative")
 
 
-class Planning(State):
-    """Plans a motion of the joints, and waits for it."""
+class PlanningState(State):
+    """Plans a motion of the joints."""
 
     outcomes: ClassVar[tuple[str, ...]] = ("ready", *FAILURES)
     failures: ClassVar[tuple[str, ...]] = FAILURES
@@ -59,56 +60,51 @@ class Planning(State):
     config: PlanningConfig
 
     def start(self, context: StateContext) -> None:
-        """Forget the question of another time."""
-        self._question: PlanRequest | None = None
+        """Discard the request of an earlier run."""
+        self._request: PlanRequest | None = None
 
     def run(self, context: StateContext) -> str | None:
-        """Stand until there is a plan."""
+        """Hold the arm until the plan is ready."""
         arm, task = context.store.get(ARM), context.store.get(TASK)
-        rest(context, arm)
-        if self._question is not None:
-            return self._question.answer(context, arm, task)
+        hold(context, arm)
+        if self._request is not None:
+            return self._request.poll(context, arm, task)
         goal = self.goal(context, arm, task)
-        if isinstance(goal, Pose):
-            config = self.config
-            future = move(
-                *(context, arm, task, goal),
-                scale=(config.speed, config.acceleration),
-                iterations=config.iterations,
-                later=self.later(task, goal),
-            )
-            duration = context.elapsed + config.planning_time
-            self._question = PlanRequest(future, goal, duration)
-            return None
-        return goal
+        if not isinstance(goal, Pose):
+            return goal
+        config = self.config
+        self._request = plan_move(
+            *(context, arm, task, goal),
+            duration=config.planning_time,
+            scale=(config.speed, config.acceleration),
+            iterations=config.iterations,
+            later=self.later(task, goal),
+        )
+        return None
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return where the tool shall be, a failure, or None as long as that is not known."""
+        """Return the goal of the tool, a failure, or None while the goal is unknown."""
         raise NotImplementedError
 
     def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
-        """Return by name where the tool shall be after the goal."""
+        """Return later goals of the tool by name."""
         return {}
 
 
-class PlanApproach(Planning):
-    """Looks where the object is, and plans how to get above it."""
+class PlanApproach(PlanningState):
+    """Locates the object, and plans a motion above it."""
 
-    outcomes = (*Planning.outcomes, "no_object", "object_moved")
-    failures = (*Planning.failures, "no_object", "object_moved")
+    outcomes = (*PlanningState.outcomes, "no_object", "object_moved")
+    failures = (*PlanningState.failures, "no_object", "object_moved")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(PlanningConfig):
-        """How to plan, and how often.
+        """Settings of `PlanApproach`.
 
         Attributes:
-            planning_time: Time after which the plan is needed, in simulated time [s].
-            iterations: Largest number of the planner's iterations.
-            clearance: How far above the object the motion ends, as lines begin there [m].
-            speed: Part of the joints' largest speeds.
-            acceleration: Part of their largest accelerations.
-            moves: How often the object may be moved while it is approached.
-            patience: How long to wait until the object is known [s].
+            clearance: Height above the object at which the motion ends, and a line begins [m].
+            moves: How often the object may be moved during the approach.
+            patience: Longest time until the pose of the object is known [s].
         """
 
         moves: int = 5
@@ -117,9 +113,9 @@ class PlanApproach(Planning):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Look for the object anew."""
-        Planning.start(self, context)
-        self._image: Future[Image] | None = None
+        """Discard request and image of an earlier run."""
+        PlanningState.start(self, context)
+        self._detection = BoxDetection()
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
         """Return a pose above the object."""
@@ -129,17 +125,14 @@ class PlanApproach(Planning):
         known = context.observation.objects
         if task.seen:
             task.found = known.get(task.object)
-            if task.found is None and not context.over(self.config.patience):
+            if task.found is None and not context.has_elapsed(self.config.patience):
                 return None
-            context.reason = f"no '{task.object}' is known; there are: {', '.join(known) or 'none'}"
+            context.reason = f"'{task.object}' not found; known: {', '.join(known) or 'none'}"
         else:
-            if self._image is None:
-                self._image = context.store.get(LOOK)(task.camera)
-            if not self._image.done():
-                context.awaited.append(self._image)
+            if not self._detection.is_done(context, task.camera):
                 return None
-            task.found = find(self._image.result())
-            context.reason = f"the depth image of '{task.camera}' shows no box on a table"
+            task.found = self._detection.pose()
+            context.reason = f"no box on a table in the depth image of '{task.camera}'"
         if task.found is None:
             return "no_object"
         context.reason = ""
@@ -147,22 +140,22 @@ class PlanApproach(Planning):
         return above(grasp(task.found, tool), self.config.clearance)
 
     def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
-        """Return where the object is taken and set down: to be known before it is in the hand."""
-        assert task.found is not None, "its pose is known by now"
-        taking = grasp(task.found, goal)
-        setting_down = placing(task.goal, IN_THE_MIDDLE, taking)
+        """Return the poses of grasp and placement, which must be reachable before the grasp."""
+        assert task.found is not None, "the goal is known only with the object"
+        grasping = grasp(task.found, goal)
+        placement = placing(task.goal, CENTRED, grasping)
         return {
-            f"'{task.object}'": taking,
-            "the goal": setting_down,
-            "above the goal": above(setting_down, self.config.clearance),
+            f"'{task.object}'": grasping,
+            "the goal": placement,
+            "above the goal": above(placement, self.config.clearance),
         }
 
 
-class PlanTransport(Planning):
-    """Plans how to get above the goal with the object in the hand."""
+class PlanTransport(PlanningState):
+    """Plans a motion above the goal with the object in the hand."""
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
         """Return a pose above the goal."""
-        assert task.held is not None, "the table leads here with something in the hand only"
+        assert task.held is not None, "the table leads here only with an object in the hand"
         tool = arm.tool(context.observation.q)
         return above(placing(task.goal, task.held, tool), self.config.clearance)

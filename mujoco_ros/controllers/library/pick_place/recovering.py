@@ -1,25 +1,24 @@
-"""What is done after a failure."""
+"""Recovery from a failure."""
 
 from dataclasses import dataclass
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
-from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, line
+from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, plan_line
 from mujoco_ros.controllers.library.pick_place.task import TASK, above
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     TrajectoryExecution,
-    grip,
-    rest,
+    hold,
+    move_gripper,
 )
-from mujoco_ros.controllers.library.pick_place.waiting import holds, untold
+from mujoco_ros.controllers.library.pick_place.waiting import is_holding, missing_feedback
 
 
 class Recover(State):
-    """Comes to rest where it is, goes up, and has the task begun anew: so often, and not more.
+    """Stops, moves up, and lets the table retry the task a limited number of times.
 
-    What is held stays held, and is brought on; otherwise the gripper is opened.
+    An object in the hand stays there and is transported next; otherwise the gripper opens.
     """
 
     outcomes = ("retry", "holding", "give_up")
@@ -27,13 +26,13 @@ class Recover(State):
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MonitoredMotion):
-        """How to go on.
+        """Settings of `Recover`.
 
         Attributes:
-            attempts: How often.
+            attempts: Maximum number of retries.
             calm: Time to come to rest [s].
-            height: How high to go before [m].
-            speed: Of the tool on the way up [m/s].
+            height: Height of the motion up [m].
+            speed: Speed of the tool on the way up [m/s].
         """
 
         attempts: int = 2
@@ -44,66 +43,66 @@ class Recover(State):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Give way to whatever is in the way."""
+        """Hold the arm at its measured position, so that it does not push against an obstacle."""
         self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
         joints = self.arm.joints
-        rest(context, self.arm, context.observation.q[joints].copy())
-        self._question: PlanRequest | None = None
-        self._follower: TrajectoryExecution | None = None
-        self._holding = False
+        hold(context, self.arm, context.observation.q[joints].copy())
+        self._request: PlanRequest | None = None
+        self._execution: TrajectoryExecution | None = None
+        self._is_holding = False
 
     def run(self, context: StateContext) -> str | None:
-        """Rest, then go up."""
-        if self._follower is not None:
-            return self._rise(context, self._follower)
-        if reason := untold(context, self.arm):
+        """Rest, then move up."""
+        if self._execution is not None:
+            return self._move_up(context, self._execution)
+        if reason := missing_feedback(context, self.arm):
             context.reason = reason
             return "give_up"
-        rest(context, self.arm)
-        if not context.over(self.config.calm):
+        hold(context, self.arm)
+        if not context.has_elapsed(self.config.calm):
             return None
-        if self._question is None:
-            return self._ask(context)
-        answer = self._question.answer(context, self.arm, self.task)
-        if answer is None:
+        if self._request is None:
+            return self._plan(context)
+        outcome = self._request.poll(context, self.arm, self.task)
+        if outcome is None:
             return None
-        if answer != "ready" or self.task.motion is None:
-            return self._end(context)  # up is not possible; perhaps from here
-        self._follower = TrajectoryExecution(self.arm, self.task.motion)
-        self._watch = MotionMonitor(context, self.arm, self.task, self.config)
+        if outcome != "ready" or self.task.motion is None:
+            return self._finish(context)  # retry without the motion up
+        self._execution = TrajectoryExecution(self.arm, self.task.motion)
+        self._monitor = MotionMonitor(context, self.arm, self.task, self.config)
         return None
 
-    def _ask(self, context: StateContext) -> str | None:
+    def _plan(self, context: StateContext) -> str | None:
         arm, task = self.arm, self.task
         if task.attempts >= self.config.attempts:
-            context.reason = f"tried again {task.attempts} times already"
+            context.reason = f"{task.attempts} retries were made"
             return "give_up"
         task.attempts += 1
-        self._holding = holds(context, arm) and task.held is not None
-        if not self._holding:
+        self._is_holding = is_holding(context, arm) and task.held is not None
+        if not self._is_holding:
             task.held = task.descent = None
-            arm.carry(None)
-        up = above(arm.tool(context.observation.q), self.config.height)
-        future = line(context, arm, task, up, speed=self.config.speed, acceleration=1.0)
-        self._question = PlanRequest(future, up, context.elapsed + 0.1)
+            arm.set_payload(None)
+        goal = above(arm.tool(context.observation.q), self.config.height)
+        self._request = plan_line(
+            *(context, arm, task, goal), duration=0.1, speed=self.config.speed, acceleration=1.0
+        )
         return None
 
-    def _rise(self, context: StateContext, follower: TrajectoryExecution) -> str | None:
-        if self._watch.motion(context):
-            rest(context, self.arm, context.observation.q[self.arm.joints].copy())
-            return self._end(context)
-        if follower.stopped:
-            rest(context, self.arm)
-            return self._end(context)
-        follower.step(context)
+    def _move_up(self, context: StateContext, execution: TrajectoryExecution) -> str | None:
+        if self._monitor.check_motion(context):
+            hold(context, self.arm, context.observation.q[self.arm.joints].copy())
+            return self._finish(context)
+        if execution.is_stopped:
+            hold(context, self.arm)
+            return self._finish(context)
+        execution.step(context)
         return None
 
-    def _end(self, context: StateContext) -> str | None:
+    def _finish(self, context: StateContext) -> str | None:
         arm = self.arm
-        if self._holding and holds(context, arm):
+        if self._is_holding and is_holding(context, arm):
             return "holding"
         self.task.held = None
-        arm.carry(None)
-        if not grip(context, arm, float(context.robot.upper[arm.gripper]), 0.1):
-            return None
-        return "retry"
+        arm.set_payload(None)
+        upper = float(context.robot.upper[arm.gripper])
+        return "retry" if move_gripper(context, arm, upper, 0.1) else None

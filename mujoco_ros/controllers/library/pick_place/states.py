@@ -1,4 +1,4 @@
-"""The states that the table of pick_place is made of."""
+"""All states of `pick_place`."""
 
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.library.pick_place.gripping import Close, Release

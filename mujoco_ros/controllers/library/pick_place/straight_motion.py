@@ -1,27 +1,24 @@
-"""States that lead the tool straight down and up."""
+"""States that move the tool straight down and up."""
 
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.interface.host import LOOK, Image
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
-from mujoco_ros.controllers.library.pick_place.box_detection import find
-from mujoco_ros.controllers.library.pick_place.checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.motion_monitor import weight
+from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.motion_monitor import wrist_force
 from mujoco_ros.controllers.library.pick_place.moving import (
     FINGER_SPEED,
     ArmMotionState,
     MovingConfig,
-    see_in_hand,
+    update_held_pose,
 )
-from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, PlanRequest, line
+from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, plan_line
 from mujoco_ros.controllers.library.pick_place.task import (
-    IN_THE_MIDDLE,
+    CENTRED,
     TASK,
     above,
     grasp,
@@ -29,18 +26,23 @@ from mujoco_ros.controllers.library.pick_place.task import (
     placing,
     upright,
 )
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import Back, ExecutedPath, grip
+from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
+    ExecutedPath,
+    ReversedPath,
+    move_gripper,
+)
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
+from mujoco_ros.model.pose import Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LineConfig(MovingConfig):
-    """How a line is drawn.
+    """Settings of a straight motion.
 
     Attributes:
-        speed: Of the tool [m/s].
-        acceleration: Of the tool [m/s²].
-        planning_time: Time after which the plan is needed, in simulated time [s].
+        speed: Speed of the tool [m/s].
+        acceleration: Acceleration of the tool [m/s²].
+        planning_time: Simulated time from the request to the use of the plan [s].
     """
 
     speed: float = 0.4
@@ -48,14 +50,14 @@ class LineConfig(MovingConfig):
     planning_time: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse a line that leads nowhere."""
+        """Reject settings with which the tool could not move."""
         MovingConfig.__post_init__(self)
         check_positive(self, "speed", "acceleration")
         check_not_negative(self, "planning_time")
 
 
-class Straight(ArmMotionState):
-    """Leads the tool straight."""
+class LineMotionState(ArmMotionState):
+    """Moves the tool along a straight line."""
 
     outcomes: ClassVar[tuple[str, ...]] = (*ArmMotionState.outcomes, *FAILURES)
     failures: ClassVar[tuple[str, ...]] = (*ArmMotionState.failures, *FAILURES)
@@ -63,59 +65,59 @@ class Straight(ArmMotionState):
     config: LineConfig
 
     def start(self, context: StateContext) -> None:
-        """Ask for the line."""
+        """Request the line."""
         ArmMotionState.start(self, context)
-        goal, config = self.goal(context), self.config
-        future = line(
-            *(context, self.arm, self.task, goal),
+        config = self.config
+        self._request = plan_line(
+            *(context, self.arm, self.task, self.goal(context)),
+            duration=max(config.planning_time, context.period),
             speed=config.speed,
             acceleration=config.acceleration,
         )
-        self._question = PlanRequest(future, goal, max(config.planning_time, context.period))
 
     def goal(self, context: StateContext) -> Pose:
-        """Return where the tool shall be."""
+        """Return the goal of the tool."""
         raise NotImplementedError
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
         """Return the line."""
-        answer = self._question.answer(context, self.arm, self.task)
-        if answer != "ready":
-            return answer
+        outcome = self._request.poll(context, self.arm, self.task)
+        if outcome != "ready":
+            return outcome
         self.task.descent = self.task.motion
         return self.task.motion
 
 
-class Descend(Straight):
-    """Goes down around the object; stops if the object is moved."""
+class Descend(LineMotionState):
+    """Moves down around the object; stops if the object is moved."""
 
-    outcomes = (*Straight.outcomes, "object_moved")
-    failures = (*Straight.failures, "object_moved")
+    outcomes = (*LineMotionState.outcomes, "object_moved")
+    failures = (*LineMotionState.failures, "object_moved")
 
     def goal(self, context: StateContext) -> Pose:
-        """Return where the object is grasped."""
-        assert self.task.found is not None, "the table leads here with a known object only"
+        """Return the pose of the grasp."""
+        assert self.task.found is not None, "the table leads here only with a known object"
         return grasp(self.task.found, self.arm.tool(context.observation.q))
 
-    def doubt(self, context: StateContext) -> str | None:
-        """Look whether the object is where it was."""
-        return self.watch.moved(context)
+    def check_and_brake(self, context: StateContext) -> str | None:
+        """Check the pose of the object."""
+        return self.monitor.check_object(context)
 
 
-class Lift(Straight):
-    """Goes up with the object, and weighs it."""
+class Lift(LineMotionState):
+    """Moves up with the object, and measures its mass."""
 
-    outcomes = (*Straight.outcomes, "slip", "contact_oscillation")
-    failures = (*Straight.failures, "slip", "contact_oscillation")
+    outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
+    failures = (*LineMotionState.failures, "slip", "contact_oscillation")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LineConfig):
-        """How to lift.
+        """Settings of `Lift`.
 
         Attributes:
-            clearance: How high, where no way down is known that leads up again [m].
-            weighing: Time to weigh the object in [s].
-            lightest: Mass below which there is nothing in the hand [kg].
+            clearance: Height of the motion if there is no descent to reverse [m].
+            weighing: Duration of the mass measurement [s].
+            lightest: Minimum mass of an object [kg].
         """
 
         clearance: float = 0.15
@@ -125,19 +127,19 @@ class Lift(Straight):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Go back up, where one came down."""
+        """Reverse the descent, or request a line."""
         descent = context.store.get(TASK).descent
         if descent is None:
-            Straight.start(self, context)
-            self._suppose(context)
+            LineMotionState.start(self, context)
+            self._assume_position(context)
         else:
             ArmMotionState.start(self, context)
-        self._up = None if descent is None else Back(descent)
-        self._weights: list[float] = []
-        self._since: float | None = None
+        self._up = None if descent is None else ReversedPath(descent)
+        self._forces: list[float] = []
+        self._weighing_since: float | None = None
 
-    def _suppose(self, context: StateContext) -> None:
-        """Take what was in the hand already for taken from where the hand is, on the table."""
+    def _assume_position(self, context: StateContext) -> None:
+        """Assume that an object already in the hand comes from the table below the hand."""
         tool, task = self.arm.tool(context.observation.q), self.task
         if task.found is None:
             x, y, _ = tool.position
@@ -147,72 +149,71 @@ class Lift(Straight):
         """Return a pose straight above."""
         return above(self.arm.tool(context.observation.q), self.config.clearance)
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the way back up."""
-        return Straight.way(self, context) if self._up is None else self._up
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the path up."""
+        return LineMotionState.path(self, context) if self._up is None else self._up
 
     def check(self, context: StateContext) -> str | None:
-        """Look whether the object is still held."""
-        return self.watch.hold(context)
+        """Check the grip."""
+        return self.monitor.check_grip(context)
 
-    def rested(self, context: StateContext) -> str | None:
-        """Weigh."""
-        self._since = context.elapsed if self._since is None else self._since
-        load = weight(context)
-        if load is not None:
-            self._weights.append(load)
-        if context.elapsed - self._since < self.config.weighing:
+    def finish(self, context: StateContext) -> str | None:
+        """Measure the mass."""
+        if self._weighing_since is None:
+            self._weighing_since = context.elapsed
+        force = wrist_force(context)
+        if force is not None:
+            self._forces.append(force)
+        if context.elapsed - self._weighing_since < self.config.weighing:
             return None
-        self._weights = self._weights[len(self._weights) // 2 :]  # the arm still swung a little
-        return self._weigh(context)
+        self._forces = self._forces[len(self._forces) // 2 :]  # the arm still oscillated before
+        return self._set_payload(context)
 
-    def _weigh(self, context: StateContext) -> str | None:
+    def _set_payload(self, context: StateContext) -> str | None:
         arm, task = self.arm, self.task
-        see_in_hand(context, arm, task)
-        if task.held is None:  # gripped before this controller began: in the middle, as it seems
-            task.held = IN_THE_MIDDLE
-        if not self._weights:  # a robot without a sensor at its wrist
+        update_held_pose(context, arm, task)
+        if task.held is None:  # gripped before the start of the controller
+            task.held = CENTRED
+        if not self._forces:  # a robot without a force-torque sensor
             return "done"
-        mass = (float(np.mean(self._weights)) - task.tare) / GRAVITY
-        task.figures["payload"] = mass
+        mass = (float(np.mean(self._forces)) - task.tare) / GRAVITY
+        task.metrics["payload"] = mass
         if mass < self.config.lightest:
-            context.reason = (
-                f"the hand weighs {mass * 1e3:.0f} g more than before: nothing is in it"
-            )
+            context.reason = f"the hand is empty: measured mass {mass * 1e3:.0f} g"
             return "slip"
-        arm.carry(Payload(mass=mass, com=task.held.position))
+        arm.set_payload(Payload(mass=mass, com=task.held.position))
         return "done"
 
 
-class DescendPlace(Straight):
-    """Sets the object down."""
+class DescendPlace(LineMotionState):
+    """Moves down with the object."""
 
-    outcomes = (*Straight.outcomes, "slip", "contact_oscillation")
-    failures = (*Straight.failures, "slip", "contact_oscillation")
+    outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
+    failures = (*LineMotionState.failures, "slip", "contact_oscillation")
 
     def goal(self, context: StateContext) -> Pose:
-        """Return where the object is at its goal."""
+        """Return the pose of the tool with the object at its goal."""
         task, tool = self.task, self.arm.tool(context.observation.q)
-        assert task.held is not None, "the table leads here with something in the hand only"
+        assert task.held is not None, "the table leads here only with an object in the hand"
         return placing(task.goal, task.held, tool)
 
     def check(self, context: StateContext) -> str | None:
-        """Look whether the object is still held."""
-        return self.watch.hold(context)
+        """Check the grip."""
+        return self.monitor.check_grip(context)
 
 
 class Retract(ArmMotionState):
-    """Goes up without the object, and looks whether that stands where it shall."""
+    """Moves up without the object, and measures the place error."""
 
     outcomes = (*ArmMotionState.outcomes, "again", "missed_place")
     failures = (*ArmMotionState.failures, "missed_place")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MovingConfig):
-        """When a place is missed, and what comes next.
+        """Settings of `Retract`.
 
         Attributes:
-            tolerance: Distance from the goal, seen from above, that is good enough [m].
+            tolerance: Largest horizontal distance from the goal [m].
             repeat: Whether to bring the object back next, and so on.
         """
 
@@ -222,39 +223,36 @@ class Retract(ArmMotionState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Discard the image of an earlier run."""
         ArmMotionState.start(self, context)
-        self._image: Future[Image] | None = None
+        self._detection = BoxDetection()
 
-    def way(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the way back up."""
-        assert self.task.descent is not None, "the table leads here from below only"
-        return Back(self.task.descent)
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the reversed descent."""
+        assert self.task.descent is not None, "the table leads here only after a descent"
+        return ReversedPath(self.task.descent)
 
-    def doubt(self, context: StateContext) -> str | None:
+    def check_and_brake(self, context: StateContext) -> str | None:
         """Open the gripper further."""
-        grip(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
+        move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
         return None
 
-    def rested(self, context: StateContext) -> str | None:
-        """Compare where the object is with where it shall be."""
+    def finish(self, context: StateContext) -> str | None:
+        """Compare the pose of the object with its goal."""
         task = self.task
         if task.seen:
-            place = context.observation.objects.get(task.object)
+            pose = context.observation.objects.get(task.object)
+        elif not self._detection.is_done(context, task.camera):
+            return None
         else:
-            if self._image is None:
-                self._image = context.store.get(LOOK)(task.camera)
-            if not self._image.done():
-                context.awaited.append(self._image)
-                return None
-            place = find(self._image.result())
-        if place is None:
-            context.reason = f"'{task.object}' is not to be seen where it was released"
+            pose = self._detection.pose()
+        if pose is None:
+            context.reason = f"'{task.object}' is not visible where it was released"
             return "missed_place"
-        off = float(np.linalg.norm((place.position - task.goal.position)[:2]))
-        task.figures["place_error"] = off
-        if off > self.config.tolerance:
-            context.reason = f"'{task.object}' stands {off * 1e3:.1f} mm from its goal"
+        error = float(np.linalg.norm((pose.position - task.goal.position)[:2]))
+        task.metrics["place_error"] = error
+        if error > self.config.tolerance:
+            context.reason = f"'{task.object}' is {error * 1e3:.1f} mm from its goal"
             return "missed_place"
         if not self.config.repeat:
             return "done"

@@ -1,4 +1,4 @@
-"""Leading the joints along a trajectory, and stopping on the way without a jerk."""
+"""Execution of a trajectory, with smooth braking on its path."""
 
 from collections.abc import Iterator
 from itertools import chain, repeat
@@ -7,117 +7,110 @@ from typing import Protocol
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 
 
 class ExecutedPath(Protocol):
-    """Where the joints are at which time."""
+    """Joint positions as a function of time."""
 
     @property
     def duration(self) -> float:
-        """Return how long it takes [s]."""
+        """Duration [s]."""
 
     def samples(self, times: np.ndarray) -> np.ndarray:
-        """Return where they are after `times` (n,) [s], at rest before its start and after its end.
+        """Return the motion at `times` (n,) [s]; it rests before its start and after its end.
 
         Returns:
             Positions, velocities and accelerations.  # (3, n, k)
         """
 
 
-class Back:
-    """The same way from its end to its start."""
+class ReversedPath:
+    """A path from its end to its start."""
 
-    def __init__(self, way: ExecutedPath) -> None:
-        """Turn a way round."""
-        self._way = way
+    def __init__(self, path: ExecutedPath) -> None:
+        self._path = path
 
     @property
     def duration(self) -> float:
-        """Return how long it takes [s]."""
-        return self._way.duration
+        """Duration [s]."""
+        return self._path.duration
 
     def samples(self, times: np.ndarray) -> np.ndarray:
-        """Return where the joints are after `times` (n,) [s].  # (3, n, k)."""
-        q, dq, ddq = self._way.samples(self._way.duration - times)
+        """Return the motion at `times` (n,) [s].  # (3, n, k)"""
+        q, dq, ddq = self._path.samples(self._path.duration - times)
         return np.array([q, -dq, ddq])
 
 
 class TrajectoryExecution:
-    """Writes references that follow a way, with the efforts it takes.
+    """Writes references along a path, with feed-forward efforts.
 
     Attributes:
-        way: What is followed.
-        over: Whether its end has been told to the joints.
-        stopped: Whether it was left to rest before its end.
+        path: The path.
     """
 
-    def __init__(self, arm: Arm, way: ExecutedPath, *, brake_s: float = 0.2) -> None:
-        """Begin at the start of the way.
-
-        Args:
-            arm: The arm.
-            way: What to follow.
-            brake_s: How long it takes to come to rest on the way, from full speed [s].
-        """
-        self.way = way
+    def __init__(self, arm: Arm, path: ExecutedPath, *, brake_s: float = 0.2) -> None:
+        """Start at the start of the path; `brake_s` is the time to stop from full speed [s]."""
+        self.path = path
         self._arm = arm
-        self._at, self._rate = 0.0, 1.0
-        self._slowing, self._braking = 1.0 / brake_s, False
-        self._ahead: Iterator[np.ndarray] | None = None
+        self._time, self._rate = 0.0, 1.0
+        self._deceleration, self._is_braking = 1.0 / brake_s, False
+        self._samples: Iterator[np.ndarray] | None = None
 
     @property
-    def over(self) -> bool:
-        """Return whether the joints are told to be at the end."""
-        return self._at >= self.way.duration
+    def is_finished(self) -> bool:
+        """Whether the references are at the end of the path."""
+        return self._time >= self.path.duration
 
     @property
-    def stopped(self) -> bool:
-        """Return whether the joints are told to rest."""
-        return self._rate == 0.0 or self.over
+    def is_stopped(self) -> bool:
+        """Whether the references are at rest."""
+        return self._rate == 0.0 or self.is_finished
 
     def brake(self) -> None:
-        """Come to rest from now on, without leaving the way."""
-        self._braking = True
+        """Slow down to rest on the path."""
+        self._is_braking = True
 
     def step(self, context: StateContext) -> None:
-        """Write the references that shall be reached at the next tick."""
-        if self._braking:
-            q, dq, ddq = self._slower(context.period)
+        """Write the references of the next tick."""
+        if self._is_braking:
+            q, dq, ddq = self._braking_sample(context.period)
         else:
-            self._at += context.period
-            if self._ahead is None:
-                self._ahead = self._in_time(context.period)
-            q, dq, ddq = next(self._ahead)
-        tell(context, self._arm, q, dq, ddq)
+            self._time += context.period
+            if self._samples is None:
+                self._samples = self._all_samples(context.period)
+            q, dq, ddq = next(self._samples)
+        command(context, self._arm, q, dq, ddq)
 
-    def _in_time(self, period: float) -> Iterator[np.ndarray]:
-        """Yield positions, velocities and accelerations tick by tick, without end.  # (3, k)."""
-        # All of the way at once costs no more than three of its ticks one by one.
-        times = np.arange(1, 2 + ceil(self.way.duration / period)) * period
-        course = self.way.samples(times).swapaxes(0, 1)
-        return chain(course, repeat(course[-1]))
+    def _all_samples(self, period: float) -> Iterator[np.ndarray]:
+        """Yield positions, velocities and accelerations of all ticks, then the last.  # (3, k)"""
+        # One evaluation of all samples takes as long as three single ones.
+        times = np.arange(1, 2 + ceil(self.path.duration / period)) * period
+        samples = self.path.samples(times).swapaxes(0, 1)
+        return chain(samples, repeat(samples[-1]))
 
-    def _slower(self, period: float) -> np.ndarray:
-        """Go on along the way as far as the brake lets it.  # (3, k)."""
+    def _braking_sample(self, period: float) -> np.ndarray:
+        """Advance with a decreasing rate, and return the sample.  # (3, k)"""
         before = self._rate
-        self._rate = rate = max(0.0, before - self._slowing * period)
-        self._at += 0.5 * (before + rate) * period
-        q, dq, ddq = self.way.samples(np.array([self._at]))[:, 0]
+        self._rate = rate = max(0.0, before - self._deceleration * period)
+        self._time += 0.5 * (before + rate) * period
+        q, dq, ddq = self.path.samples(np.array([self._time]))[:, 0]
         return np.array([q, dq * rate, ddq * rate**2 + dq * (rate - before) / period])
 
 
-def tell(context: StateContext, arm: Arm, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> None:
-    """Tell the joints where to be, with the efforts that this takes.  # (k,) each."""
+def command(
+    context: StateContext, arm: Arm, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray
+) -> None:
+    """Set the references of the arm, with the efforts of the motion.  # (k,) each"""
     references, joints = context.references, arm.joints
     references.q[joints] = q
     references.dq[joints] = dq
     references.tau[joints] = arm.dynamics.torques(q, dq, ddq)
 
 
-def rest(context: StateContext, arm: Arm, q: np.ndarray | None = None) -> None:
-    """Tell the joints to stay: where they are told to be already, or at `q`.  # (k,)."""
+def hold(context: StateContext, arm: Arm, q: np.ndarray | None = None) -> None:
+    """Hold the arm at its references, or at `q`.  # (k,)"""
     references, joints = context.references, arm.joints
     if q is None:
         q = references.q[joints]
@@ -126,17 +119,10 @@ def rest(context: StateContext, arm: Arm, q: np.ndarray | None = None) -> None:
     references.tau[joints] = arm.gravity(q)
 
 
-def grip(context: StateContext, arm: Arm, position: float, speed: float) -> bool:
-    """Move the gripper's reference on; return whether it is there.
-
-    Args:
-        context: The tick.
-        arm: The arm.
-        position: Where its joint shall go [m].
-        speed: How fast [m/s].
-    """
+def move_gripper(context: StateContext, arm: Arm, position: float, speed: float) -> bool:
+    """Move the gripper's reference with `speed` [m/s] to `position` [m]; return if it is there."""
     references, joint = context.references, arm.gripper
-    way, reach = position - references.q[joint], speed * context.period
-    references.q[joint] += min(max(way, -reach), reach)
+    distance, step = position - references.q[joint], speed * context.period
+    references.q[joint] += min(max(distance, -step), step)
     references.dq[joint] = references.tau[joint] = 0.0
-    return bool(abs(way) <= reach)
+    return bool(abs(distance) <= step)

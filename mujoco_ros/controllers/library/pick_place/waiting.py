@@ -1,4 +1,4 @@
-"""States that stand: at the beginning and at the end."""
+"""States without motion: the start and the ends."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,44 +6,46 @@ from typing import Literal
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.config_checks import check_not_negative
 from mujoco_ros.controllers.library.pick_place.arm import ARM, GRAVITY, Arm
+from mujoco_ros.controllers.library.pick_place.plan_requests import large_joints
 from mujoco_ros.controllers.library.pick_place.task import TASK, Task, upright
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import rest
+from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
 from mujoco_ros.model.errors import UserInputError
 
 _LAB_KP = (200.0, 100.0)
-"""The grasping lab's stiffness: of its three large joints, and of those of the wrist [Nm/rad]."""
-GRIPPED = 3e-4
-"""Fingers that push, and are farther apart than this [m], have something in between."""
-PUSHING_N = 1.0
-MOVING = 0.01
-"""Fingers that are faster than this move freely [m/s]."""
-_LASTING = 3
-"""Ticks for which something must have been held."""
+"""The grasping lab's stiffness of the three large joints, and of the wrist joints [Nm/rad]."""
+_MIN_OPENING = 3e-4
+"""Minimum opening of fingers that hold an object [m]."""
+_MIN_FORCE_N = 1.0
+"""Minimum force of fingers that hold an object."""
+_MAX_SPEED = 0.01
+"""Maximum speed of fingers that hold an object [m/s]."""
+_MIN_TICKS = 3
+"""Ticks for which an object must be held."""
 
 
 class Idle(State):
-    """Takes the order: what to bring where. Goes on at once, or `wait` later."""
+    """Creates a task from its settings, then finishes at once or after `wait`."""
 
     outcomes = ("done", "holding", "no_feedback")
     failures = ("no_feedback",)
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
-        """The order.
+        """Settings of the task.
 
         Attributes:
             object: Name of the object.
-            goal: Where its centre shall be in world [m], and its yaw there [rad]: x, y, z, yaw.
-            object_pose: Whether its pose is known all the time, or seen in a depth image.
-            camera: The camera at the wrist.
-            gains: Stiffness of the joints: the robot's own, or the softer one of the grasping lab.
-            wait: Time to stand before the first motion [s].
+            goal: Goal of its centre in ``world`` [m], and of its yaw [rad]: x, y, z, yaw.
+            object_pose: Source of the object's pose: observations or depth images.
+            camera: Camera at the wrist.
+            gains: Stiffness of the joints: the robot's own, or the lower one of the grasping lab.
+            wait: Time before the first motion [s].
         """
 
         object: str = "box"
@@ -54,23 +56,22 @@ class Idle(State):
         wait: float = 0.0
 
         def __post_init__(self) -> None:
-            """Refuse a goal that is none."""
+            """Reject an incomplete goal and a negative time."""
             if len(self.goal) != 4:
                 raise UserInputError(f"goal is x, y, z and yaw, got {len(self.goal)} numbers")
-            if self.wait < 0.0:
-                raise UserInputError(f"wait must not be negative, got {self.wait}")
+            check_not_negative(self, "wait")
 
     config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the arm, for all other states as well."""
+        """Provide the arm for all states."""
         store.provide(ARM, Arm.of(robot, store))
 
     def start(self, context: StateContext) -> None:
-        """Make a task of the order."""
+        """Create the task."""
         arm, config = context.store.get(ARM), self.config
-        arm.carry(None)
-        self._held = 0
+        arm.set_payload(None)
+        self._held_ticks = 0
         task = Task(
             object=config.object,
             goal=upright(*config.goal),
@@ -81,70 +82,73 @@ class Idle(State):
         if TASK in context.store and (swapped := context.store.get(TASK).swapped) is not None:
             task.goal = swapped
         context.store.set(TASK, task)
-        if holds(context, arm):  # and must not be let go of by being told to stay as it is
+        if is_holding(context, arm):  # the measured position as reference would release the object
             context.references.q[arm.gripper] = context.robot.lower[arm.gripper]
         if config.gains == "lab" and GAINS_SET in context.store:
-            self._soften(context, arm)
+            self._set_lab_gains(context, arm)
 
     def run(self, context: StateContext) -> str | None:
-        """Stand; say whether there is something in the hand already."""
+        """Hold the arm, and check for an object in the hand."""
         arm = context.store.get(ARM)
-        if reason := untold(context, arm):
+        if reason := missing_feedback(context, arm):
             context.reason = reason
             return "no_feedback"
-        rest(context, arm)
-        self._held = self._held + 1 if holds(context, arm) else 0
-        if not context.over(max(self.config.wait, _LASTING * context.period)):
+        hold(context, arm)
+        self._held_ticks = self._held_ticks + 1 if is_holding(context, arm) else 0
+        if not context.has_elapsed(max(self.config.wait, _MIN_TICKS * context.period)):
             return None
-        if self._held < _LASTING:
+        if self._held_ticks < _MIN_TICKS:
             return "done"
         context.store.get(TASK).opening = float(context.observation.q[arm.gripper])
-        context.reason = "there is something between the fingers already"
+        context.reason = "the fingers already hold an object"
         return "holding"
 
-    def _soften(self, context: StateContext, arm: Arm) -> None:
+    def _set_lab_gains(self, context: StateContext, arm: Arm) -> None:
         gains = context.store.get(GAINS_GET)()
         kp, kd = gains.kp.copy(), gains.kd.copy()
-        large = context.robot.effort[arm.joints] > 0.5 * context.robot.effort[arm.joints].max()
-        kp[arm.joints] = np.where(large, *_LAB_KP)
+        kp[arm.joints] = np.where(large_joints(arm), *_LAB_KP)
         kd[arm.joints] = 2.0 * np.sqrt(kp[arm.joints])
         context.store.get(GAINS_SET)(Gains(kp=kp, kd=kd))
 
 
 class Done(State):
-    """Stands: the object is where it shall be."""
+    """Holds the arm after a success."""
 
     def run(self, context: StateContext) -> str | None:
-        """Stand."""
-        rest(context, context.store.get(ARM))
+        """Hold the arm."""
+        hold(context, context.store.get(ARM))
         return None
 
 
 class Failed(Done):
-    """Stands where it is; what is in the hand stays there."""
+    """Holds the arm after a failure; an object in the hand stays there."""
 
     def start(self, context: StateContext) -> None:
-        """Give way to whatever is in the way."""
+        """Hold the arm at its measured position, so that it does not push against an obstacle."""
         arm = context.store.get(ARM)
-        rest(context, arm, context.observation.q[arm.joints].copy())
+        hold(context, arm, context.observation.q[arm.joints].copy())
         if TASK in context.store:
             context.store.get(TASK).attempts = 0
 
 
-def untold(context: StateContext, arm: Arm) -> str:
-    """Say what the robot does not tell of the joints; empty if it tells all that is watched."""
-    seen, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
-    lacking = []
-    for what, values in (("position", seen.q), ("velocity", seen.dq), ("effort", seen.effort)):
-        silent = [arm.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
-        if silent:
-            lacking.append(f"no {what} of {', '.join(silent)}")
-    return f"'{arm.robot.name}' tells {' and '.join(lacking)}" if lacking else ""
+def missing_feedback(context: StateContext, arm: Arm) -> str:
+    """Return which joint measurements are missing, as text; empty if none is."""
+    observation, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
+    missing = []
+    for what, values in (
+        ("position", observation.q),
+        ("velocity", observation.dq),
+        ("effort", observation.effort),
+    ):
+        names = [arm.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
+        if names:
+            missing.append(f"no {what} of {', '.join(names)}")
+    return f"robot '{arm.robot.name}' reports {' and '.join(missing)}" if missing else ""
 
 
-def holds(context: StateContext, arm: Arm) -> bool:
-    """Return whether the fingers push against something."""
-    seen = context.observation
-    joint = arm.gripper
-    apart = seen.q[joint] > arm.robot.lower[joint] + GRIPPED
-    return bool(apart and seen.effort[joint] < -PUSHING_N and abs(seen.dq[joint]) < MOVING)
+def is_holding(context: StateContext, arm: Arm) -> bool:
+    """Return whether the fingers push against an object."""
+    observation, joint = context.observation, arm.gripper
+    is_open = observation.q[joint] > arm.robot.lower[joint] + _MIN_OPENING
+    is_pushing = observation.effort[joint] < -_MIN_FORCE_N
+    return bool(is_open and is_pushing and abs(observation.dq[joint]) < _MAX_SPEED)

@@ -1,1 +1,1 @@
-"""Balances, squats and sways humanoids and quadrupeds."""
+"""Controller that balances humanoids and quadrupeds, with squatting and swaying."""

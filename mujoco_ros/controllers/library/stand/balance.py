@@ -1,4 +1,4 @@
-"""Whether a robot still stands: what its senses say, and what they must not say."""
+"""Balance of a robot as measured by its sensors."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from mujoco_ros.controllers.interface.observation import Observation
 
 
 def tilt(observation: Observation) -> float | None:
-    """Return the angle of the base's z axis to the vertical [rad]; None where nothing tells.
+    """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
 
-    Its pose tells, or else an IMU with an orientation.
+    Source is the pose of the base, or else an IMU with orientation.
     """
     quats = [imu.quat_wxyz for imu in observation.imus.values()]
     if observation.base is not None:
@@ -23,12 +23,12 @@ def tilt(observation: Observation) -> float | None:
 
 
 def height(observation: Observation) -> float | None:
-    """Return the height of the base in ``world`` [m]; None where nothing tells."""
+    """Return the height of the base in ``world`` [m]; None if unknown."""
     base = observation.base
     return None if base is None else float(base.pose.position[2])
 
 
 def unloaded(observation: Observation, feet: Sequence[str], least: float) -> tuple[str, ...]:
-    """Return the feet whose touch sensors read less than `least` [N]; without one it is loaded."""
+    """Return the feet whose touch sensors read less than `least` [N]."""
     touches = observation.touches
     return tuple(foot for foot in feet if touches.get(foot, np.inf) < least)

@@ -1,33 +1,34 @@
-"""The states of `stand`: they command the legs and leave all other joints to whoever has them."""
+"""States of `stand`, which commands only the legs."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.context import StateContext
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.stand import balance
-from mujoco_ros.controllers.library.stand.sweep import Sweep
+from mujoco_ros.controllers.library.stand.sweep import ConfigurationSweep
 from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
 from mujoco_ros.model.errors import UserInputError
 
 _STEP_M = 0.01
-"""Between two postures that are computed."""
-_DEEPEST = 0.5
-"""Of the height: no squat is deeper."""
+"""Distance between two computed configurations."""
+_MAX_DEPTH = 0.5
+"""Largest depth of a squat, as part of the height."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Standing:
-    """What all states of `stand` have to know.
+class StandConfig:
+    """Settings of all states of `stand`.
 
     Attributes:
-        feet: Names of bodies, also of their touch sensors; those that the robot has are its feet.
-        max_tilt: Of the base, beyond which the robot has fallen [rad].
-        max_drop: Of the base below where it shall be, beyond which the robot has fallen [m].
+        feet: Names of foot bodies and of their touch sensors; names that the robot lacks are
+            ignored.
+        max_tilt: Tilt of the base at which the robot has fallen [rad].
+        max_drop: Height error of the base at which the robot has fallen [m].
     """
 
     feet: tuple[str, ...]
@@ -35,20 +36,17 @@ class Standing:
     max_drop: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse a number that is not positive, here and in what adds to this."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, int | float) and value <= 0:
-                raise UserInputError(f"{field.name} {value} is not positive")
+        """Reject numbers that are not positive, also in subclasses."""
+        check_positive(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Getting(Standing):
-    """How to get to the initial posture.
+class GetReadyConfig(StandConfig):
+    """Settings of `GetReady`.
 
     Attributes:
         duration: [s]
-        tolerance: How far a leg's joint may be from it in the end [rad].
+        tolerance: Largest final position error of a leg joint [rad].
     """
 
     duration: float = 2.0
@@ -56,13 +54,13 @@ class Getting(Standing):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PostureMotionState(Standing):
-    """How to move.
+class SweepConfig(StandConfig):
+    """Settings of a motion along a sweep.
 
     Attributes:
-        duration: From the initial posture back to it [s].
-        least_load: A foot with less has lost the ground [N].
-        patience: For so long a foot may be without it [s].
+        duration: Time from the initial configuration back to it [s].
+        least_load: Minimum load of a foot in contact [N].
+        patience: Longest loss of contact of a foot [s].
     """
 
     duration: float = 4.0
@@ -71,42 +69,39 @@ class PostureMotionState(Standing):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Squatting(PostureMotionState):
-    """How to squat.
+class SquatConfig(SweepConfig):
+    """Settings of `Squat`.
 
     Attributes:
-        depth: How far down the base goes, as a part of its height above the feet.
+        depth: Depth, as part of the height of the base above the feet.
     """
 
     depth: float = 0.15
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Swaying(PostureMotionState):
-    """How to sway.
+class SwayConfig(SweepConfig):
+    """Settings of `Sway`.
 
     Attributes:
-        width: How far to a side the centre of mass goes, as a part of how far the feet are there.
-        cycles: How often it goes to both sides.
+        width: Lateral amplitude of the centre of mass, as part of half the distance between the
+            feet.
+        cycles: Number of cycles to both sides.
     """
 
     width: float = 0.4
     cycles: int = 1
 
 
-class Balanced(State):
-    """What all states have in common: they know the legs, and see when the robot has fallen."""
+class BalancedState(State):
+    """Base of all states: legs, and detection of a fall."""
 
     outcomes: ClassVar[tuple[str, ...]] = ("fell",)
     failures: ClassVar[tuple[str, ...]] = ("fell",)
-    config: Standing
+    config: StandConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the feet and the legs.
-
-        Raises:
-            ModelError: The robot has none of the feet, or they carry no floating base.
-        """
+        """Find the feet and the legs, which must carry a floating base."""
         model, prefix = robot.model, robot.prefix
         bodies = {model.body(body).name for body in range(model.nbody)}
         self.feet = tuple(foot for foot in self.config.feet if prefix + foot in bodies)
@@ -120,146 +115,146 @@ class Balanced(State):
         self.home = robot.home[self.legs]
 
     def start(self, context: StateContext) -> None:
-        """Stop the legs where they are told to be."""
+        """Hold the legs at their references; release all other joints."""
         references, legs = context.references, self.legs
         others = np.ones(references.q.shape, dtype=bool)
         others[legs] = False
         references.values[:, others] = np.nan
         references.values[1:, legs] = 0.0
-        loose = legs[np.isnan(references.q[legs])]
-        references.q[loose] = context.observation.q[loose]
-        self._level = balance.height(context.observation)
+        unset = legs[np.isnan(references.q[legs])]
+        references.q[unset] = context.observation.q[unset]
+        self._height = balance.height(context.observation)
 
-    def fallen(self, context: StateContext, down: float = 0.0) -> bool:
-        """Return whether the robot has fallen, and say why; `down` is by how much it squats [m]."""
-        angle, level = balance.tilt(context.observation), balance.height(context.observation)
+    def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
+        """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
+        angle, height = balance.tilt(context.observation), balance.height(context.observation)
         if angle is not None and angle > self.config.max_tilt:
             context.reason = f"the base is tilted by {angle:.2f} rad"
             return True
-        if level is not None and self._level is not None:
-            drop = self._level - down - level
+        if height is not None and self._height is not None:
+            drop = self._height - depth - height
             if drop > self.config.max_drop:
                 context.reason = f"the base is {drop:.2f} m too low"
                 return True
         return False
 
 
-class GetReady(Balanced):
-    """Goes to the initial posture from wherever the legs are."""
+class GetReady(BalancedState):
+    """Moves the legs to the initial configuration."""
 
     outcomes = ("done", "fell", "blocked")
     failures = ("fell", "blocked")
-    Config = Getting
-    config: Getting
+    Config = GetReadyConfig
+    config: GetReadyConfig
 
     def start(self, context: StateContext) -> None:
-        """Remember where the legs are."""
+        """Store the first references."""
         super().start(context)
-        self._from = context.references.q[self.legs].copy()
-        self._level = None  # it may well rise, and it may have to sink
+        self._start = context.references.q[self.legs].copy()
+        self._height = None  # the height of the base can change in both directions
 
     def run(self, context: StateContext) -> str | None:
-        """Go there smoothly, and look whether the legs have arrived."""
-        if self.fallen(context):
+        """Interpolate with a quintic polynomial, then check the position errors."""
+        if self.has_fallen(context):
             return "fell"
-        references, legs, way = context.references, self.legs, self.home - self._from
+        references, legs, distance = context.references, self.legs, self.home - self._start
         duration = self.config.duration
         s = min(context.elapsed / duration, 1.0)
-        references.q[legs] = self._from + way * (s * s * s * (10.0 + s * (6.0 * s - 15.0)))
-        references.dq[legs] = way * (30.0 * s * s * (1.0 - s) ** 2 / duration)
-        if not context.over(duration):
+        references.q[legs] = self._start + distance * (s * s * s * (10.0 + s * (6.0 * s - 15.0)))
+        references.dq[legs] = distance * (30.0 * s * s * (1.0 - s) ** 2 / duration)
+        if not context.has_elapsed(duration):
             return None
-        off = np.abs(context.observation.q[legs] - self.home)
-        if off.max() > self.config.tolerance:
-            joint = context.robot.joints[legs[int(np.argmax(off))]]
-            context.reason = f"joint '{joint}' is {off.max():.2f} rad from the initial posture"
+        error = np.abs(context.observation.q[legs] - self.home)
+        if error.max() > self.config.tolerance:
+            joint = context.robot.joints[legs[int(np.argmax(error))]]
+            context.reason = f"joint '{joint}' is {error.max():.2f} rad from its initial position"
             return "blocked"
         return "done"
 
 
-class HoldPosture(Balanced):
-    """Stands still."""
+class HoldPosture(BalancedState):
+    """Holds the present configuration."""
 
-    Config = Standing
+    Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Look whether it still stands."""
-        return "fell" if self.fallen(context) else None
+        """Check for a fall."""
+        return "fell" if self.has_fallen(context) else None
 
 
-class _Moves(Balanced):
-    """Moves along a row of postures, and back to the first.
+class SweepState(BalancedState):
+    """Moves the legs along a sweep and back to its start.
 
     Attributes:
-        sweep: The postures by how far they are from the first [m].
-        farthest: How far it can go [m].
+        sweep: Configurations by distance from the initial one [m].
+        farthest: Largest possible distance [m].
     """
 
     outcomes = ("done", "fell", "lost_contact", "out_of_reach")
     failures = ("fell", "lost_contact", "out_of_reach")
     config: Any
-    sweep: Sweep
+    sweep: ConfigurationSweep
     farthest: float
 
     def start(self, context: StateContext) -> None:
-        """Begin."""
+        """Compute the amplitude."""
         super().start(context)
         self._lost_at: float | None = None
-        self._reach = self.reach()
+        self._amplitude = self.amplitude()
 
-    def reach(self) -> float:
-        """Return how far it shall go [m]."""
+    def amplitude(self) -> float:
+        """Return the distance to move [m]."""
         raise NotImplementedError
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Return a part of the reach, and how it changes with `s`, which goes from 0 to 1."""
+        """Return a part of the amplitude, and its derivative by `s`, which goes from 0 to 1."""
         raise NotImplementedError
 
-    def down(self, value: float) -> float:
-        """Return by how much the base is lower than in the first posture [m]."""
+    def depth(self, distance: float) -> float:
+        """Return the change of height of the base at a distance [m]."""
         return 0.0
 
     def run(self, context: StateContext) -> str | None:
-        """Go on, and look whether the feet stay on the ground."""
-        config, references = self.config, context.references
-        if self._reach > self.farthest:
-            context.reason = f"{self._reach:.3f} m are asked for, {self.farthest:.3f} m possible"
+        """Move on, and check for a fall and for loss of contact."""
+        config, references, amplitude = self.config, context.references, self._amplitude
+        if amplitude > self.farthest:
+            context.reason = f"{amplitude:.3f} m requested, {self.farthest:.3f} m possible"
             return "out_of_reach"
         part, slope = self.profile(min(context.elapsed / config.duration, 1.0))
-        value, speed = self._reach * part, self._reach * slope / config.duration
-        references.q[self.legs], references.dq[self.legs] = self.sweep.at(value, speed)
-        if self.fallen(context, self.down(value)):
+        distance, speed = amplitude * part, amplitude * slope / config.duration
+        references.q[self.legs], references.dq[self.legs] = self.sweep.at(distance, speed)
+        if self.has_fallen(context, self.depth(distance)):
             return "fell"
-        if self._lost(context):
+        if self._has_lost_contact(context):
             return "lost_contact"
-        return "done" if context.over(config.duration) else None
+        return "done" if context.has_elapsed(config.duration) else None
 
-    def _lost(self, context: StateContext) -> bool:
-        lost = balance.unloaded(context.observation, self.feet, self.config.least_load)
-        if not lost:
+    def _has_lost_contact(self, context: StateContext) -> bool:
+        feet = balance.unloaded(context.observation, self.feet, self.config.least_load)
+        if not feet:
             self._lost_at = None
             return False
         if self._lost_at is None:
             self._lost_at = context.time
-        context.reason = f"{', '.join(lost)} lost the ground"
+        context.reason = f"{', '.join(feet)} lost contact"
         return bool(context.time - self._lost_at > self.config.patience)
 
 
-class Squat(_Moves):
-    """Goes down and up again, the centre of mass above the same place."""
+class Squat(SweepState):
+    """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
-    Config = Squatting
-    config: Squatting
+    Config = SquatConfig
+    config: SquatConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute all postures there are on the way down."""
+        """Compute the configurations down to the lowest possible one."""
         super().configure(robot, store)
-        depths = np.arange(0.0, _DEEPEST * self.stance.height, _STEP_M)
-        postures = self.stance.sweep([Shift(down=depth) for depth in depths])
-        self.sweep = Sweep(depths[: len(postures)], postures)
+        depths = np.arange(0.0, _MAX_DEPTH * self.stance.height, _STEP_M)
+        found = self.stance.sweep([Shift(down=depth) for depth in depths])
+        self.sweep = ConfigurationSweep(depths[: len(found)], found)
         self.farthest = self.sweep.upper
 
-    def reach(self) -> float:
+    def amplitude(self) -> float:
         """Return the depth."""
         return self.config.depth * self.stance.height
 
@@ -267,48 +262,48 @@ class Squat(_Moves):
         """Go down and up."""
         return float(np.sin(np.pi * s) ** 2), float(np.pi * np.sin(2.0 * np.pi * s))
 
-    def down(self, value: float) -> float:
-        """Return the depth itself."""
-        return value
+    def depth(self, distance: float) -> float:
+        """Return the distance itself."""
+        return distance
 
 
-class Sway(_Moves):
+class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
-    Config = Swaying
-    config: Swaying
+    Config = SwayConfig
+    config: SwayConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute all postures there are on the way to both sides."""
+        """Compute the configurations to both sides."""
         super().configure(robot, store)
         shifts = np.arange(0.0, self.stance.half_width, _STEP_M)
         left = self.stance.sweep([Shift(aside=shift) for shift in shifts])
         right = self.stance.sweep([Shift(aside=-shift) for shift in shifts])
         values = np.concatenate((-shifts[1 : len(right)][::-1], shifts[: len(left)]))
-        self.sweep = Sweep(values, np.concatenate((right[:0:-1], left)))
+        self.sweep = ConfigurationSweep(values, np.concatenate((right[:0:-1], left)))
         self.farthest = min(self.sweep.upper, -self.sweep.lower)
 
-    def reach(self) -> float:
-        """Return the amplitude."""
+    def amplitude(self) -> float:
+        """Return the largest lateral displacement."""
         return self.config.width * self.stance.half_width
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Swing, more and then less."""
+        """Oscillate with a smooth envelope."""
         turns, half = 2.0 * np.pi * self.config.cycles, np.pi
-        swing, swell = np.sin(turns * s), np.sin(half * s)
-        slope = turns * np.cos(turns * s) * swell**2 + swing * half * np.sin(2.0 * half * s)
-        return float(swing * swell**2), float(slope)
+        swing, envelope = np.sin(turns * s), np.sin(half * s)
+        slope = turns * np.cos(turns * s) * envelope**2 + swing * half * np.sin(2.0 * half * s)
+        return float(swing * envelope**2), float(slope)
 
 
-class Limp(Balanced):
-    """Gives way: the legs are damped where they are moved to, until somebody has helped."""
+class Limp(BalancedState):
+    """Lets the legs give way with damping, after a fall."""
 
     outcomes = ()
     failures = ()
-    Config = Standing
+    Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Follow."""
+        """Follow the measured positions."""
         context.references.q[self.legs] = context.observation.q[self.legs]
         return None
 

@@ -1,4 +1,4 @@
-"""Postures along one quantity, and what lies between them."""
+"""Interpolation between configurations."""
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -6,31 +6,31 @@ from scipy.interpolate import CubicSpline
 from mujoco_ros.model.errors import UserInputError
 
 
-class Sweep:
-    """Positions of joints as a smooth function of one number.
+class ConfigurationSweep:
+    """Joint positions as a smooth function of one number.
 
     Attributes:
-        lower: Its smallest value.
-        upper: Its largest value.
+        lower: Smallest value of the number.
+        upper: Largest value of the number.
     """
 
-    def __init__(self, values: np.ndarray, postures: np.ndarray) -> None:
-        """Draw a curve through postures.
+    def __init__(self, values: np.ndarray, configurations: np.ndarray) -> None:
+        """Interpolate configurations with a cubic spline.
 
         Args:
             values: The numbers, increasing.  # (m,)
-            postures: The joints' positions at each of them.  # (m, k)
+            configurations: Joint positions at each number.  # (m, k)
 
         Raises:
-            ModelError: There is but one.
+            UserInputError: There is only one configuration.
         """
         if len(values) < 2:
             raise UserInputError(
-                "the robot cannot leave its initial posture with its feet in place"
+                "the robot cannot leave its initial configuration with its feet in place"
             )
         self.lower, self.upper = float(values[0]), float(values[-1])
-        self._curve = CubicSpline(values, postures)
+        self._curve = CubicSpline(values, configurations)
 
-    def at(self, value: float, speed: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities while the number changes at a speed.  # (k,) each"""
-        return self._curve(value), self._curve(value, 1) * speed
+    def at(self, value: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities at a value that changes at a rate.  # (k,) each"""
+        return self._curve(value), self._curve(value, 1) * rate

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

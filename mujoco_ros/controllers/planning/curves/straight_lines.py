@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 from scipy.interpolate import BSpline
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions
 from mujoco_ros.controllers.planning.curves.curve import curve_touches, ends, through
 from mujoco_ros.controllers.planning.errors import CollisionError, IkError, LineError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
+from mujoco_ros.model.pose import Pose
 
 DEVIATION = 1e-5
 """How far the tool may leave the line [m]."""

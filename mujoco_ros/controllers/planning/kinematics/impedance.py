@@ -3,9 +3,9 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.model.pose import Pose
 
 _LEAST_MOBILITY = 1e-2
 """Added to the tool's mobility [1/kg or 1/(kg m²)].

@@ -7,12 +7,12 @@ import mujoco
 import numpy as np
 import qpsolvers
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import CollisionPair, Collisions
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.kinematics import site_pose
+from mujoco_ros.model.pose import Pose
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 POSITION_TOLERANCE = 1e-6

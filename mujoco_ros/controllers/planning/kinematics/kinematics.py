@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.model.pose import Pose
 
 
 class Kinematics:

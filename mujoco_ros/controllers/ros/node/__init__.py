@@ -1,1 +1,1 @@
-"""The node `controller`: runs a controller against the topics of a robot."""
+"""The node `controller`: a controller that commands a robot over its topics."""

@@ -1,38 +1,46 @@
-"""How a controller's references reach a robot."""
+"""Publishers of a controller's references."""
 
+import uuid
 from abc import ABC, abstractmethod
 
 import numpy as np
 from builtin_interfaces.msg import Duration
+from control_msgs.action import ParallelGripperCommand
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import INTERFACES, POSITION
-from mujoco_ros.controllers.ros.node.gripper_goals import GripperGoals
 
 JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", "trajectory_effort"
 OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)
 _POSITION, _VELOCITY, _EFFORT = range(3)
 _AHEAD, _BRAKING = 4, 10
-"""Periods for which a trajectory goes on, and in which it comes to rest then."""
+"""Periods for which a trajectory continues at constant velocity, and in which it then stops."""
+
+_SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
+_MIN_CHANGE_M = 2e-4
+"""Smaller changes of the reference are not a new goal."""
+_MIN_INTERVAL_S = 0.1
+"""Gripper controllers do not accept a stream of goals."""
 
 
 class CommandOutput(ABC):
-    """Tells the joints what they are to do.
+    """Publishes joint commands.
 
     Attributes:
-        topic: Where.
+        topic: Name of the topic.
     """
 
     def __init__(self, joints: ControlledJoints) -> None:
-        """Tell these joints."""
         self.topic = ""
         self._names = joints.names
         self._takes = np.array(
@@ -41,58 +49,78 @@ class CommandOutput(ABC):
         self._limits = joints.lower, joints.upper
         self._last = np.full(self._takes.shape, np.nan)
 
-    def act(self, values: np.ndarray, time: float) -> None:
-        """Tell the joints, at a tick, what they take of references; NaN leaves one as it is.
-
-        Args:
-            values: Position, velocity and effort.  # (3, n)
-            time: Of the tick [s].
-        """
-        told = np.where(self._takes, values, np.nan)
-        np.clip(told[_POSITION], *self._limits, out=told[_POSITION])
-        np.copyto(self._last, told, where=~np.isnan(told))
-        self._send(told, time)
+    def command(self, values: np.ndarray, time: float) -> None:
+        """Publish position, velocity and effort at a tick [s]; NaN is no change.  # (3, n)"""
+        values = np.where(self._takes, values, np.nan)
+        np.clip(values[_POSITION], *self._limits, out=values[_POSITION])
+        np.copyto(self._last, values, where=~np.isnan(values))
+        self._publish(values, time)
 
     def hold(self, time: float) -> None:
-        """Have the joints that were told something stand still where they are told to be."""
-        still = self._last.copy()
-        still[_VELOCITY] = np.where(np.isnan(still[_VELOCITY]), np.nan, 0.0)
-        self._send(still, time)
+        """Command all joints with a reference to hold it at zero velocity."""
+        values = self._last.copy()
+        values[_VELOCITY] = np.where(np.isnan(values[_VELOCITY]), np.nan, 0.0)
+        self._publish(values, time)
 
-    def answer(self, time: float) -> None:
-        """Answer a tick, and change nothing."""
-        self._send(np.full(self._takes.shape, np.nan), time)
+    def acknowledge(self, time: float) -> None:
+        """Publish a message for a tick that commands no joint; a lockstep clock needs one."""
+        self._publish(np.full(self._takes.shape, np.nan), time)
 
     @abstractmethod
-    def _send(self, told: np.ndarray, time: float) -> None:
-        """Tell the joints what they take.  # (3, n)"""
+    def _publish(self, values: np.ndarray, time: float) -> None: ...
 
 
 class JointCommands(CommandOutput):
-    """Streams ``joint_commands``, one message a tick: in lockstep the clock waits for it."""
+    """Publishes one ``joint_commands`` message a tick."""
 
     def __init__(self, endpoints: Endpoints, namespace: str, joints: ControlledJoints) -> None:
-        """Open the topic."""
         super().__init__(joints)
         self.topic = within(namespace, CommandSource.JOINT_COMMANDS)
         self._publisher = endpoints.publisher(JointState, self.topic, RELIABLE)
 
-    def _send(self, told: np.ndarray, time: float) -> None:
-        # One that is told nothing at least says that this tick was answered.
-        chosen = np.flatnonzero(~np.isnan(told).all(axis=0)).tolist() or [0]
-        message = JointState(name=[self._names[joint] for joint in chosen])
+    def _publish(self, values: np.ndarray, time: float) -> None:
+        # Without a command, one joint with NaN acknowledges the tick.
+        joints = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist() or [0]
+        message = JointState(name=[self._names[joint] for joint in joints])
         message.header.stamp = stamp(time)
-        message.position, message.velocity, message.effort = (row[chosen].tolist() for row in told)
+        message.position, message.velocity, message.effort = (it[joints].tolist() for it in values)
         self._publisher.publish(message)
 
 
-class Trajectories(CommandOutput):
-    """Sends short trajectories, for robots that take nothing else.
+class GripperGoals:
+    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one.
 
-    Each goes on from the next tick as fast as it shall be then, for a few ticks, and comes to rest
-    after them, should nothing follow: a trajectory that ends in motion is refused by many. Its
-    times count from the tick's stamp, so that it does not matter how long it was on its way.
-    A gripper has a controller of its own, and gets a goal whenever it shall be somewhere else.
+    Attributes:
+        joint: Index of the gripper's joint.
+    """
+
+    def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
+        """Create a client for the joint with an index and a name."""
+        self.joint = joint
+        self._caller, self._name = caller, name
+        self._service = within(namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal")
+        self._sent, self._sent_at = np.nan, -np.inf
+        caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
+
+    def send(self, position: float, time: float) -> None:
+        """Send a goal [m] at the time of a tick [s], if it is new; NaN sends nothing."""
+        if np.isnan(position) or abs(position - self._sent) < _MIN_CHANGE_M:
+            return
+        if 0.0 <= time - self._sent_at < _MIN_INTERVAL_S:
+            return
+        self._sent, self._sent_at = position, time
+        request = _SEND_GOAL.Request(goal_id=UUID(uuid=np.frombuffer(uuid.uuid4().bytes, np.uint8)))
+        request.goal.command.name = [self._name]
+        request.goal.command.position = [position]
+        self._caller.ask(_SEND_GOAL, self._service, request, lambda _response: None)
+
+
+class Trajectories(CommandOutput):
+    """Publishes a short trajectory a tick, for robots without joint commands.
+
+    Each trajectory continues at the commanded velocity for a few ticks and then stops, because many
+    controllers reject a trajectory that ends in motion. Its times start at the tick's stamp, so
+    that latency has no influence. The gripper gets goals of its own action.
     """
 
     def __init__(
@@ -109,14 +137,9 @@ class Trajectories(CommandOutput):
         """Open the topic.
 
         Args:
-            endpoints: Opens it.
-            namespace: The robot's.
-            joints: Its joints.
             period: Time between two ticks [s].
-            gripper: Who has the gripper's joint, if there is one.
-            efforts: Whether to tell efforts as well, to joints that take them. Controllers that
-                command positions alone refuse trajectories which do.
-            lockstep: Whether every tick is answered, if only by joints that go on holding.
+            efforts: Whether to send efforts; pure position controllers reject them.
+            lockstep: Whether to publish an empty trajectory in a tick without a command.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
@@ -124,41 +147,36 @@ class Trajectories(CommandOutput):
         self.topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._joints = joints.taking(POSITION)
         self._gripper, self._efforts = gripper, efforts
-        self._answering = [self._names[joint] for joint in self._joints] if lockstep else []
+        self._acknowledged = [self._names[joint] for joint in self._joints] if lockstep else []
         self._publisher = endpoints.publisher(JointTrajectory, self.topic, RELIABLE)
 
-    def _send(self, told: np.ndarray, time: float) -> None:
+    def _publish(self, values: np.ndarray, time: float) -> None:
         if self._gripper is not None:
-            self._gripper.go(float(told[_POSITION, self._gripper.joint]), time)
-        chosen = [joint for joint in self._joints if not np.isnan(told[_POSITION, joint])]
-        if chosen:
-            self._publisher.publish(self._trajectory(told, chosen, time))
-        elif self._answering:
-            self._publisher.publish(
-                JointTrajectory(header=_header(time), joint_names=self._answering)
+            self._gripper.send(float(values[_POSITION, self._gripper.joint]), time)
+        joints = [joint for joint in self._joints if not np.isnan(values[_POSITION, joint])]
+        message = JointTrajectory(header=Header(stamp=stamp(time)))
+        if joints:
+            message.joint_names = [self._names[joint] for joint in joints]
+            message.points = self._points(values[:, joints], joints)
+        elif self._acknowledged:
+            message.joint_names = self._acknowledged
+        else:
+            return
+        self._publisher.publish(message)
+
+    def _points(self, values: np.ndarray, joints: list[int]) -> list[JointTrajectoryPoint]:
+        positions, velocities = values[_POSITION], np.nan_to_num(values[_VELOCITY])
+        ahead = positions + (self._ahead - self._period) * velocities
+        rest = ahead + 0.5 * self._braking * velocities
+        lower, upper = (limit[joints] for limit in self._limits)
+        efforts = np.nan_to_num(values[_EFFORT]) if self._efforts else np.empty(0)
+        return [
+            _point(after, np.clip(position, lower, upper), velocity, efforts)
+            for after, position, velocity in (
+                (self._ahead, ahead, velocities),
+                (self._ahead + self._braking, rest, 0.0 * velocities),
             )
-
-    def _trajectory(self, told: np.ndarray, chosen: list[int], time: float) -> JointTrajectory:
-        positions, speeds = told[_POSITION, chosen], np.nan_to_num(told[_VELOCITY, chosen])
-        ahead = positions + (self._ahead - self._period) * speeds
-        rest = ahead + 0.5 * self._braking * speeds
-        lower, upper = (limit[chosen] for limit in self._limits)
-        efforts = np.nan_to_num(told[_EFFORT, chosen]) if self._efforts else np.empty(0)
-        return JointTrajectory(
-            header=_header(time),
-            joint_names=[self._names[joint] for joint in chosen],
-            points=[
-                _point(after, np.clip(position, lower, upper), velocity, efforts)
-                for after, position, velocity in (
-                    (self._ahead, ahead, speeds),
-                    (self._ahead + self._braking, rest, 0.0 * speeds),
-                )
-            ],
-        )
-
-
-def _header(time: float) -> Header:
-    return Header(stamp=stamp(time))
+        ]
 
 
 def _point(

@@ -1,4 +1,4 @@
-"""How a controller beside a robot fares, on /diagnostics."""
+"""Status of a controller beside a robot on /diagnostics."""
 
 import contextlib
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _PERIOD_S = 1.0
 
 
 class ControllerDiagnostics:
-    """Publishes one row once a second, and whenever it is told to."""
+    """Publishes one row every second, and on request."""
 
     def __init__(
         self,
@@ -26,22 +26,15 @@ class ControllerDiagnostics:
         report: Callable[[], DiagnosticReport],
         now: Callable[[], float],
     ) -> None:
-        """Start.
-
-        Args:
-            endpoints: Opens the topic.
-            hardware: What the row is of.
-            report: Says how things are.
-            now: Returns the robot's time [s].
-        """
+        """Start the timer; `report` returns the row, and `now` the robot's time [s]."""
         self._name = endpoints.node.get_name()
         self._hardware, self._report, self._now = hardware, report, now
         self._publisher = endpoints.publisher(DiagnosticArray, "/diagnostics", QoSProfile(depth=10))
-        # Not the node's clock: a simulator that stands is worth telling of.
+        # Not the node's clock, which stops with a simulator.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = endpoints.node.create_timer(_PERIOD_S, guarded(self.tell), clock=steady)
+        self._timer = endpoints.node.create_timer(_PERIOD_S, guarded(self.publish), clock=steady)
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Publish the row."""
         report = self._report()
         status = DiagnosticStatus(

@@ -1,4 +1,4 @@
-"""The cameras of a robot, for its controller: the next image after it was asked for."""
+"""Images of a robot's cameras for its controller: the next one after a request."""
 
 from collections import deque
 from concurrent.futures import Future
@@ -19,123 +19,128 @@ from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.camera_pose import optical_pose
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.controllers.runtime.robot_cameras import (
+    optical_pose,
+    robot_cameras,
+    unknown_camera,
+)
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
 
 _NS = 1_000_000_000
-_KEPT = 1000
-"""So many past ticks an image can be of."""
+_MAX_OBSERVATIONS = 1000
+"""Observations among which the one of an image's stamp is searched."""
 _IDLE_S = 10.0
-"""Wall time after the last request at which a camera is listened to no more."""
-_DEPTHS: dict[str, tuple[Any, float]] = {"32FC1": (np.float32, 1.0), "16UC1": (np.uint16, 1e-3)}
-"""Encodings of depth: the numbers, and a unit of them [m]."""
-_COLOURS: dict[str, int | None] = {
+"""Wall time after the last request until the subscriptions of a camera are closed."""
+_DEPTH_TYPES: dict[str, tuple[Any, float]] = {
+    "32FC1": (np.float32, 1.0),
+    "16UC1": (np.uint16, 1e-3),
+}
+"""Encodings of depth: type of the numbers and their unit [m]."""
+_TO_RGB: dict[str, int | None] = {
     "rgb8": None,
     "bgr8": cv2.COLOR_BGR2RGB,
     "rgba8": cv2.COLOR_RGBA2RGB,
     "bgra8": cv2.COLOR_BGRA2RGB,
 }
-"""Encodings of colour, and how they become RGB."""
+"""Encodings of colour and their conversion to RGB."""
 
 
 @dataclass(eq=False)
-class _Open:
-    """A camera that is listened to, and who waits for it: since when [ns], and for what."""
+class _Subscribed:
+    """A camera with its subscriptions, and the requests: time [ns] and image."""
 
     camera: Camera
     info: Inbox
     depth: Inbox
     colour: Inbox
-    waiting: list[tuple[int, "Future[Image]"]] = field(default_factory=list)
+    pending: list[tuple[int, "Future[Image]"]] = field(default_factory=list)
     requests: int = 0
 
 
 class ImageRequests:
-    """Listens to cameras while somebody wants an image.
+    """Subscribes to cameras while images are requested.
 
-    Where a camera was when it took a picture follows from the joints at that time and the model,
-    whose cameras are where the robot's are.
+    The pose of a camera follows from the joints at the time of its image and from the model, whose
+    cameras have the poses of the robot's.
     """
 
     def __init__(
         self, endpoints: Endpoints, layout: ModelLayout, index: int, robot: RobotModel
     ) -> None:
-        """Look with the cameras of the robot with an index, and those that are nobody's."""
+        """Serve the robot with an index, by its own cameras and those of the scene."""
         own = layout.robots[index]
-        self._cameras = {camera.name: camera for camera in layout.every_camera}
-        self._cameras |= {camera.name: camera for camera in own.cameras}
+        self._cameras = robot_cameras(layout, index)
         self._endpoints, self._robot = endpoints, robot
         self._base = own.bases[0] if own.bases else None
         self._data = mujoco.MjData(robot.model)
-        self._past: deque[Observation] = deque(maxlen=_KEPT)
-        self._open: dict[str, _Open] = {}
+        self._observations: deque[Observation] = deque(maxlen=_MAX_OBSERVATIONS)
+        self._subscribed: dict[str, _Subscribed] = {}
 
-    def note(self, observation: Observation) -> None:
-        """Remember where the robot is."""
-        self._past.append(observation)
+    def observe(self, observation: Observation) -> None:
+        """Note the configuration of the robot."""
+        self._observations.append(observation)
 
-    def forget(self) -> None:
-        """Give up all images, and forget where the robot was."""
-        self._past.clear()
-        for opened in self._open.values():
-            for _, future in opened.waiting:
+    def reset(self) -> None:
+        """Cancel all requests and clear the observations."""
+        self._observations.clear()
+        for subscribed in self._subscribed.values():
+            for _, future in subscribed.pending:
                 future.cancel()
-            opened.waiting.clear()
+            subscribed.pending.clear()
 
-    def look(self, camera: str) -> "Future[Image]":
-        """Ask for the next image; it fails with LookupError if there is no such camera."""
-        future: Future[Image] = Future()
+    def request(self, camera: str) -> "Future[Image]":
+        """Request the next image; it fails with LookupError if there is no such camera."""
         if camera not in self._cameras:
-            future.set_exception(LookupError(str(unknown("camera", camera, self._cameras))))
-            return future
-        opened = self._open.get(camera) or self._listen(self._cameras[camera])
-        since = round(self._past[-1].time * _NS) if self._past else 0
-        opened.waiting.append((since, future))
-        opened.requests += 1
-        number = opened.requests
+            return unknown_camera(camera, self._cameras)
+        future: Future[Image] = Future()
+        subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
+        since = round(self._observations[-1].time * _NS) if self._observations else 0
+        subscribed.pending.append((since, future))
+        subscribed.requests += 1
+        number = subscribed.requests
         self._endpoints.later(_IDLE_S, lambda: self._close_idle(camera, number))
         return future
 
-    def _listen(self, camera: Camera) -> _Open:
+    def _subscribe(self, camera: Camera) -> _Subscribed:
         topics = camera_topics(camera)
 
-        def heard() -> None:
-            self._heard(opened)
+        def received() -> None:
+            self._complete(subscribed)
 
         info, depth, colour = (
-            Inbox(self._endpoints, kind, within(topics, topic), SENSOR, heard)
+            Inbox(self._endpoints, kind, within(topics, topic), SENSOR, received)
             for topic, kind in (
                 ("camera_info", CameraInfo),
                 ("depth/image_rect_raw", ImageMessage),
                 ("image_raw", ImageMessage),
             )
         )
-        opened: _Open = _Open(camera=camera, info=info, depth=depth, colour=colour)
-        self._open[camera.name] = opened
-        return opened
+        subscribed = _Subscribed(camera=camera, info=info, depth=depth, colour=colour)
+        self._subscribed[camera.name] = subscribed
+        return subscribed
 
     def _close_idle(self, camera: str, number: int) -> None:
-        opened = self._open.get(camera)
-        if opened is not None and opened.requests == number:
-            for box in (opened.info, opened.depth, opened.colour):
-                box.close()
-            for _, future in opened.waiting:
-                future.set_exception(TimeoutError(f"camera '{camera}' sent no image"))
-            del self._open[camera]
+        """Close the subscriptions of a camera, unless there was a request after that number."""
+        subscribed = self._subscribed.get(camera)
+        if subscribed is not None and subscribed.requests == number:
+            for inbox in (subscribed.info, subscribed.depth, subscribed.colour):
+                inbox.close()
+            for _, future in subscribed.pending:
+                future.set_exception(TimeoutError(f"camera '{camera}' published no image"))
+            del self._subscribed[camera]
 
-    def _heard(self, opened: _Open) -> None:
-        """Hand the image over to those for whom all of it is new enough."""
-        stamps = [box.stamp for box in (opened.depth, opened.colour, opened.info)]
-        newest = min(-1 if stamp is None else stamp for stamp in stamps)
-        ready = [future for since, future in opened.waiting if since <= newest]
+    def _complete(self, subscribed: _Subscribed) -> None:
+        """Complete the requests that precede all messages of the newest image."""
+        inboxes = (subscribed.depth, subscribed.colour, subscribed.info)
+        newest = min(-1 if inbox.stamp is None else inbox.stamp for inbox in inboxes)
+        ready = [future for since, future in subscribed.pending if since <= newest]
         if not ready:
             return
-        opened.waiting = [(since, future) for since, future in opened.waiting if since > newest]
+        subscribed.pending = [entry for entry in subscribed.pending if entry[0] > newest]
         image, failure = None, None
         try:
-            image = self._image(opened)
+            image = self._image(subscribed)
         except Exception as error:
             failure = error
         for future in ready:
@@ -146,26 +151,25 @@ class ImageRequests:
             else:
                 future.set_result(image)
 
-    def _image(self, opened: _Open) -> Image:
-        depth, colour = opened.depth.message, opened.colour.message
-        time = (opened.depth.stamp or 0) / _NS
+    def _image(self, subscribed: _Subscribed) -> Image:
+        time = (subscribed.depth.stamp or 0) / _NS
         return Image(
             time=time,
-            depth=_depth(depth),
-            colour=_colour(colour),
-            matrix=np.array(opened.info.message.k).reshape(3, 3),
-            pose=self._pose(opened.camera, time),
+            depth=_depth(subscribed.depth.message),
+            colour=_colour(subscribed.colour.message),
+            matrix=np.array(subscribed.info.message.k).reshape(3, 3),
+            pose=self._pose(subscribed.camera, time),
         )
 
     def _pose(self, camera: Camera, time: float) -> Pose:
-        """Return the optical frame of a camera in the world at a time [s]."""
+        """Return the pose of the optical frame in the world at a time [s]."""
         model, data = self._robot.model, self._data
         data.qpos[:] = model.qpos0
-        if self._past:
-            then = min(self._past, key=lambda seen: abs(seen.time - time))
-            data.qpos[self._robot.qpos] = then.q
-            if self._base is not None and then.base is not None:
-                _place(data, self._base, then.base.pose)
+        if self._observations:
+            nearest = min(self._observations, key=lambda it: abs(it.time - time))
+            data.qpos[self._robot.qpos] = nearest.q
+            if self._base is not None and nearest.base is not None:
+                _place(data, self._base, nearest.base.pose)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
         return optical_pose(data, camera.camera)
@@ -177,25 +181,27 @@ def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
 
 
 def _depth(message: ImageMessage) -> np.ndarray:
-    """Return distances [m], inf where there is none.  # (h, w)"""
-    if message.encoding not in _DEPTHS:
-        raise ValueError(f"a depth image is {message.encoding}, not {' or '.join(_DEPTHS)}")
-    kind, unit = _DEPTHS[message.encoding]
-    size = np.dtype(kind).itemsize
-    rows = np.frombuffer(message.data, np.uint8).reshape(message.height, message.step)
-    pixels = np.ascontiguousarray(rows[:, : size * message.width]).view(kind)
+    """Return distances [m], inf where nothing is.  # (h, w)"""
+    if message.encoding not in _DEPTH_TYPES:
+        raise ValueError(f"a depth image is {message.encoding}, not {' or '.join(_DEPTH_TYPES)}")
+    kind, unit = _DEPTH_TYPES[message.encoding]
+    pixels = _pixels(message, np.dtype(kind).itemsize).view(kind)
     distances = pixels.astype(np.float32) * np.float32(unit)
-    nothing = (pixels == 0) | ~np.isfinite(distances)  # as REP 118 has it
+    nothing = (pixels == 0) | ~np.isfinite(distances)  # REP 118
     return np.where(nothing, np.float32(np.inf), distances)
 
 
 def _colour(message: ImageMessage) -> np.ndarray:
     """Return RGB.  # (h, w, 3)"""
-    if message.encoding not in _COLOURS:
-        raise ValueError(f"a picture is {message.encoding}, not {' or '.join(_COLOURS)}")
+    if message.encoding not in _TO_RGB:
+        raise ValueError(f"a colour image is {message.encoding}, not {' or '.join(_TO_RGB)}")
     channels = 4 if "a" in message.encoding else 3
-    rows = np.frombuffer(message.data, np.uint8).reshape(message.height, message.step)
-    pixels = np.ascontiguousarray(rows[:, : channels * message.width])
-    pixels = pixels.reshape(message.height, message.width, channels)
-    conversion = _COLOURS[message.encoding]
+    pixels = _pixels(message, channels).reshape(message.height, message.width, channels)
+    conversion = _TO_RGB[message.encoding]
     return pixels if conversion is None else np.asarray(cv2.cvtColor(pixels, conversion))
+
+
+def _pixels(message: ImageMessage, size: int) -> np.ndarray:
+    """Return the bytes of an image without the padding of its rows.  # (h, w * size)"""
+    rows = np.frombuffer(message.data, np.uint8).reshape(message.height, message.step)
+    return np.ascontiguousarray(rows[:, : size * message.width])

@@ -1,4 +1,4 @@
-"""The newest message of a topic, decoded when somebody looks at it."""
+"""The newest message of a topic, deserialized on first use."""
 
 import struct
 from collections.abc import Callable
@@ -11,43 +11,42 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 
 _NS = 1_000_000_000
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}
-"""By the second byte of what the middleware puts in front of a message: how numbers are written."""
-_FRONT = 4
+"""Byte order by the second byte of the CDR encapsulation header."""
+_HEADER_SIZE = 4
 
 
 class StampedMessage:
-    """A message that begins with a header, as it came.
+    """A serialized message that starts with a header.
 
-    Robots say far more than a controller looks at, and decoding is what costs.
+    Robots publish far more messages than a controller reads, and deserialization is the main cost.
 
     Attributes:
-        stamp: Its stamp [ns].
+        stamp: Stamp of the header [ns].
     """
 
     def __init__(self, kind: Any, data: bytes) -> None:
-        """Take a message of a type, serialized."""
-        seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _FRONT)
+        """Create a message from its type and its serialized data."""
+        seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _HEADER_SIZE)
         self.stamp = int(seconds * _NS + nanoseconds)
         self._kind, self._data = kind, data
         self._message: Any = None
 
     @property
     def message(self) -> Any:
-        """Return the message."""
+        """The deserialized message."""
         if self._message is None:
             self._message = deserialize_message(self._data, self._kind)
         return self._message
 
 
 class Inbox:
-    """Listens to a topic, and keeps what was said last.
+    """Subscribes to a topic and keeps its newest message.
 
-    Nothing older waits in a queue either: a machine that is too slow for a topic would see the past
-    otherwise, as far back as the queue is long.
+    The subscription has a queue of depth 1, because a slow machine would process old messages.
 
     Attributes:
         topic: Name of the topic.
-        letter: The newest message; None before the first.
+        newest: The newest message; None before the first.
     """
 
     def __init__(
@@ -56,44 +55,33 @@ class Inbox:
         kind: Any,
         topic: str,
         qos: QoSProfile,
-        heard: Callable[[], object] = lambda: None,
+        received: Callable[[], object] | None = None,
     ) -> None:
-        """Listen.
-
-        Args:
-            endpoints: Opens the topic.
-            kind: Type of the messages.
-            topic: Its name.
-            qos: Quality of service, but for the depth.
-            heard: Called after each message.
-        """
+        """Subscribe; `received` is called after each message, the depth of `qos` is ignored."""
         self.topic = topic
-        self.letter: StampedMessage | None = None
-        self._kind, self._heard = kind, heard
+        self.newest: StampedMessage | None = None
+        self._kind, self._received = kind, received
         self._endpoints = endpoints
         newest = QoSProfile(depth=1, reliability=qos.reliability, durability=qos.durability)
         self._subscription = endpoints.subscription(kind, topic, self._take, newest, raw=True)
 
     @property
     def stamp(self) -> int | None:
-        """Return the stamp of the newest message [ns]; None before the first."""
-        return None if self.letter is None else self.letter.stamp
+        """Stamp of the newest message [ns]; None before the first."""
+        return None if self.newest is None else self.newest.stamp
 
     @property
     def message(self) -> Any:
-        """Return the newest message.
-
-        Raises:
-            LookupError: There was none yet.
-        """
-        if self.letter is None:
-            raise LookupError(f"nothing was heard on '{self.topic}' yet")
-        return self.letter.message
+        """The newest message; LookupError before the first."""
+        if self.newest is None:
+            raise LookupError(f"no message on '{self.topic}' yet")
+        return self.newest.message
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the subscription."""
         self._endpoints.close(self._subscription)
 
     def _take(self, data: bytes) -> None:
-        self.letter = StampedMessage(self._kind, data)
-        self._heard()
+        self.newest = StampedMessage(self._kind, data)
+        if self._received is not None:
+            self._received()

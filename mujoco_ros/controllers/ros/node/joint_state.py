@@ -1,4 +1,4 @@
-"""Joint states by name, in whatever order they come, as arrays in the robot's order."""
+"""Joint state messages as arrays in the robot's order."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class JointArrays(NamedTuple):
-    """Joint states in the robot's order; NaN where the robot does not tell.
+    """Joint states in the robot's order; NaN where the message has no value.
 
     Attributes:
         q: Positions [rad or m].  # (n,)
-        dq: Velocities.  # (n,)
+        dq: Velocities [rad/s or m/s].  # (n,)
         effort: Efforts [Nm or N].  # (n,)
     """
 
@@ -24,36 +24,30 @@ class JointArrays(NamedTuple):
 
 
 class JointReader:
-    """Reads joint states of a robot; the order of their names is looked at when it changes."""
+    """Reads joint states of a robot; the order of names is cached."""
 
     def __init__(self, joints: Sequence[str]) -> None:
-        """Read the states of these joints."""
         self._joints = tuple(joints)
         self._names: tuple[str, ...] = ()
         self._order = np.empty(0, dtype=np.intp)
 
     def read(self, message: JointState) -> JointArrays:
-        """Return what a message tells.
+        """Return the values of a message.
 
         Raises:
-            ModelError: It lacks a joint, or has another number of values than of names.
+            UserInputError: A joint is missing, or there are not as many values as names.
         """
         names = tuple(message.name)
         if names != self._names:
-            self._order = self._found(names)
+            self._order = self._order_of(names)
             self._names = names
         return JointArrays(
-            *(
-                self._column(what, values)
-                for what, values in (
-                    ("positions", message.position),
-                    ("velocities", message.velocity),
-                    ("efforts", message.effort),
-                )
-            )
+            q=self._column("positions", message.position),
+            dq=self._column("velocities", message.velocity),
+            effort=self._column("efforts", message.effort),
         )
 
-    def _found(self, names: tuple[str, ...]) -> np.ndarray:
+    def _order_of(self, names: tuple[str, ...]) -> np.ndarray:
         missing = [joint for joint in self._joints if joint not in names]
         if missing:
             raise UserInputError(
@@ -64,10 +58,10 @@ class JointReader:
     def _column(self, what: str, values: Sequence[float]) -> np.ndarray:
         if not len(values):
             if what == "positions":
-                raise UserInputError("joint_states tell no positions")
+                raise UserInputError("joint_states have no positions")
             return np.full(len(self._joints), np.nan)
         if len(values) != len(self._names):
             raise UserInputError(
-                f"joint_states tell {len(values)} {what} of {len(self._names)} joints"
+                f"joint_states have {len(values)} {what} for {len(self._names)} joints"
             )
         return np.array(values)[self._order]

@@ -1,4 +1,4 @@
-"""A controller on a node of its own, beside a robot that it knows by its topics alone."""
+"""A controller on a node of its own, which uses only the topics of a robot."""
 
 import logging
 import re
@@ -23,7 +23,7 @@ from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
-from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, LOOK, POSE_SET
+from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
@@ -36,11 +36,11 @@ from mujoco_ros.controllers.ros.node.command_output import (
     JOINT_COMMANDS,
     TRAJECTORY_EFFORT,
     CommandOutput,
+    GripperGoals,
     JointCommands,
     Trajectories,
 )
 from mujoco_ros.controllers.ros.node.diagnostics import ControllerDiagnostics
-from mujoco_ros.controllers.ros.node.gripper_goals import GripperGoals
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
@@ -48,7 +48,7 @@ from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETER
 from mujoco_ros.controllers.ros.node.placement import PlacementClient
 from mujoco_ros.controllers.ros.node.remote_gains import RemoteGains
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
-from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_of
+from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_model
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
@@ -56,30 +56,27 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
 
 T = TypeVar("T")
-_LOOK_S = 0.05
-_BETWEEN = re.compile(r"[\s,]+")
+_POLL_S = 0.05
+_SEPARATOR = re.compile(r"[\s,]+")
 
 
 class ControllerNode(Node):
     """Runs a controller at the stamps of a robot's joint states.
 
-    It begins when all of the robot's topics have been heard, from where the robot is. When the
-    robot falls silent it waits; when stamps jump, it begins anew. A controller that raises is
-    stopped. Whatever ends, the robot holds.
+    The controller starts when all topics of the robot are received, at the measured positions. It
+    pauses without joint states, restarts when their stamps jump, and stops after an exception. The
+    robot holds its position whenever the controller does not run.
     """
 
     failure: BaseException | None = None
     leaving = False
 
     def __init__(self, controller: str) -> None:
-        """Load controller and scene, and listen to the robot.
-
-        Args:
-            controller: Name of a controller that is shipped, or path of a YAML file.
+        """Load a controller, by name or path of a YAML file, and its scene, and open all topics.
 
         Raises:
-            ModelError: There is no such controller or robot, one does not fit the other, or a
-                parameter is wrong.
+            UserInputError: The controller or the robot does not exist, they do not match, or a
+                parameter is invalid.
         """
         try:
             super().__init__(controller_name(controller))
@@ -88,89 +85,86 @@ class ControllerNode(Node):
         package_log = logging.getLogger("mujoco_ros")
         package_log.addHandler(RosLogHandler(self.get_logger()))
         package_log.setLevel(logging.INFO)
-        endpoints, parameters, asker = Endpoints(self), Parameters(self), ServiceCaller(self)
+        endpoints, parameters, caller = Endpoints(self), Parameters(self), ServiceCaller(self)
         values = parameters.declare(CONTROLLER_NODE_PARAMETERS)
         loaded = load(controller, seed=values["seed"], rate=values["rate"] or None)
         plant = Plant(assemble(load_scene(values["scene"])), emit=lambda _event: None)
         index = find_robot(plant, values["robot"])
-        robot, own, simulator = (
-            robot_of(plant, index),
-            plant.layout.robots[index],
-            values["simulator"],
-        )
-        self._asker = asker
+        robot, simulator = robot_model(plant, index), values["simulator"]
+        self._caller = caller
         self._planners: list[Planner] = []
-        self._starting: list[Future[MotionPlan]] = []
-        runner = SupervisedController(loaded)
-        senses = TopicObservationSource(
+        self._first_plans: list[Future[MotionPlan]] = []
+        supervised = SupervisedController(loaded, self._now)
+        self._observations = observations = TopicObservationSource(
             endpoints,
             plant.layout,
             index,
-            heard=lambda: self._pacing.heard(time.monotonic()),
+            on_message=lambda: self._pacing.receive(time.monotonic()),
             every=values["lockstep"],
             wrench_sign=values["wrench_sign"],
-            without=[topic for topic in _BETWEEN.split(values["without"]) if topic],
+            without=[topic for topic in _SEPARATOR.split(values["without"]) if topic],
         )
-        gains = RemoteGains(asker, simulator, own, _driven(plant, index), failed=runner.stop)
-        placing = PlacementClient(
-            asker, f"{simulator}/{service_name('SetEntityState')}", failed=runner.stop
+        layout, driven = plant.layout.robots[index], _driven(plant, index)
+        gains = RemoteGains(caller, simulator, layout, driven, failed=supervised.stop)
+        placement = PlacementClient(
+            caller, f"{simulator}/{service_name('SetEntityState')}", failed=supervised.stop
         )
-        looking = ImageRequests(endpoints, plant.layout, index, robot)
+        images = ImageRequests(endpoints, plant.layout, index, robot)
 
         def began() -> None:
-            looking.forget()
+            images.reset()
             gains.refresh()
 
         store = loaded.store
         store.provide(PLANNERS, self._planner)
         store.provide(GAINS_GET, gains.get)
         store.provide(GAINS_SET, gains.set)
-        store.provide(POSE_SET, placing.put)
-        store.provide(LOOK, looking.look)
-        runner.configure(robot)
-        StateParameters(parameters, runner)
+        store.provide(POSE_SET, placement.set_pose)
+        store.provide(IMAGE_GET, images.request)
+        supervised.configure(robot)
+        StateParameters(parameters, supervised.machine)
         parameters.reject_unknown()
-        actor = self._actor(endpoints, plant, index, values, loaded.period)
-        self._namesakes = DuplicateNodes(
-            self, self.resolve_topic_name(actor.topic), self._is_controller
+        output = self._output(endpoints, plant, index, values, loaded.period)
+        self._duplicates = DuplicateNodes(
+            self, self.resolve_topic_name(output.topic), self._is_controller
         )
         self._pacing = ControllerPacing(
-            runner,
-            senses,
-            actor,
+            supervised,
+            observations,
+            output,
             lockstep=values["lockstep"],
             timeout=values["timeout"],
             missing=lambda: (
-                *senses.missing,
+                *observations.missing,
                 *([] if gains.settled else [f"{simulator}'s gains"]),
-                # A clock that waits does so for plans, too.
+                # A lockstep clock waits for plans anyway.
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
             ),
-            observed=looking.note,
+            observed=images.observe,
             began=began,
-            stopped=lambda: self._figures.tell(),
+            stopped=lambda: self._diagnostics.publish(),
         )
-        self._contract = LifecycleInterface(endpoints, runner, _at_once, self._now, (WAITING,))
-        self._reset = Service(self, Trigger, "~/reset", self._asked_to_reset)
-        endpoints.subscription(Header, f"{simulator}/reset_event", self._was_reset, RELIABLE)
-        self._figures = ControllerDiagnostics(
+        self._interface = LifecycleInterface(endpoints, supervised, _call, (WAITING,))
+        self._reset_service = Service(self, Trigger, "~/reset", self._reset)
+        endpoints.subscription(Header, f"{simulator}/reset_event", self._follow_reset, RELIABLE)
+        self._diagnostics = ControllerDiagnostics(
             endpoints, robot.name, lambda: self._pacing.report(time.monotonic()), self._now
         )
-        # Not the node's clock: it is silence that is looked for.
+        # Not the node's clock, which stops with a simulator.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._watch = self.create_timer(_LOOK_S, guarded(self._look), clock=steady)
-        self.get_logger().info(f"begins when all topics of '{robot.name}' are heard")
+        self._timer = self.create_timer(_POLL_S, guarded(self._poll), clock=steady)
+        self.get_logger().info(f"starts when all topics of '{robot.name}' are received")
 
     def start(self) -> None:
-        """Do nothing: there is no thread to start."""
+        """Do nothing; the node has no thread."""
 
     def stop(self) -> None:
-        """Let the robot hold."""
+        """Stop the controller, with all joints holding, and close the planners."""
         self._pacing.end()
         for planner in self._planners:
             planner.close()
 
-    def _actor(
+    def _output(
         self,
         endpoints: Endpoints,
         plant: Plant,
@@ -178,14 +172,13 @@ class ControllerNode(Node):
         values: Mapping[str, Any],
         period: float,
     ) -> CommandOutput:
-        """Return what tells the joints."""
         namespace, joints = plant.layout.robots[index].namespace, plant.controls[index].joints
         if values["output"] == JOINT_COMMANDS:
             return JointCommands(endpoints, namespace, joints)
         gripper = None
         if joints.gripper is not None:
             name = joints.names[joints.gripper]
-            gripper = GripperGoals(self._asker, namespace, joints.gripper, name)
+            gripper = GripperGoals(self._caller, namespace, joints.gripper, name)
         return Trajectories(
             *(endpoints, namespace, joints, period, gripper),
             efforts=values["output"] == TRAJECTORY_EFFORT,
@@ -195,40 +188,40 @@ class ControllerNode(Node):
     def _planner(self, chain: Chain) -> Planner:
         planner = ProcessPlanner(chain)
         self._planners.append(planner)
-        self._starting.append(planner.submit(_standing_still(chain)))
+        self._first_plans.append(planner.submit(_trivial_move(chain)))
         return planner
 
     @property
     def _can_plan(self) -> bool:
-        """Return whether planners have answered: a busy machine takes its time to start them."""
-        return all(future.done() for future in self._starting)
+        """Whether all planner processes have started, which can take seconds."""
+        return all(future.done() for future in self._first_plans)
 
     def _is_controller(self, name: str) -> bool:
-        """Return whether a node is a controller, which has a state; others command now and then."""
+        """Return whether a node is a controller; other publishers may send single commands."""
         return bool(self.count_publishers(f"{name}/state") > 0)
 
     def _now(self) -> float:
-        return self._pacing.time
+        return 1e-9 * (self._observations.stamp or 0)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         now = time.monotonic()
-        self._asker.tick(now)
-        self._pacing.look(now)
+        self._caller.tick(now)
+        self._pacing.poll(now)
 
-    def _asked_to_reset(self, _request: Trigger.Request, answer: Responder) -> None:
-        self._pacing.restart("somebody asked for it")
+    def _reset(self, _request: Trigger.Request, answer: Responder) -> None:
+        self._pacing.restart("reset requested")
         answer.response.success = True
         answer()
 
-    def _was_reset(self, event: Header) -> None:
-        """Begin anew after a reset that no stamp tells of."""
+    def _follow_reset(self, event: Header) -> None:
+        """Restart after a reset of the state without a jump of the stamps."""
         what = event.frame_id.split()
         if "state" in what and "time" not in what:
-            self._pacing.restart("the simulation was reset")
+            self._pacing.restart("simulation reset")
 
 
 def _driven(plant: Plant, index: int) -> list[int]:
-    """Return the joints of a robot that have PD gains."""
+    """Return the indices of a robot's joints with PD gains."""
     columns = plant.layout.columns[index]
     servos = set(plant.drives.servo_joints.tolist())
     return [
@@ -236,14 +229,14 @@ def _driven(plant: Plant, index: int) -> list[int]:
     ]
 
 
-def _standing_still(chain: Chain) -> JointMove:
-    """Return a request for a motion that is none."""
-    here, most = chain.model.qpos0[chain.qpos], np.ones(chain.size)
-    return JointMove(start=here, goal=here, limits=MotionLimits(velocity=most, acceleration=most))
+def _trivial_move(chain: Chain) -> JointMove:
+    """Return a request for a motion of zero length."""
+    q, limit = chain.model.qpos0[chain.qpos], np.ones(chain.size)
+    return JointMove(start=q, goal=q, limits=MotionLimits(velocity=limit, acceleration=limit))
 
 
-def _at_once(call: Callable[[], T]) -> "Future[T]":
-    """Call something in the controller's thread, which is this one."""
+def _call(call: Callable[[], T]) -> "Future[T]":
+    """Call a function in the controller's thread, which is the executor's."""
     future: Future[Any] = Future()
     try:
         future.set_result(call())

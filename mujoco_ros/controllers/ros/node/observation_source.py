@@ -1,24 +1,19 @@
-"""What a robot says it senses, as its controller sees it."""
+"""Observations of a robot from its topics."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Imu, JointState
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
 
+from mujoco_ros.bridge.publishing.message_template import get_field, message_type
 from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR, WrenchSign
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.controllers.interface.observation import (
-    BaseReading,
-    ImuReading,
-    Observation,
-    Pose,
-    WrenchReading,
-)
+from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.ros.node.joint_state import JointReader
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
@@ -26,16 +21,17 @@ from mujoco_ros.controllers.ros.node.readings import SensorReadings
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement, SensorKind
 
 _NS = 1_000_000_000
 JOINT_STATES = "joint_states"
+_ODOM = "odom"
 
 
 class TopicObservationSource:
-    """Listens to all that one robot's topics tell, and to where free objects are.
+    """Subscribes to all topics of one robot, and to TF for the poses of free objects.
 
-    What is seen at a tick is the joint states that made it one, and the newest of all else.
-
+    An observation has the joint states of the tick, and the newest messages of all other topics.
     """
 
     def __init__(
@@ -44,72 +40,72 @@ class TopicObservationSource:
         layout: ModelLayout,
         index: int,
         *,
-        heard: Callable[[], object],
+        on_message: Callable[[], object],
         every: bool = False,
         wrench_sign: WrenchSign,
         without: Collection[str] = (),
     ) -> None:
-        """Listen to the robot with an index.
+        """Subscribe to the topics of the robot with an index.
 
         Args:
-            endpoints: Opens the topics.
-            layout: The scene: which sensors and objects there are.
+            endpoints: Endpoints of the controller's node.
+            layout: The sensors and objects of the scene.
             index: Index of the robot.
-            heard: Called after each of its joint states.
-            every: Whether also after each message of its sensors.
-            wrench_sign: What its wrenches say.
-            without: Topics that the real robot has not; ``tf/box`` is where nobody tells of a box.
+            on_message: Called after each message of its joint states.
+            every: Whether `on_message` is also called after each message of its sensors.
+            wrench_sign: Sign of the robot's wrenches.
+            without: Topics that the real robot lacks; ``tf/box`` is the pose of a box.
 
         Raises:
-            ModelError: `without` names a topic that the scene does not know.
+            UserInputError: `without` names a topic that is not in the scene.
         """
         robot = layout.robots[index]
         rows = list(_rows(layout, index))
-        others = heard if every else _nothing
+        on_sensor = on_message if every else None
         objects = [name for name, _ in layout.free_objects]
         known = [*(topic for topic, *_ in rows), *(_tf(name) for name in objects)]
         for topic in without:
             if topic not in known:
                 raise unknown("topic", topic, known, where="without")
-        self._inboxes: dict[str, dict[str, Inbox]] = {kind: {} for kind in _TABLE}
-        for topic, kind, name in rows:
+        self._kinds = _kinds(1.0 if wrench_sign == "child_on_parent" else -1.0)
+        self._inboxes: dict[str, dict[str, Inbox]] = {key: {} for key in self._kinds}
+        for topic, key, name in rows:
             if topic not in without:
-                message, qos, _ = _TABLE[kind]
-                self._inboxes[kind][name] = Inbox(
-                    endpoints, message, within(robot.namespace, topic), qos, others
+                kind = self._kinds[key]
+                self._inboxes[key][name] = Inbox(
+                    endpoints, kind.message, within(robot.namespace, topic), kind.qos, on_sensor
                 )
-        self._sign = 1.0 if wrench_sign == "child_on_parent" else -1.0
         self._reader = JointReader(robot.joints.names)
-        self._frames = ObjectFrames(endpoints, objects, others)
-        self._sought = [name for name in objects if _tf(name) not in without]
+        self._frames = ObjectFrames(endpoints, objects, on_sensor)
+        self._objects = [name for name in objects if _tf(name) not in without]
         self._joint_states = Inbox(
-            endpoints, JointState, within(robot.namespace, JOINT_STATES), RELIABLE, heard
+            endpoints, JointState, within(robot.namespace, JOINT_STATES), RELIABLE, on_message
         )
 
     @property
     def stamp(self) -> int | None:
-        """Return the stamp of the newest joint states [ns]; None before the first."""
+        """Stamp of the newest joint states [ns]; None before the first."""
         return self._joint_states.stamp
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Return the topics that have not said anything yet, and the objects that nobody saw."""
+        """Topics without a message so far, and objects without a pose."""
         silent = (box.topic for box in self._boxes() if box.stamp is None)
-        unseen = (_tf(name) for name in self._sought if not self._frames.knows(name))
+        unseen = (_tf(name) for name in self._objects if not self._frames.is_known(name))
         return (*silent, *unseen)
 
     @property
     def complete(self) -> bool:
-        """Return whether sensors are of the joint states' instant, and objects no older."""
+        """Whether all sensors have the stamp of the joint states, and no object is older."""
         stamp = self.stamp
         if stamp is None or any(box.stamp != stamp for box in self._boxes()):
             return False
-        return all(self._frames.stamp(name) >= stamp for name in self._sought)
+        return all(self._frames.stamp(name) >= stamp for name in self._objects)
 
-    def _readings(self, kind: str) -> SensorReadings[Any]:
-        read = partial(_TABLE[kind][-1], sign=self._sign)
-        boxes = self._inboxes[kind].items()
-        return SensorReadings({name: box.letter for name, box in boxes if box.letter}, read)
+    def _readings(self, key: str) -> SensorReadings[Any]:
+        boxes = self._inboxes[key].items()
+        newest = {name: box.newest for name, box in boxes if box.newest}
+        return SensorReadings(newest, self._kinds[key].read)
 
     def _boxes(self) -> Iterator[Inbox]:
         yield self._joint_states
@@ -117,29 +113,29 @@ class TopicObservationSource:
             yield from named.values()
 
     def forget(self) -> None:
-        """Forget where objects were, after the world has changed at a stroke."""
+        """Discard the poses of objects, after a reset or a jump of the state."""
         self._frames.forget()
 
     def observe(self) -> Observation:
-        """Return what is sensed at the stamp of the newest joint states.
+        """Return the observation at the stamp of the newest joint states.
 
         Raises:
-            ModelError: They are not those of the robot.
+            UserInputError: The joint states are not those of the robot.
         """
         time = (self.stamp or 0) / _NS
         joints = self._reader.read(self._joint_states.message)
-        self._frames.catch_up()
-        seen = {kind: self._readings(kind) for kind in _TABLE}
+        self._frames.drain()
+        readings: dict[str, Any] = {
+            kind.observation: self._readings(kind.key) for kind in SENSOR_KINDS
+        }
         return Observation(
             time=time,
             q=joints.q,
             dq=joints.dq,
             effort=joints.effort,
-            base=seen["odom"].get(""),
-            imus=seen["imu"],
-            wrenches=seen["wrench"],
-            touches=seen["contact"],
+            base=self._readings(_ODOM).get(""),
             objects=self._frames.poses(time),
+            **readings,
         )
 
 
@@ -147,70 +143,57 @@ def _tf(name: str) -> str:
     return f"tf/{name}"
 
 
-def _nothing() -> None:
-    pass
-
-
 def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
-    """Yield topic, kind and name of all that a robot senses, but its joints."""
+    """Yield topic, kind and name of all sensors of a robot, and of its base."""
     robot = layout.robots[index]
-    for kind, sensors in (
-        ("imu", robot.imus),
-        ("wrench", robot.force_torques),
-        ("contact", robot.touches),
-    ):
+    for key, sensors in robot.sensors.items():
         for sensor in sensors:
             name = topic_token(sensor.name)
-            yield within(kind, name), kind, name
+            yield within(key, name), key, name
     if robot.bases:
         first = topic_token(robot.bases[0].name) if len(robot.bases) > 1 else ""
-        yield within("odom", first), "odom", ""
+        yield within(_ODOM, first), _ODOM, ""
 
 
-def _vector(message: Any) -> np.ndarray:
-    return np.array([message.x, message.y, message.z])
+class _Kind(NamedTuple):
+    """A kind of topic: its message, its quality of service, and the reading of a message."""
+
+    message: Any
+    qos: QoSProfile
+    read: Callable[[Any], Any]
 
 
-def _quat(message: Any) -> np.ndarray:
-    return np.array([message.w, message.x, message.y, message.z])
+def _kinds(load_sign: float) -> dict[str, _Kind]:
+    return {_ODOM: _Kind(Odometry, RELIABLE, _base)} | {
+        kind.key: _Kind(message_type(kind.message), SENSOR, partial(_read, kind, load_sign))
+        for kind in SENSOR_KINDS
+    }
 
 
-def _base(message: Odometry, *, sign: float) -> BaseReading:
+def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
+    values = {
+        it.name: (load_sign if it.is_load else 1.0) * _value(message, it)
+        for it in kind.measurements
+        if it.absence is None or get_field(message, it.absence[0]) != it.absence[1]
+    }
+    return reading(kind.observation, values)
+
+
+def _value(message: Any, measurement: Measurement) -> Any:
+    values = [float(get_field(message, path)) for path in measurement.paths]
+    return np.array(values) if measurement.axes else values[0]
+
+
+def _base(message: Odometry) -> BaseReading:
     pose, twist = message.pose.pose, message.twist.twist
     return BaseReading(
-        pose=Pose(position=_vector(pose.position), quat_wxyz=_quat(pose.orientation)),
-        linear=_vector(twist.linear),
-        angular=_vector(twist.angular),
+        pose=Pose(
+            position=_numbers(pose.position, "xyz"), quat_wxyz=_numbers(pose.orientation, "wxyz")
+        ),
+        linear=_numbers(twist.linear, "xyz"),
+        angular=_numbers(twist.angular, "xyz"),
     )
 
 
-def _inertial(message: Imu, *, sign: float) -> ImuReading:
-    """Read an IMU; a covariance that begins with -1 says that something is not measured."""
-    nothing = np.full(3, np.nan)
-    return ImuReading(
-        angular_velocity=nothing
-        if message.angular_velocity_covariance[0] == -1.0
-        else _vector(message.angular_velocity),
-        linear_acceleration=nothing
-        if message.linear_acceleration_covariance[0] == -1.0
-        else _vector(message.linear_acceleration),
-        quat_wxyz=None if message.orientation_covariance[0] == -1.0 else _quat(message.orientation),
-    )
-
-
-def _wrench(message: WrenchStamped, *, sign: float) -> WrenchReading:
-    wrench = message.wrench
-    return WrenchReading(force=sign * _vector(wrench.force), torque=sign * _vector(wrench.torque))
-
-
-def _touch(message: WrenchStamped, *, sign: float) -> float:
-    return float(message.wrench.force.z)
-
-
-_TABLE: dict[str, tuple[Any, Any, Callable[..., Any]]] = {
-    "odom": (Odometry, RELIABLE, _base),
-    "imu": (Imu, SENSOR, _inertial),
-    "wrench": (WrenchStamped, SENSOR, _wrench),
-    "contact": (WrenchStamped, SENSOR, _touch),
-}
-"""Kinds of topics: what they carry, how, and what a controller sees of it."""
+def _numbers(message: Any, axes: str) -> np.ndarray:
+    return np.array([getattr(message, axis) for axis in axes])

@@ -1,4 +1,4 @@
-"""A controller that ticks with a robot: begins where it is, waits when it is silent."""
+"""Ticks of a controller at the stamps of a robot: start, pause, restart and stop."""
 
 import logging
 import math
@@ -8,6 +8,7 @@ from typing import Protocol
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.ros.hosted_controller import tick_cost_metrics
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
 from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
@@ -16,49 +17,49 @@ from mujoco_ros.sim.stepping.histogram import Histogram
 
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"
-"""What the state is called while there is nothing to tick with."""
-_PATIENCE_S = 3.0
-"""After so long at the start, what is waited for is told: others have to be found first."""
+"""The state while there are no ticks."""
+_DISCOVERY_S = 3.0
+"""Wall time after which missing topics are logged; discovery takes about as long."""
 
 
-class Sensed(Protocol):
-    """What a robot senses."""
+class RobotObservations(Protocol):
+    """Source of the observations of a robot."""
 
     @property
     def stamp(self) -> int | None:
-        """Return the stamp of its newest joint states [ns]; None before the first."""
+        """Stamp of the newest joint states [ns]; None before the first."""
 
     @property
     def complete(self) -> bool:
-        """Return whether all of it is of the same instant."""
+        """Whether all sensors have the stamp of the joint states."""
 
     def observe(self) -> Observation:
-        """Return what is sensed at that stamp.
+        """Return the observation at the stamp of the newest joint states.
 
         Raises:
-            ModelError: It is not what this robot senses.
+            UserInputError: The joint states are not those of the robot.
         """
 
     def forget(self) -> None:
-        """Forget what was before the robot was put somewhere else."""
+        """Discard data from before a jump of the robot's state."""
 
 
 class ControllerPacing:
-    """Runs a controller at the stamps of a robot, and acts.
+    """Runs a controller at the stamps of a robot, and publishes its commands.
 
-    Whenever it runs no more, the joints that it commands are told to stand still where they are
-    told to be. Everything happens in the executor's thread.
+    Whenever the controller stops or pauses, its joints hold their references. All methods run in
+    the executor's thread.
 
     Attributes:
-        runner: The controller.
-        begun: Whether it has begun.
+        supervised: The controller.
+        begun: Whether the controller has started.
     """
 
     def __init__(
         self,
-        runner: SupervisedController,
-        senses: Sensed,
-        actor: CommandOutput,
+        supervised: SupervisedController,
+        observations: RobotObservations,
+        output: CommandOutput,
         *,
         lockstep: bool,
         timeout: float,
@@ -67,196 +68,187 @@ class ControllerPacing:
         began: Callable[[], object] = lambda: None,
         stopped: Callable[[], object] = lambda: None,
     ) -> None:
-        """Wait for the robot.
+        """Pause the controller until the robot is complete.
 
         Args:
-            runner: The controller, which is configured.
-            senses: What the robot senses.
-            actor: Tells the robot's joints.
-            lockstep: Whether the robot's clock waits for this controller. Then a tick waits for all
-                sensors, and for what the controller waits for.
-            timeout: Silence of so long makes the controller wait, and a gap of so long in the
-                robot's stamps makes it begin anew [s].
-            missing: Returns what else must be heard of before the controller can begin.
-            observed: Handed what is seen at each tick.
-            began: Called when the controller begins anew.
+            supervised: The controller, already configured.
+            lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
+                sensors and for the controller's futures.
+            timeout: Wall time without joint states after which the controller pauses, and gap in
+                their stamps after which it restarts [s].
+            missing: Returns the names of all inputs that are still missing before the start.
+            observed: Called with the observation of each tick.
+            began: Called when the controller starts or restarts.
             stopped: Called when the controller was stopped.
         """
-        self.runner, self.begun = runner, False
-        self._senses, self._actor = senses, actor
-        self._ticker = Ticker(runner.controller.period, timeout, exact=lockstep)
+        self.supervised, self.begun = supervised, False
+        self._observations, self._output = observations, output
+        self._ticker = Ticker(supervised.controller.period, timeout, exact=lockstep)
         self._lockstep, self._timeout = lockstep, timeout
         self._due = Due.NOTHING
         self._observed, self._began, self._stopped = observed, began, stopped
         self._stamp: int | None = None
-        self._heard_at = math.inf
+        self._received_at = math.inf
         self._missing = missing
-        self._told: tuple[str, ...] = ()
-        self._tell_at = math.inf
-        self._passed: int | None = None
-        self._pass_at = math.inf
-        self._restart = self._ended = False
-        self._cost = Histogram()
+        self._logged_missing: tuple[str, ...] = ()
+        self._log_missing_at = math.inf
+        self._skipped_stamp: int | None = None
+        self._skip_at = math.inf
+        self._restart_requested = self._ended = False
+        self._tick_cost = Histogram()
         self._reported = (0, 0, 0.0)
-        runner.pause(WAITING)
+        supervised.pause(WAITING)
 
     @property
     def time(self) -> float:
-        """Return the robot's time, that of its last stamp [s]."""
-        return 1e-9 * (self._senses.stamp or 0)
+        """The robot's time, from its last stamp [s]."""
+        return 1e-9 * (self._observations.stamp or 0)
 
-    def heard(self, now: float) -> None:
-        """Take notice of a message of the robot's at the wall time `now` [s]; it may be a tick."""
-        stamp = self._senses.stamp
+    def receive(self, now: float) -> None:
+        """Process a message of the robot, received at the wall time `now` [s]."""
+        stamp = self._observations.stamp
         if stamp is None or self._ended or (not self.begun and self._missing()):
             return
         if stamp != self._stamp:
-            self._stamp, self._heard_at = stamp, now
+            self._stamp, self._received_at = stamp, now
             due = self._ticker.take(stamp)
             if due is not Due.NOTHING:
                 self._due = due
             if self.begun and due in (Due.BEGIN, Due.LEAP):
-                self._senses.forget()
-        if self._due is not Due.NOTHING and self._may_tick(now):
+                self._observations.forget()
+        if self._due is not Due.NOTHING and self._can_tick(now):
             due, self._due = self._due, Due.NOTHING
-            self._heard_at = now  # a tick may have waited for long, and the robot for its answer
+            self._received_at = now  # the robot may have waited for this tick
             self._tick(due)
 
-    def look(self, now: float) -> None:
-        """See whether the robot has fallen silent; `now` is wall time [s]."""
-        silent = now - self._heard_at > self._timeout
+    def poll(self, now: float) -> None:
+        """Check for missing inputs and timeouts at the wall time `now` [s]."""
+        is_silent = now - self._received_at > self._timeout
         if self._due is not Due.NOTHING:
-            self.heard(now)
-        elif self.begun and silent and self.runner.state != WAITING:
-            _LOG.warning("no joint_states for %g s: the controller waits", self._timeout)
-            if self._lockstep and not self._ticker.fits(self.time):
-                rate = 1.0 / self.runner.controller.period
+            self.receive(now)
+        elif self.begun and is_silent and self.supervised.state != WAITING:
+            _LOG.warning("no joint_states for %g s: the controller pauses", self._timeout)
+            if self._lockstep and not self._ticker.is_multiple(self.time):
                 _LOG.error(
-                    "the clock waits at %g s, which is no tick at %g Hz: the simulator's "
+                    "the clock is stopped at %g s, which is not a tick at %g Hz: the simulator's "
                     "lockstep_sources must have that rate",
                     self.time,
-                    rate,
+                    1.0 / self.supervised.controller.period,
                 )
-            self._rest()
+            self._pause()
         if self.begun:
             return
-        self._tell_at = min(self._tell_at, now + _PATIENCE_S)
-        self.heard(now)  # what was missing may have come
+        self._log_missing_at = min(self._log_missing_at, now + _DISCOVERY_S)
+        self.receive(now)  # missing inputs may be there now
         if self._lockstep and not self.begun:
-            self._pass(now)
+            self._skip_tick(now)
         missing = tuple(self._missing())
-        if missing != self._told and now > self._tell_at:
-            self._told = missing
+        if missing != self._logged_missing and now > self._log_missing_at:
+            self._logged_missing = missing
             if missing:
                 _LOG.info("waiting for %s", ", ".join(missing))
 
-    def _pass(self, now: float) -> None:
-        """Answer a tick without a word when sensors are not heard of while the clock stands.
+    def _skip_tick(self, now: float) -> None:
+        """Acknowledge a tick without commands when sensors are missing and the clock is stopped.
 
-        What they said before they had found this node is lost, and they say no more until then.
+        Sensor messages from before the discovery of this node are lost, and a stopped simulator
+        publishes no others.
         """
-        stamp = self._senses.stamp
-        if stamp is not None and stamp != self._passed:
-            self._passed, self._pass_at = stamp, now + self._timeout
-        elif now > self._pass_at:
-            self._pass_at = math.inf
-            self._actor.answer(self.time)
+        stamp = self._observations.stamp
+        if stamp is not None and stamp != self._skipped_stamp:
+            self._skipped_stamp, self._skip_at = stamp, now + self._timeout
+        elif now > self._skip_at:
+            self._skip_at = math.inf
+            self._output.acknowledge(self.time)
 
-    def restart(self, why: str) -> None:
-        """Have the controller begin anew at the next message, also after an error."""
-        _LOG.info("%s: the controller begins anew", why)
-        self._restart = True
+    def restart(self, reason: str) -> None:
+        """Restart the controller at the next message, also after an error."""
+        _LOG.info("%s: the controller restarts", reason)
+        self._restart_requested = True
 
     def end(self) -> None:
-        """Run it no more, whatever is heard."""
+        """Stop for good, with all joints holding."""
         self._ended = True
-        if self.begun and not self.runner.error:
-            self._rest()
+        if self.begun and not self.supervised.error:
+            self._pause()
 
     def report(self, now: float) -> DiagnosticReport:
-        """Return the row of /diagnostics; `now` is wall time [s]."""
-        runner, ticker = self.runner, self._ticker
+        """Return the row of /diagnostics at the wall time `now` [s]."""
+        supervised, ticker = self.supervised, self._ticker
         ticks, missed, before = self._reported
         self._reported = ticker.ticks, ticker.missed, now
-        speed = (ticker.ticks - ticks) / max(now - before, 1e-9)
-        p50, p99 = self._cost.percentiles(50, 99)
-        self._cost.clear()
+        rate = (ticker.ticks - ticks) / max(now - before, 1e-9)
         values = {
-            "state": runner.state,
-            "rate [Hz]": f"{1.0 / runner.controller.period:g}",
+            "state": supervised.state,
+            "rate [Hz]": f"{1.0 / supervised.controller.period:g}",
             "ticks": str(ticker.ticks),
-            "ticks per second of wall time": f"{speed:.1f}",
+            "ticks per second of wall time": f"{rate:.1f}",
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
-            "tick cost p50 [us]": f"{1e6 * p50:.0f}",
-            "tick cost p99 [us]": f"{1e6 * p99:.0f}",
+            **tick_cost_metrics(self._tick_cost),
         }
-        if runner.error:
-            return DiagnosticReport(f"stopped: {runner.error}", values, ERROR)
-        if runner.state == WAITING:
+        if supervised.error:
+            return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
+        if supervised.state == WAITING:
             missing = ", ".join(self._missing()) or "joint_states"
             return DiagnosticReport(f"waiting for {missing}", values, WARN)
         if ticker.missed > missed:
-            return DiagnosticReport(
-                f"{ticker.missed - missed} periods without a message", values, WARN
-            )
-        return DiagnosticReport(f"in {runner.state}", values, OK)
+            text = f"{ticker.missed - missed} periods without a message"
+            return DiagnosticReport(text, values, WARN)
+        return DiagnosticReport(f"in {supervised.state}", values, OK)
 
-    def _may_tick(self, now: float) -> bool:
-        """Return whether all is there that a tick waits for."""
+    def _can_tick(self, now: float) -> bool:
+        """Return whether all inputs of a tick are there."""
         if not self._lockstep:
             return True
-        if any(not future.done() for future in self.runner.controller.awaited):
+        if any(not future.done() for future in self.supervised.controller.awaited):
             return False
-        # Sensors that get lost on their way must not stop the clock for ever.
-        return self._senses.complete or now - self._heard_at > self._timeout
+        # A lost sensor message must not stop the clock for ever.
+        return self._observations.complete or now - self._received_at > self._timeout
 
     def _tick(self, due: Due) -> None:
-        runner, actor, begin = self.runner, self._actor, perf_counter()
+        supervised, output, begin = self.supervised, self._output, perf_counter()
         try:
-            observation = self._senses.observe()
+            observation = self._observations.observe()
         except UserInputError as error:
-            self._stop(str(error))
+            if not supervised.error:
+                supervised.stop(str(error))
+                output.hold(self.time)
+                self._stopped()
             return
-        if due is not Due.TICK or not self.begun or self._restart:
+        if due is not Due.TICK or not self.begun or self._restart_requested:
             self._begin(due)
         time = observation.time
         self._observed(observation)
-        was_stopped = bool(runner.error)
-        if runner.state == WAITING:
-            runner.go_on()
-        values = runner.step(observation, time)
+        was_stopped = bool(supervised.error)
+        if supervised.state == WAITING:
+            supervised.resume()
+        values = supervised.step(observation, time)
         if values is not None:
-            actor.act(values, time)
+            output.command(values, time)
         elif was_stopped:
-            actor.answer(time)
+            output.acknowledge(time)
         else:
-            actor.hold(time)
+            output.hold(time)
             self._stopped()
-        self._cost.add(perf_counter() - begin)
+        self._tick_cost.add(perf_counter() - begin)
 
     def _begin(self, due: Due) -> None:
-        """Begin anew. One that was stopped stays so when messages were only lost."""
-        restart, self._restart = self._restart, False
-        if due is Due.LEAP and self.runner.error and not restart:
+        """Start or restart; a stopped controller stays stopped after a mere loss of messages."""
+        is_requested, self._restart_requested = self._restart_requested, False
+        if due is Due.LEAP and self.supervised.error and not is_requested:
             return
         if self.begun:
-            if not restart:
+            if not is_requested:
                 what = f"are {self._timeout:g} s apart" if due is Due.LEAP else "jumped back"
-                _LOG.warning("stamps of joint_states %s: the controller begins anew", what)
-            self.runner.reset()
+                _LOG.warning("stamps of joint_states %s: the controller restarts", what)
+            self.supervised.reset()
         else:
-            rate = 1.0 / self.runner.controller.period
-            _LOG.info("all is heard: controls the robot at %g Hz from %g s on", rate, self.time)
+            rate = 1.0 / self.supervised.controller.period
+            _LOG.info("all inputs received: control starts at %g s with %g Hz", self.time, rate)
         self.begun = True
         self._began()
 
-    def _rest(self) -> None:
-        self._actor.hold(self.time)
-        self.runner.pause(WAITING)
-
-    def _stop(self, reason: str) -> None:
-        if not self.runner.error:
-            self.runner.stop(reason)
-            self._actor.hold(self.time)
-            self._stopped()
+    def _pause(self) -> None:
+        self._output.hold(self.time)
+        self.supervised.pause(WAITING)

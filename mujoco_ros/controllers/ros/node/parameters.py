@@ -1,34 +1,24 @@
-"""The parameters of a controller's node, but for the settings of its states."""
+"""Parameters of a controller's node, except the settings of its states."""
+
+from dataclasses import replace
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
+from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 
-_SHARED = {"wrench_sign"}
+_SHARED = {spec.name: spec for spec in (*Publishers.parameters, *CONTROLLER_PARAMETERS)}
 
 CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
         name="scene",
         default="arm",
-        description="The robot and what is around it, to compute and plan in: name of a shipped "
-        "scene, or path of a scene YAML, MJCF, URDF or MJB file",
+        description="Scene with the robot and its surroundings, for kinematics and planning: name "
+        "of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB file",
         read_only=True,
     ),
-    ParameterSpec(
-        name="robot",
-        default="",
-        description="Name of the scene's robot that is controlled; empty is the only one that has "
-        "joints",
-        read_only=True,
-    ),
-    ParameterSpec(
-        name="seed",
-        default=0,
-        description="Seed of everything random in the controller",
-        low=0,
-        high=2**31 - 1,
-        read_only=True,
-    ),
+    replace(_SHARED["controller_robot"], name="robot"),
+    replace(_SHARED["controller_seed"], name="seed"),
     ParameterSpec(
         name="rate",
         default=0.0,
@@ -41,8 +31,8 @@ CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
         name="timeout",
         default=0.5,
-        description="Time without joint_states after which the controller waits for them [s], and "
-        "gap in their stamps after which it begins anew",
+        description="Time without joint_states after which the controller pauses [s], and gap in "
+        "their stamps after which it restarts [s]",
         low=0.01,
         high=3600.0,
         read_only=True,
@@ -57,24 +47,24 @@ CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
         name="output",
         default=OUTPUTS[0],
-        description="How the robot is told: by a stream of joint commands, or by short "
-        "trajectories, without or with efforts, and goals for the gripper",
+        description="Type of commands: a stream of joint commands, or short trajectories, without "
+        "or with efforts, and goals for the gripper",
         choices=OUTPUTS,
         read_only=True,
     ),
     ParameterSpec(
         name="without",
         default="",
-        description="What is in the scene but not told of by the robot, such as 'odom, "
-        "imu/pelvis_imu, tf/box'; all else is waited for",
+        description="Topics of the scene that the robot does not publish, such as 'odom, "
+        "imu/pelvis_imu, tf/box'; the controller waits for all others",
         read_only=True,
     ),
     ParameterSpec(
         name="simulator",
         default="/mujoco",
-        description="Full name of the node that has the robot's gains as parameters; it is looked "
-        "for at the start, empty is none",
+        description="Full name of the node with the gain parameters of the robot, used if it runs "
+        "at the start; empty is none",
         read_only=True,
     ),
-    *(spec for spec in Publishers.parameters if spec.name in _SHARED),
+    _SHARED["wrench_sign"],
 )

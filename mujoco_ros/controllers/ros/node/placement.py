@@ -1,4 +1,4 @@
-"""Putting things somewhere, which simulators can and robots cannot."""
+"""Poses of bodies in a simulator, set through simulation_interfaces."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,35 +12,31 @@ from mujoco_ros.controllers.interface.observation import Pose
 
 
 class PlacementClient:
-    """Has a simulator put entities somewhere, if there is one."""
+    """Sets poses of entities, if a simulator runs."""
 
     def __init__(
-        self, asker: ServiceCaller, service: str, *, failed: Callable[[str], object]
+        self, caller: ServiceCaller, service: str, *, failed: Callable[[str], object]
     ) -> None:
-        """Ask the service of that full name, by `asker`; `failed` is told what went wrong."""
-        self._asker, self._service, self._failed = asker, service, failed
-        asker.is_served(SetEntityState, service)  # so that it is known by the time it counts
+        """Create a client of a service, given by its full name; `failed` gets error messages."""
+        self._caller, self._service, self._failed = caller, service, failed
+        caller.is_served(SetEntityState, service)  # starts the discovery
 
-    def put(self, name: str, pose: Pose) -> None:
-        """Have an entity put somewhere, at rest, soon.
-
-        Raises:
-            LookupError: No simulator is there.
-        """
-        if not self._asker.is_served(SetEntityState, self._service):
+    def set_pose(self, name: str, pose: Pose) -> None:
+        """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
+        if not self._caller.is_served(SetEntityState, self._service):
             raise LookupError(
-                f"'{name}' cannot be put anywhere: there is no simulator with {self._service}"
+                f"cannot set the pose of '{name}': there is no simulator with {self._service}"
             )
         request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
         request.state.header.frame_id = WORLD
-        at, turned = request.state.pose.position, request.state.pose.orientation
-        at.x, at.y, at.z = map(float, pose.position)
-        turned.w, turned.x, turned.y, turned.z = map(float, pose.quat_wxyz)
-        self._asker.ask(SetEntityState, self._service, request, self._answered, self._refused)
+        position, orientation = request.state.pose.position, request.state.pose.orientation
+        position.x, position.y, position.z = map(float, pose.position)
+        orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
+        self._caller.ask(SetEntityState, self._service, request, self._check, self._fail)
 
-    def _answered(self, response: Any) -> None:
+    def _check(self, response: Any) -> None:
         if response.result.result != Result.RESULT_OK:
-            self._refused(response.result.error_message)
+            self._fail(response.result.error_message)
 
-    def _refused(self, reason: str) -> None:
-        self._failed(f"nothing was put anywhere: {reason}")
+    def _fail(self, reason: str) -> None:
+        self._failed(f"a pose was not set: {reason}")

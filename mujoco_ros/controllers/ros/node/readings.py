@@ -1,4 +1,4 @@
-"""What sensors say, read when somebody looks at it."""
+"""Sensor readings, deserialized on first use."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
@@ -9,23 +9,23 @@ T = TypeVar("T")
 
 
 class SensorReadings(Mapping[str, T], Generic[T]):
-    """What some sensors said at one instant, by name; what is said later does not change it."""
+    """Readings of some sensors at one instant, by name; later messages do not change them."""
 
-    def __init__(self, letters: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
-        """Keep messages that `read` makes readings of."""
-        self._letters, self._read = letters, read
-        self._known: dict[str, T] = {}
+    def __init__(self, messages: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
+        """Hold messages that `read` converts to readings."""
+        self._messages, self._read = messages, read
+        self._readings: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """Return what a sensor said."""
-        if name not in self._known:
-            self._known[name] = self._read(self._letters[name].message)
-        return self._known[name]
+        """Return the reading of a sensor."""
+        if name not in self._readings:
+            self._readings[name] = self._read(self._messages[name].message)
+        return self._readings[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names."""
-        return iter(self._letters)
+        return iter(self._messages)
 
     def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._letters)
+        """Return the number of sensors."""
+        return len(self._messages)

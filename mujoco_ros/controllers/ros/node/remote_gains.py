@@ -1,4 +1,4 @@
-"""The PD gains of a robot, through the parameters of the node that has them."""
+"""The PD gains of a robot, read and set through the parameters of another node."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,158 +9,137 @@ from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter, parameter_value_to_python
 
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.control.gains import LARGEST_GAIN, Gains
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.controllers.interface.host import check_gains
 from mujoco_ros.model.robot.layout import RobotLayout
 
 _ROWS = ("kp", "kd")
 
 
 class RemoteGains:
-    """Knows the gains that another node has as parameters, and has it change them.
+    """Mirrors the gain parameters of another node, and changes them.
 
-    One change is under way at a time, and the last that was wanted meanwhile follows: a request may
-    be sent twice, and must not undo a later one.
+    Only one change is in flight at a time, then the newest one follows: requests may be sent twice,
+    and a repeated request must not undo a later one.
 
     Attributes:
-        settled: Whether it is known if there are any.
+        settled: Whether the first request was answered, or there is nothing to request.
     """
 
     def __init__(
         self,
-        asker: ServiceCaller,
+        caller: ServiceCaller,
         node: str,
         robot: RobotLayout,
         driven: Sequence[int],
         *,
         failed: Callable[[str], object],
     ) -> None:
-        """Ask for them.
+        """Request the gains.
 
         Args:
-            asker: Calls services.
-            node: Full name of the node; empty if there is none.
-            robot: The robot.
-            driven: Which of its joints have gains.
-            failed: Told why a change was not made.
+            node: Full name of the other node; empty for none.
+            driven: Indices of the joints with gains.
+            failed: Called with the reason after a failed change.
         """
-        self._asker, self._node, self._failed = asker, node, failed
+        self._caller, self._node, self._failed = caller, node, failed
         self._setter = f"{node}/set_parameters_atomically"
-        joints = robot.joints.names
-        self._count = len(joints)
+        self._joints = robot.joints.names
         prefix = robot.namespace.replace("/", ".") + "." if robot.namespace else ""
-        self._places = {
-            f"{prefix}gains.{joints[joint]}.{what}": (row, joint)
+        self._cells = {
+            f"{prefix}gains.{self._joints[joint]}.{what}": (row, joint)
             for joint in driven
             for row, what in enumerate(_ROWS)
         }
-        self._there: np.ndarray | None = None  # as far as is known
-        self._wanted: np.ndarray | None = None  # and not there yet
-        self._is_waiting = self._is_stale = False
+        self._remote: np.ndarray | None = None  # last known values
+        self._target: np.ndarray | None = None  # requested values; None if they are in force
+        self._in_flight = self._is_stale = False
         self.settled = not (node and driven)
         if not self.settled:
-            self._ask()
-            asker.is_served(SetParametersAtomically, self._setter)  # so that it is known in time
+            self._read()
+            caller.is_served(SetParametersAtomically, self._setter)  # starts the discovery
 
     def get(self) -> Gains:
-        """Return the gains.
-
-        Raises:
-            LookupError: Nobody has any.
-        """
+        """Return the gains; LookupError if the other node has none of this robot."""
         kp, kd = self._known().copy()
         return Gains(kp=kp, kd=kd)
 
     def set(self, gains: Gains) -> None:
-        """Have them changed, soon.
-
-        Raises:
-            ValueError: One is negative, or no number, or they are not as many as joints.
-            LookupError: Nobody has any.
-        """
-        known = self._known()
-        wanted = np.stack([gains.kp, gains.kd])
-        if wanted.shape != known.shape:
-            raise ValueError(f"gains of {wanted.shape[1]} joints, not of {self._count}")
-        for name, place in self._places.items():
-            value = float(wanted[place])
-            if not 0.0 <= value <= LARGEST_GAIN:
-                raise ValueError(f"{name} cannot be {value:g}: it is from 0 to {LARGEST_GAIN:g}")
-        self._wanted = wanted
-        self._go_on()
+        """Request a change of the gains; errors as in `GainsSet` and `get`."""
+        self._known()
+        check_gains(gains, self._joints)
+        self._target = np.stack([gains.kp, gains.kd])
+        self._advance()
 
     def refresh(self) -> None:
-        """Ask for them anew: a reset may have restored others."""
-        if self._there is not None:
+        """Request the gains again, because a reset may have changed them."""
+        if self._remote is not None:
             self._is_stale = True
-            self._go_on()
+            self._advance()
 
     def _known(self) -> np.ndarray:
-        known = self._there if self._wanted is None else self._wanted
+        known = self._remote if self._target is None else self._target
         if known is None:
-            raise LookupError(f"no gains: node '{self._node}' does not tell those of this robot")
+            raise LookupError(f"node '{self._node}' has no gain parameters of this robot")
         return known
 
-    def _go_on(self) -> None:
-        """Do what is to be done next, unless an answer is waited for."""
-        if self._is_waiting or self._there is None:
+    def _advance(self) -> None:
+        """Send the next request, unless one is in flight."""
+        if self._in_flight or self._remote is None:
             return
         if self._is_stale:
-            self._ask()
-        elif self._wanted is not None:
-            self._send(self._wanted, self._there)
+            self._read()
+        elif self._target is not None:
+            self._write(self._target, self._remote)
 
-    def _ask(self) -> None:
-        self._is_waiting, self._is_stale = True, False
-        self._asker.ask(
+    def _read(self) -> None:
+        self._in_flight, self._is_stale = True, False
+        self._caller.ask(
             GetParameters,
             f"{self._node}/get_parameters",
-            GetParameters.Request(names=list(self._places)),
-            self._told,
-            self._silent,
+            GetParameters.Request(names=list(self._cells)),
+            lambda response: self._take(response.values),
+            lambda _reason: self._take([]),
             twice=True,
         )
 
-    def _silent(self, _reason: str) -> None:
-        self.settled, self._is_waiting = True, False
-        self._go_on()
+    def _take(self, messages: Sequence[Any]) -> None:
+        self.settled, self._in_flight = True, False
+        values = [parameter_value_to_python(message) for message in messages]
+        if len(values) == len(self._cells) and all(type(value) is float for value in values):
+            self._remote = np.zeros((len(_ROWS), len(self._joints)))
+            for cell, value in zip(self._cells.values(), values, strict=True):
+                self._remote[cell] = value
+        self._advance()
 
-    def _told(self, response: Any) -> None:
-        self.settled, self._is_waiting = True, False
-        values = [parameter_value_to_python(value) for value in response.values]
-        if len(values) == len(self._places) and all(type(value) is float for value in values):
-            self._there = np.zeros((len(_ROWS), self._count))
-            for place, value in zip(self._places.values(), values, strict=True):
-                self._there[place] = value
-        self._go_on()
-
-    def _send(self, wanted: np.ndarray, there: np.ndarray) -> None:
+    def _write(self, target: np.ndarray, remote: np.ndarray) -> None:
         changes = [
-            Parameter(name, value=float(wanted[place])).to_parameter_msg()
-            for name, place in self._places.items()
-            if wanted[place] != there[place]
+            Parameter(name, value=float(target[cell])).to_parameter_msg()
+            for name, cell in self._cells.items()
+            if target[cell] != remote[cell]
         ]
         if not changes:
-            self._there, self._wanted = wanted, None
+            self._remote, self._target = target, None
             return
-        self._is_waiting = True
-        self._asker.ask(
+        self._in_flight = True
+        self._caller.ask(
             SetParametersAtomically,
             self._setter,
             SetParametersAtomically.Request(parameters=changes),
-            partial(self._changed, wanted),
-            self._refused,
+            partial(self._confirm, target),
+            self._reject,
             twice=True,
         )
 
-    def _changed(self, sent: np.ndarray, response: Any) -> None:
+    def _confirm(self, sent: np.ndarray, response: Any) -> None:
         if not response.result.successful:
-            self._refused(response.result.reason)
+            self._reject(response.result.reason)
             return
-        self._there, self._is_waiting = sent, False
-        self._go_on()
+        self._remote, self._in_flight = sent, False
+        self._advance()
 
-    def _refused(self, reason: str) -> None:
-        """Tell why a change was not made, and ask what there is, as that is not known now."""
-        self._wanted = None
-        self._ask()
+    def _reject(self, reason: str) -> None:
+        """Report a failed change, and read the gains, which are unknown now."""
+        self._target = None
+        self._read()
         self._failed(f"gains were not changed: {reason}")

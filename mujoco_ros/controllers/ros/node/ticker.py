@@ -1,46 +1,46 @@
-"""When a controller beside a robot ticks: by the robot's stamps, never by a clock."""
+"""Ticks of a controller beside a robot, timed by the robot's stamps instead of a clock."""
 
 from enum import Enum
 
 _NS = 1_000_000_000
 _SLOW = 0.75
-"""Of a period: where messages are further apart, each of them is a tick."""
+"""Part of a period; if messages are further apart, each of them is a tick."""
 _SMOOTHING = 0.1
 _NEAREST = 0.49
-"""Of the time between two messages: who is so much before a multiple is nearest to it.
+"""Part of the message interval; a message this much before a multiple is nearest to it.
 
-Not a half, as then it would be a matter of rounding."""
+With one half, rounding errors would decide."""
 _ROUNDING = 1e-6
-"""Of a period."""
+"""Part of a period."""
 
 
 class Due(Enum):
-    """What a message with a new stamp is."""
+    """The action for a message with a new stamp."""
 
     NOTHING = "nothing"
     TICK = "tick"
-    BEGIN = "begin"  # a tick, before which the controller begins anew
-    LEAP = "leap"  # as BEGIN: too much time has passed without a message
+    BEGIN = "begin"  # a tick after a restart of the controller
+    LEAP = "leap"  # as BEGIN, after a gap in the stamps
 
 
 class Ticker:
-    """Finds the messages that are ticks: those nearest to the multiples of a period.
+    """Selects the messages nearest to the multiples of a period as ticks.
 
-    A robot that stamps in whole periods, as a simulator does, is answered at exactly these.
+    A robot that stamps at multiples of the period, as a simulator does, gets ticks exactly there.
 
     Attributes:
-        ticks: How many there were.
-        missed: Periods that went by without a message.
+        ticks: Number of ticks.
+        missed: Periods without a message.
         interval: Time between two messages, smoothed [s].
     """
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
-        """Begin with the next message.
+        """Create a ticker; the next message restarts the controller.
 
         Args:
             period: Time between two ticks [s].
-            timeout: Stamps that are further apart make the controller begin anew [s].
-            exact: Whether only multiples of the period are ticks.
+            timeout: Gap between two stamps after which the controller restarts [s].
+            exact: Whether only exact multiples of the period are ticks.
         """
         self.ticks = self.missed = 0
         self.interval = 0.0
@@ -50,15 +50,15 @@ class Ticker:
         self._tick = 0.0  # last one [s]
 
     def take(self, stamp: int) -> Due:
-        """Tell what the message of a stamp [ns] is."""
+        """Return the action for a message with a stamp [ns]."""
         now, last = stamp / _NS, self._last
-        if self._exact and not self.fits(now):
+        if self._exact and not self.is_multiple(now):
             return Due.NOTHING
         if last is None or now < last:
-            return self._begin(now, Due.BEGIN)
+            return self._restart(now, Due.BEGIN)
         gap = now - last
         if gap > self.timeout:
-            return self._begin(now, Due.LEAP)
+            return self._restart(now, Due.LEAP)
         if gap == 0.0:
             return Due.NOTHING
         self._last = now
@@ -70,7 +70,7 @@ class Ticker:
         self.ticks += 1
         return Due.TICK
 
-    def fits(self, time: float) -> bool:
+    def is_multiple(self, time: float) -> bool:
         """Return whether a time [s] is a multiple of the period."""
         periods = time / self._period
         return abs(periods - round(periods)) < _ROUNDING
@@ -82,7 +82,7 @@ class Ticker:
         early = _NEAREST * self.interval
         return (now + early) // period > (self._tick + early) // period
 
-    def _begin(self, now: float, due: Due) -> Due:
+    def _restart(self, now: float, due: Due) -> Due:
         self._last = self._tick = now
         self.interval = 0.0
         self.ticks += 1

@@ -1,4 +1,4 @@
-"""The parts of a URDF link, written from a compiled model: numbers, origins, inertials."""
+"""Numbers, origins and inertials of a URDF, from a compiled model."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -7,44 +7,44 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+from mujoco_ros.model.pose import Pose
 
 
 def text(values: ArrayLike, digits: int = 9) -> str:
-    """Write numbers with `digits` significant digits, and what is below 1e-12 as 0.
+    """Return numbers as text with `digits` significant digits, and 0 below 1e-12.
 
-    Rounding hides the last bits, in which two machines compiling one model differ.
+    Rounding hides the last bits, which differ between machines.
     """
     rounded = np.round(np.atleast_1d(np.asarray(values, dtype=float)), 12) + 0.0
     return " ".join(f"{value:.{digits}g}" for value in rounded)
 
 
-def add_origin(parent: ET.Element, pose: RigidTransform) -> None:
+def add_origin(parent: ET.Element, pose: Pose) -> None:
     """Add ``<origin>`` unless the pose is the identity."""
-    # Rounding settles the sign of zeros, so that a half turn is always +pi.
-    mat = np.round(pose.mat, 12) + 0.0
+    # Rounding removes the sign of zeros, so that a half turn is always +pi.
+    mat = np.round(pose.matrix, 12) + 0.0
     level = math.hypot(mat[0, 0], mat[1, 0])
     pitch = math.atan2(-mat[2, 0], level)
     if level > 1e-8:
         roll, yaw = math.atan2(mat[2, 1], mat[2, 2]), math.atan2(mat[1, 0], mat[0, 0])
     else:
         roll, yaw = math.atan2(-mat[1, 2], mat[1, 1]), 0.0
-    xyz, rpy = text(pose.pos), text((roll, pitch, yaw))
+    xyz, rpy = text(pose.position), text((roll, pitch, yaw))
     if (xyz, rpy) != ("0 0 0", "0 0 0"):
         ET.SubElement(parent, "origin", xyz=xyz, rpy=rpy)
 
 
 def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
-    """Add ``<inertial>``, its tensor in the axes of the link, unless the body has no mass."""
+    """Add ``<inertial>`` in the axes of the link, unless the body has no mass."""
     mass = float(model.body_mass[body])
     if mass == 0:
         return
-    frame = RigidTransform.of(model.body_ipos[body], model.body_iquat[body]).mat
+    frame = Pose(position=model.body_ipos[body], quat_wxyz=model.body_iquat[body]).matrix
     tensor = frame @ np.diag(model.body_inertia[body]) @ frame.T
-    # What rotation and rounding leave beside the diagonal.
+    # Rounding errors beside the diagonal.
     tensor[np.abs(tensor) < 1e-12 * np.trace(tensor)] = 0.0
     inertial = ET.SubElement(link, "inertial")
-    add_origin(inertial, RigidTransform.of(model.body_ipos[body]))
+    add_origin(inertial, Pose(position=model.body_ipos[body]))
     ET.SubElement(inertial, "mass", value=text(mass))
     entries = {
         "ixx": (0, 0),

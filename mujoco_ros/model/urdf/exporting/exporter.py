@@ -1,4 +1,4 @@
-"""The URDF of a robot that is known only as a compiled MuJoCo model."""
+"""Export of a robot in a compiled MuJoCo model as URDF."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -10,47 +10,32 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
 from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ, optical_frame, site_frame
 from mujoco_ros.model.urdf.exporting.elements import add_inertial, add_origin, text
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 WORLD = "world"
 
 _JOINT = mujoco.mjtJoint
 _SCALAR = (_JOINT.mjJNT_HINGE, _JOINT.mjJNT_SLIDE)
 
-# URDF wants bounds for every prismatic joint; these are out of reach.
+# Limits of unlimited prismatic joints, for which URDF requires limits.
 _UNBOUNDED = 1e9
 
-_OPTICAL = RigidTransform.of(quat_wxyz=OPTICAL_WXYZ)
+_OPTICAL = Pose(quat_wxyz=np.array(OPTICAL_WXYZ))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LinkNames:
-    """The link name of each body, site frame and camera of an exported robot, by MuJoCo id."""
+class _LinkNames:
+    """Link names of the bodies, sites and cameras of an exported robot, by MuJoCo id."""
 
     bodies: dict[int, str]
     sites: dict[int, str]
     cameras: dict[int, str]
-
-
-def link_names(
-    model: mujoco.MjModel, *, root: str | None = None, prefix: str = "", frames: Iterable[str] = ()
-) -> LinkNames:
-    """Return the frame names that `export_urdf` gives for the same arguments.
-
-    A body's link has the body's name without prefix; a nameless body is ``body<n>``. Sites and
-    cameras are named by `site_frame` and `optical_frame`. Whatever still repeats is numbered:
-    ``_2``, …
-
-    Raises:
-        ModelError: A body or site of that name does not exist.
-    """
-    robot = _Robot(model, root, prefix)
-    return robot.link_names(frames)
 
 
 def export_urdf(
@@ -63,40 +48,38 @@ def export_urdf(
     mesh_cache: MeshCache | None = None,
     frames: Iterable[str] = (),
 ) -> str:
-    """Write the URDF of one robot; equal models give equal text.
+    """Return the URDF of a robot; equal models give equal text.
 
-    Joint values mean what they mean in MuJoCo's qpos, reference positions and joint anchors
-    included: at the same values the links are where the bodies are, to 1e-8. A joint not anchored
-    at the origin of its body, and each but the last of several joints in one body, moves a massless
-    link ``<joint>_link``.
+    Joint values are those of MuJoCo's qpos: at the same values the links are where the bodies are,
+    to 1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
+    of a body, moves a massless link ``<joint>_link``.
 
-    - A root body without joints, or with a free joint, is the root link: where it stands in the
-      world is not part of the URDF. A root body on other joints hangs on a link ``world``; so do
-      several roots, free ones and mocap bodies by ``floating`` joints whose value is the body's
-      pose.
+    - A root body without joints, or with a free joint, is the root link, without its pose in the
+      world. Other root bodies, and several ones, are children of a link ``world``; free ones and
+      mocap bodies by ``floating`` joints whose value is the pose of the body.
     - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
-      value is the body's pose in the parent's frame, else a rotation about its anchor.
-    - Efforts come from the actuators on the joint and its own actuator force range, velocities from
-      the joint's first user number; 0 where there is none. A linear joint equality is a
-      ``<mimic>``, put on the joint that has no actuator.
-    - Visuals are the visible geoms of groups 0 to 2, collisions those that can collide. A capsule
-      is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and meshes that
-      no file shows as they are, are meshes of `mesh_cache`. What cannot be written is left out,
-      with a warning. A material has one colour: where it has a texture, the mean of that.
-    - Sites that carry sensors, those in `frames`, and fixed cameras are links, see `link_names`.
+      value is the pose of the body in its parent, else a rotation about its anchor.
+    - Effort limits come from the actuators on the joint and its actuator force range, velocity
+      limits from the joint's first user number; 0 where there is none. A linear joint equality is a
+      ``<mimic>`` of the joint without an actuator.
+    - Visuals are the visible geoms of groups 0 to 2, collisions the geoms that can collide. A
+      capsule is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and
+      meshes without an equal file, are meshes of `mesh_cache`. Other shapes are left out with a
+      warning. The colour of a texture is its mean.
+    - Sites with sensors, those in `frames`, and fixed cameras are links, with the names of
+      `site_frame` and `optical_frame`. Repeated names are numbered: ``_2``, …
 
     Args:
-        model: The compiled model; other robots may be in it.
-        root: The robot's root body, prefix included; None for all bodies under the world whose
-            names have the prefix.
-        prefix: What to cut off the front of every name, e.g. ``"left_arm/"``.
-        name: The robot's name.
-        mesh_uri: Gives the URI to write for the absolute path of a mesh file.
-        mesh_cache: Where to write meshes of what has no file; without it, that is left out.
-        frames: More sites to write, with or without the prefix.
+        model: The compiled model, which may contain other robots.
+        root: The robot's root body, with prefix; None for all root bodies with the prefix.
+        prefix: Prefix to remove from all names, e.g. ``"left_arm/"``.
+        name: Name of the robot.
+        mesh_uri: Returns the URI of the absolute path of a mesh file.
+        mesh_cache: Folder for meshes of shapes without a file; None leaves these shapes out.
+        frames: More sites to export, with or without the prefix.
 
     Raises:
-        ModelError: A body or site of that name does not exist, or no body has the prefix.
+        UserInputError: The body or a site does not exist, or no body has the prefix.
     """
     robot = _Robot(model, root, prefix)
     shapes = ExportedShapes(model, mesh_uri, mesh_cache, robot.strip)
@@ -105,7 +88,7 @@ def export_urdf(
 
 
 class _Robot:
-    """The part of a model that is exported."""
+    """The exported part of a model."""
 
     def __init__(self, model: mujoco.MjModel, root: str | None, prefix: str) -> None:
         self.model = model
@@ -138,7 +121,7 @@ class _Robot:
         return name.removeprefix(self._prefix)
 
     def joints(self, body: int) -> range:
-        """Return the joints of a body; none for a root that is cut out of a larger tree."""
+        """Return the joints of a body; none for a root inside a larger tree."""
         start = int(self.model.body_jntadr[body])
         if body in self.roots and self.model.body_parentid[body] != 0:
             return range(0)
@@ -149,12 +132,12 @@ class _Robot:
 
     @property
     def has_world(self) -> bool:
-        """Whether the root link is the world rather than the one root body."""
+        """Whether the root link is the world rather than the root body."""
         return len(self.roots) > 1 or (
             len(self.joints(self.roots[0])) > 0 and not self.is_free(self.roots[0])
         )
 
-    def link_names(self, frames: Iterable[str]) -> LinkNames:
+    def link_names(self, frames: Iterable[str]) -> _LinkNames:
         model = self.model
         inside = set(self.bodies)
         taken = {WORLD} if self.has_world else set()
@@ -180,7 +163,7 @@ class _Robot:
             if is_fixed and int(model.cam_bodyid[camera]) in inside:
                 name = self.strip(model.camera(camera).name) or f"camera{len(cameras)}"
                 cameras[camera] = _unique(optical_frame(name), taken)
-        return LinkNames(bodies=bodies, sites=sites, cameras=cameras)
+        return _LinkNames(bodies=bodies, sites=sites, cameras=cameras)
 
     def _site(self, name: str) -> int:
         names = {
@@ -195,14 +178,9 @@ class _Robot:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """Return `name`, numbered if it is taken, and take it."""
-    candidate = name
-    number = 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    taken.add(candidate)
-    return candidate
+    """Return a name, numbered if it is taken, and add it to the taken ones."""
+    taken.add(unique := numbered_name(name, taken))
+    return unique
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,7 +191,7 @@ class _Mimic:
 
 
 class _Writer:
-    def __init__(self, robot: _Robot, names: LinkNames, shapes: ExportedShapes) -> None:
+    def __init__(self, robot: _Robot, names: _LinkNames, shapes: ExportedShapes) -> None:
         self._robot = robot
         self._model = robot.model
         self._names = names
@@ -257,24 +235,22 @@ class _Writer:
         for site, name in self._names.sites.items():
             if model.site_bodyid[site] == body:
                 self._add_frame(
-                    link, name, RigidTransform.of(model.site_pos[site], model.site_quat[site])
+                    link, name, Pose(position=model.site_pos[site], quat_wxyz=model.site_quat[site])
                 )
         for camera, name in self._names.cameras.items():
             if model.cam_bodyid[camera] == body:
-                pose = RigidTransform.of(model.cam_pos[camera], model.cam_quat[camera])
+                pose = Pose(position=model.cam_pos[camera], quat_wxyz=model.cam_quat[camera])
                 self._add_frame(link, name, pose @ _OPTICAL)
 
-    def _add_frame(self, parent: str, name: str, pose: RigidTransform) -> None:
+    def _add_frame(self, parent: str, name: str, pose: Pose) -> None:
         self._elements.append(ET.Element("link", name=name))
         self._add_fixed(parent, name, pose)
 
-    def _add_fixed(self, parent: str, child: str, pose: RigidTransform) -> None:
+    def _add_fixed(self, parent: str, child: str, pose: Pose) -> None:
         name = _unique(f"{child}_fixed", self._taken_joints)
         self._add_joint(name, "fixed", parent, child, pose)
 
-    def _add_joint(
-        self, name: str, kind: str, parent: str, child: str, pose: RigidTransform
-    ) -> ET.Element:
+    def _add_joint(self, name: str, kind: str, parent: str, child: str, pose: Pose) -> ET.Element:
         element = ET.Element("joint", name=name, type=kind)
         add_origin(element, pose)
         ET.SubElement(element, "parent", link=parent)
@@ -287,42 +263,35 @@ class _Writer:
         model = self._model
         child = self._names.bodies[body]
         joints = self._robot.joints(body)
-        pose = RigidTransform.of(model.body_pos[body], model.body_quat[body])
-        if self._robot.is_free(body):
-            # Its value is the pose in the world already.
-            self._add_joint(
-                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
-            )
+        pose = Pose(position=model.body_pos[body], quat_wxyz=model.body_quat[body])
+        is_ball = len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL
+        if self._robot.is_free(body) or is_ball:
+            self._add_joint(self._joint_names[joints[0]], "floating", parent, child, Pose())
             return
         if model.body_mocapid[body] >= 0:
             name = _unique(f"{child}_floating", self._taken_joints)
-            self._add_joint(name, "floating", parent, child, RigidTransform.of())
+            self._add_joint(name, "floating", parent, child, Pose())
             return
-        if len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL:
-            self._add_joint(
-                self._joint_names[joints[0]], "floating", parent, child, RigidTransform.of()
-            )
-            return
-        anchor = np.zeros(3)  # of the link reached so far, in the frame of the body
+        anchor = np.zeros(3)  # of the last link, in the frame of the body
         for joint in joints:
             last = joint == joints[-1]
             kind = model.jnt_type[joint]
             if kind != _JOINT.mjJNT_SLIDE:
                 target = model.jnt_pos[joint]
-            else:  # where a translation is anchored makes no difference
+            else:  # a translation has no anchor
                 target = np.zeros(3) if last else anchor
-            pose = pose @ RigidTransform.of(target - anchor)
+            pose = pose @ Pose(position=target - anchor)
             anchor = target
             reached = child
             if not last or anchor.any():
                 reached = _unique(f"{self._joint_names[joint]}_link", self._taken_links)
                 self._elements.append(ET.Element("link", name=reached))
             self._add_moving(joint, parent, reached, pose)
-            parent, pose = reached, RigidTransform.of()
+            parent, pose = reached, Pose()
         if not joints or anchor.any():
-            self._add_fixed(parent, child, pose @ RigidTransform.of(-anchor))
+            self._add_fixed(parent, child, pose @ Pose(position=-anchor))
 
-    def _add_moving(self, joint: int, parent: str, child: str, pose: RigidTransform) -> None:
+    def _add_moving(self, joint: int, parent: str, child: str, pose: Pose) -> None:
         model = self._model
         name = self._joint_names[joint]
         dof = int(model.jnt_dofadr[joint])
@@ -335,12 +304,12 @@ class _Writer:
         reference = float(model.qpos0[model.jnt_qposadr[joint]])
         if kind == _JOINT.mjJNT_SLIDE:
             urdf_type = "prismatic"
-            pose = pose @ RigidTransform.of(-reference * axis)
+            pose = pose @ Pose(position=-reference * axis)
         else:
             urdf_type = "revolute" if limited else "continuous"
             quat = np.zeros(4)
             mujoco.mju_axisAngle2Quat(quat, axis, -reference)
-            pose = pose @ RigidTransform.of(quat_wxyz=quat)
+            pose = pose @ Pose(quat_wxyz=quat)
         element = self._add_joint(name, urdf_type, parent, child, pose)
         ET.SubElement(element, "axis", xyz=text(axis))
         limit = ET.SubElement(element, "limit")
@@ -366,7 +335,7 @@ class _Writer:
             )
 
     def _read_mimics(self) -> Iterator[tuple[int, _Mimic]]:
-        """Yield the joints that are bound to follow another one linearly."""
+        """Yield the joints that follow another one linearly, by an equality constraint."""
         model = self._model
         for equality in range(model.neq):
             first, second = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])

@@ -1,4 +1,4 @@
-"""Mesh files that are written for other programs to read, each once, named by its content."""
+"""Mesh files for other programs, named by their content."""
 
 import hashlib
 import logging
@@ -12,37 +12,31 @@ _LOGGER = logging.getLogger(__name__)
 
 _LIMIT_BYTES = 512 * 1024 * 1024
 _RECENT_S = 24 * 3600.0
-"""Files that were asked for since then may still have to be read by someone."""
+"""Files used since then are kept, because a program may still have to read them."""
 _UNFINISHED = ".unfinished-"
 
 
 class MeshCache:
-    """A folder of mesh files.
-
-    A file is there completely or not at all, whoever else writes to the folder at the same time.
+    """A folder of mesh files, to which several processes may write; files appear atomically.
 
     Attributes:
-        folder: Where the files are.
+        folder: The folder.
     """
 
     def __init__(self, folder: Path, limit_bytes: int | None = None) -> None:
-        """Write to `folder`, which need not exist.
+        """Use a folder, which need not exist.
 
         Args:
-            folder: Where the files go.
-            limit_bytes: Size beyond which files that nobody has asked for since yesterday are
-                removed, the longest unused first; None keeps everything.
+            folder: The folder.
+            limit_bytes: Size beyond which files that were not used for a day are removed, the
+                longest unused first; None is no limit.
         """
         self.folder = folder
         self._limit_bytes = limit_bytes
-        self._complained = False
+        self._warned = False
 
-    def keep(self, content: bytes) -> Path | None:
-        """Return the STL file with this content, written if it is not there yet.
-
-        Returns:
-            Its path; None, with a warning, if the folder cannot be written to.
-        """
+    def store(self, content: bytes) -> Path | None:
+        """Return the path of an STL file; None, with a warning, if it cannot be written."""
         path = self.folder / f"{hashlib.sha256(content).hexdigest()[:32]}.stl"
         try:
             if path.is_file() and path.stat().st_size == len(content):
@@ -51,14 +45,14 @@ class MeshCache:
                 return path
             self._write(path, content)
         except OSError as error:
-            if not self._complained:
+            if not self._warned:
                 _LOGGER.warning(
                     "meshes cannot be written to '%s' (%s), so robot_description lacks the shapes "
                     "that have no file; set XDG_CACHE_HOME to a folder that can be written to",
                     self.folder,
                     error.strerror,
                 )
-            self._complained = True
+            self._warned = True
             return None
         return path
 
@@ -75,13 +69,13 @@ class MeshCache:
                 unfinished.unlink(missing_ok=True)
                 raise
         if self._limit_bytes is not None:
-            self._tidy(self._limit_bytes)
+            self._remove_unused(self._limit_bytes)
 
-    def _tidy(self, limit_bytes: int) -> None:
+    def _remove_unused(self, limit_bytes: int) -> None:
         files = []
         for path in self.folder.iterdir():
             if path.suffix == ".stl" or path.name.startswith(_UNFINISHED):
-                with suppress(FileNotFoundError):  # another process tidies as well
+                with suppress(FileNotFoundError):  # removed by another process
                     status = path.stat()
                     files.append((status.st_mtime, status.st_size, path))
         size = sum(entry[1] for entry in files)
@@ -89,14 +83,14 @@ class MeshCache:
         for used, length, path in sorted(files):
             if used > since or (size <= limit_bytes and path.suffix == ".stl"):
                 continue
-            with suppress(OSError):  # another user's, who has written to this folder as well
+            with suppress(OSError):  # a file of another user
                 path.unlink(missing_ok=True)
                 size -= length
 
 
 def user_cache() -> MeshCache:
-    """Return the user's: ``mujoco_ros/meshes`` in the folder that XDG_CACHE_HOME names."""
+    """Return the cache of the user, ``$XDG_CACHE_HOME/mujoco_ros/meshes``."""
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The specification of that variable has relative paths ignored.
+    # The XDG specification requires relative paths to be ignored.
     home = named if named.is_absolute() else Path("~/.cache").expanduser()
     return MeshCache(home / "mujoco_ros" / "meshes", _LIMIT_BYTES)

@@ -1,4 +1,4 @@
-"""The file that a compiled mesh was made from, and whether it shows the same."""
+"""The source file of a compiled mesh, and whether the two are equal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,18 +7,18 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.urdf.exporting.triangles import STL_FACET
 
 Points = NDArray[np.float64]
 
 _SAMPLES = 32
 _TOLERANCE = 1e-5  # of the mesh's size; its vertices are in single precision
-_STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])
 _STL_HEADER = 84
 
 
 def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
-    """Return the whole path of a mesh's file, which need not exist; None if it came from none."""
+    """Return the absolute path of a mesh's file, which need not exist; None if it has none."""
     address = int(model.mesh_pathadr[mesh])
     if address < 0:
         return None
@@ -26,19 +26,16 @@ def mesh_file(model: mujoco.MjModel, mesh: int) -> Path | None:
     return Path(name).resolve()
 
 
-def file_pose(model: mujoco.MjModel, mesh: int) -> RigidTransform:
-    """Return the frame of a mesh's file in that of a geom that uses it.
-
-    The compiler moves vertices into the mesh's inertial frame.
-    """
-    return RigidTransform.of(model.mesh_pos[mesh], model.mesh_quat[mesh]).inverse()
+def file_pose(model: mujoco.MjModel, mesh: int) -> Pose:
+    """Return the pose of a mesh's file in a geom; the compiler moves meshes to their centre."""
+    return Pose(position=model.mesh_pos[mesh], quat_wxyz=model.mesh_quat[mesh]).inverse()
 
 
-def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
-    """Tell whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
+def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
+    """Whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
 
-    It is not if the model turns or moves the mesh (``refpos``, ``refquat``), which a compiled model
-    does not tell; if the file has changed since; or if it is of a kind that only MuJoCo reads.
+    It differs if the model moves the mesh (``refpos``, ``refquat``), which a compiled model does
+    not contain; if the file has changed; or if only MuJoCo reads its format.
     """
     read = _READERS.get(path.suffix.lower())
     if read is None or not path.is_file():
@@ -50,7 +47,7 @@ def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
     if not len(points):
         return False
     pose = file_pose(model, mesh)
-    drawn = points * model.mesh_scale[mesh] @ pose.mat.T + pose.pos
+    drawn = points * model.mesh_scale[mesh] @ pose.matrix.T + pose.position
     first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertices = model.mesh_vert[first : first + count].astype(np.float64)
     reach = _TOLERANCE * float(np.linalg.norm(np.ptp(vertices, axis=0)))
@@ -60,7 +57,7 @@ def shows_the_same(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
 
 
 def _stl_points(content: bytes) -> Points:
-    facets = np.frombuffer(content, _STL_FACET, offset=_STL_HEADER)
+    facets = np.frombuffer(content, STL_FACET, offset=_STL_HEADER)
     return _some(facets["corners"].reshape(-1, 3)).astype(np.float64)
 
 

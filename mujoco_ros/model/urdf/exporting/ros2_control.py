@@ -1,6 +1,7 @@
-"""The ``<ros2_control>`` blocks of a URDF, by which a genuine controller_manager drives the robot.
+"""The ``<ros2_control>`` blocks of a URDF, for a controller_manager beside the simulator.
 
-The hardware is joint_state_topic_hardware_interface, which speaks sensor_msgs/JointState both ways.
+The hardware is joint_state_topic_hardware_interface, whose states and commands are
+sensor_msgs/JointState.
 """
 
 import logging
@@ -12,19 +13,19 @@ from mujoco_ros.model.urdf.importing.markup import number
 
 PLUGIN = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 INTERFACES = ("position", "velocity", "effort")
-"""What a joint can be commanded with and what is sensed of it, in the order of the blocks."""
+"""Command and state interfaces of a joint, in the order of the blocks."""
 
 _LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HardwareJoint:
-    """A joint as ros2_control is to see it.
+    """A joint of the hardware.
 
     Attributes:
-        name: As in the URDF and in joint_states.
-        takes: Quantities it can be commanded with, of `INTERFACES`; none for a passive joint.
-        position: Where it is before the first joint_states arrive [rad or m].
+        name: Name in the URDF and in joint_states.
+        takes: Its command interfaces; none for a passive joint.
+        position: Position before the first joint_states [rad or m].
     """
 
     name: str
@@ -35,19 +36,19 @@ class HardwareJoint:
 def write_ros2_control(
     robot: ET.Element, joints: Iterable[HardwareJoint], *, commands_topic: str, states_topic: str
 ) -> None:
-    """Write the blocks for `joints` into a URDF; those that are there already are replaced.
+    """Replace the blocks in a URDF.
 
-    There is one block, that is one hardware component, for all joints that take the same
-    quantities: its commands carry an array for each quantity with a number for each of its joints.
+    Joints with the same command interfaces share a block, that is a hardware component, because
+    its commands have a number for each of its joints and interfaces.
 
     Args:
         robot: The ``<robot>`` element, which is changed.
-        joints: The simulated joints; those the URDF does not have are left out, with a warning.
-        commands_topic: Resolved name of the topic the simulator takes commands from.
-        states_topic: Resolved name of the topic it publishes joint states on.
+        joints: The simulated joints; those missing in the URDF are left out, with a warning.
+        commands_topic: Resolved name of the simulator's command topic.
+        states_topic: Resolved name of its joint states.
 
     Raises:
-        ModelError: A limit of a joint in the URDF is no number.
+        UserInputError: A limit of a joint in the URDF is no number.
     """
     _remove_blocks(robot)
     described = {
@@ -78,7 +79,7 @@ def _remove_blocks(robot: ET.Element) -> None:
     for block in robot.findall("ros2_control"):
         plugin = block.findtext("hardware/plugin", "").strip()
         _LOGGER.info(
-            "the <ros2_control> block '%s' of the URDF (%s) gives way to one for the simulator",
+            "the <ros2_control> block '%s' of the URDF (%s) is replaced by one for the simulator",
             block.get("name", ""),
             plugin,
         )
@@ -88,14 +89,14 @@ def _remove_blocks(robot: ET.Element) -> None:
 def _block(takes: frozenset[str], topics: dict[str, str]) -> ET.Element:
     kinds = [interface for interface in INTERFACES if interface in takes]
     block = ET.Element("ros2_control", name="_".join([*(kinds or ["passive"]), "joints"]))
-    # The plugin is a system, also where there is nothing but states.
+    # The plugin is a system, even with states only.
     block.set("type", "system")
     hardware = ET.SubElement(block, "hardware")
     ET.SubElement(hardware, "plugin").text = PLUGIN
     parameters = dict(topics)
     if kinds:
-        # Below its threshold the plugin falls silent, which a command_timeout would take for the
-        # end of the stream; before 1.1 it heeds positions alone. Negative: it always speaks.
+        # Below its threshold the plugin publishes nothing, which is the end of a stream for a
+        # command_timeout; before 1.1 it regards positions only. Negative: it always publishes.
         parameters["trigger_joint_command_threshold"] = "-1"
     for name, value in parameters.items():
         ET.SubElement(hardware, "param", name=name).text = value
@@ -105,14 +106,14 @@ def _block(takes: frozenset[str], topics: dict[str, str]) -> ET.Element:
 def _joint(joint: HardwareJoint, described: ET.Element) -> ET.Element:
     element = ET.Element("joint", name=joint.name)
     if described.find("mimic") is not None:
-        # Simulated, not computed from the joint it follows, which may be in another block.
+        # The joint is simulated; the joint that it mimics may be in another block.
         element.set("mimic", "false")
     if joint.takes and _has_zero_limit(described):
         ET.SubElement(element, "limits", enable="false")
     for interface in INTERFACES:
         if interface in joint.takes:
             ET.SubElement(element, "command_interface", name=interface)
-    # All three, because the plugin throws on an array of joint_states it has no interface for.
+    # All three, because the plugin throws on an array of joint_states without an interface.
     for interface in INTERFACES:
         state = ET.SubElement(element, "state_interface", name=interface)
         if interface == "position":
@@ -121,10 +122,7 @@ def _joint(joint: HardwareJoint, described: ET.Element) -> ET.Element:
 
 
 def _has_zero_limit(described: ET.Element) -> bool:
-    """Whether the controller_manager would let the joint not move, or not push, at all.
-
-    In a URDF 0 often stands for an unknown limit. The simulator has limits of its own.
-    """
+    """Whether a limit is 0, often an unknown one, with which controller_manager stops the joint."""
     limit = described.find("limit")
     where = f"joint '{described.get('name')}'"
     return limit is not None and any(

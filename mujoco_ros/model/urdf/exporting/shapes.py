@@ -1,4 +1,4 @@
-"""The geoms of a compiled model as the shapes and colours that URDF knows."""
+"""Export of geoms as the shapes and colours of URDF."""
 
 import logging
 import xml.etree.ElementTree as ET
@@ -10,36 +10,36 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.exporting.elements import add_origin, text
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
-from mujoco_ros.model.urdf.exporting.mesh_source import file_pose, mesh_file, shows_the_same
+from mujoco_ros.model.urdf.exporting.mesh_source import equals_file, file_pose, mesh_file
 from mujoco_ros.model.urdf.exporting.triangles import (
     Triangles,
     height_field_triangles,
     mesh_triangles,
     unit_sphere,
 )
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 _LOGGER = logging.getLogger(__name__)
 
 _GEOM = mujoco.mjtGeom
-_GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba, which a material replaces
+_GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba, which a material overrides
 _VISIBLE_GROUPS = 3  # the viewer shows groups 0, 1 and 2
 _SHEET_M = 1e-3  # thickness of the box that is drawn for a plane
 _UNBOUNDED_M = 20.0  # how far a plane without bounds is drawn to each side
 
 
 class _Form(NamedTuple):
-    """A shape of URDF, placed in the frame of the geom it is of."""
+    """A shape of URDF with its pose in the geom."""
 
-    pose: RigidTransform
+    pose: Pose
     shape: str
     attributes: dict[str, str]
 
 
 class ExportedShapes:
-    """Writes the geoms of a model as URDF shapes and collects the colours they use."""
+    """Writes geoms as URDF shapes and collects their colours."""
 
     def __init__(
         self,
@@ -48,13 +48,13 @@ class ExportedShapes:
         mesh_cache: MeshCache | None,
         strip: Callable[[str], str],
     ) -> None:
-        """Prepare for `model`.
+        """Export from a compiled model, with the arguments of `export_urdf`.
 
         Args:
-            model: The compiled model.
-            mesh_uri: Gives the URI to write for a mesh file.
-            mesh_cache: Where to write meshes for what has no file; without it, that is left out.
-            strip: Takes the robot's prefix off a name.
+            model: The model.
+            mesh_uri: Returns the URI of a mesh file.
+            mesh_cache: Folder for meshes of shapes without a file.
+            strip: Removes the robot's prefix from a name.
         """
         self._model = model
         self._mesh_uri = mesh_uri
@@ -79,7 +79,7 @@ class ExportedShapes:
                 self._add_geom(link, "collision", geom)
 
     def materials(self) -> list[ET.Element]:
-        """Return the ``<material>`` definitions the visuals refer to."""
+        """Return the ``<material>`` elements of the visuals."""
         elements = []
         for (_, rgba), name in self._colours.items():
             material = ET.Element("material", name=name)
@@ -88,17 +88,17 @@ class ExportedShapes:
         return elements
 
     def report(self) -> None:
-        """Log the geoms that are not in the URDF."""
+        """Log the geoms that were left out."""
         for what, names in self._skipped.items():
             _LOGGER.warning("URDF export: left out %s: %s", what, ", ".join(names))
 
     def _add_geom(self, link: ET.Element, tag: str, geom: int) -> None:
         kind = _GEOM(self._model.geom_type[geom])
-        pose = RigidTransform.of(self._model.geom_pos[geom], self._model.geom_quat[geom])
+        pose = Pose(position=self._model.geom_pos[geom], quat_wxyz=self._model.geom_quat[geom])
         name = self._strip(self._model.geom(geom).name)
         where = name or f"a geom of {link.get('name')}"
         if tag == "collision" and kind in _ONE_SIDED:
-            self._skip(f"collisions of {_noun(kind)}, of which URDF has none", where)
+            self._skip(f"collisions of {_noun(kind)}, which URDF does not have", where)
             return
         if geom not in self._forms:
             self._forms[geom] = _FORMS[kind](self, geom, where)
@@ -108,10 +108,10 @@ class ExportedShapes:
             ET.SubElement(ET.SubElement(element, "geometry"), form.shape, form.attributes)
             if tag == "visual":
                 ET.SubElement(element, "material", name=self._colour(geom))
-            name = ""  # of a shape in several parts, the first has the name
+            name = ""  # only the first shape of a geom has the name
 
     def _box(self, geom: int, _where: str) -> Sequence[_Form]:
-        return [_Form(RigidTransform.of(), "box", {"size": text(2 * self._model.geom_size[geom])})]
+        return [_Form(Pose(), "box", {"size": text(2 * self._model.geom_size[geom])})]
 
     def _sphere(self, geom: int, _where: str) -> Sequence[_Form]:
         return [_ball(self._model.geom_size[geom][0])]
@@ -119,7 +119,7 @@ class ExportedShapes:
     def _cylinder(self, geom: int, _where: str) -> Sequence[_Form]:
         radius, half, _ = self._model.geom_size[geom]
         attributes = {"radius": text(radius), "length": text(2 * half)}
-        return [_Form(RigidTransform.of(), "cylinder", attributes)]
+        return [_Form(Pose(), "cylinder", attributes)]
 
     def _capsule(self, geom: int, where: str) -> Sequence[_Form]:
         radius, half, _ = self._model.geom_size[geom]
@@ -133,7 +133,7 @@ class ExportedShapes:
     def _plane(self, geom: int, _where: str) -> Sequence[_Form]:
         x, y = (float(half) or _UNBOUNDED_M for half in self._model.geom_size[geom][:2])
         attributes = {"size": text((2 * x, 2 * y, _SHEET_M))}
-        return [_Form(RigidTransform.of((0, 0, -_SHEET_M / 2)), "box", attributes)]
+        return [_Form(Pose(position=np.array((0, 0, -_SHEET_M / 2))), "box", attributes)]
 
     def _height_field(self, geom: int, where: str) -> Sequence[_Form]:
         model, field = self._model, int(self._model.geom_dataid[geom])
@@ -143,7 +143,7 @@ class ExportedShapes:
     def _mesh(self, geom: int, where: str) -> Sequence[_Form]:
         model, mesh = self._model, int(self._model.geom_dataid[geom])
         path = mesh_file(model, mesh)
-        if path is not None and (shows_the_same(model, mesh, path) or not self._can_replace(path)):
+        if path is not None and (equals_file(model, mesh, path) or not self._can_replace(path)):
             attributes = {"filename": self._mesh_uri(path)}
             if (model.mesh_scale[mesh] != 1).any():
                 attributes["scale"] = text(model.mesh_scale[mesh])
@@ -152,9 +152,9 @@ class ExportedShapes:
         return self._written(lambda: mesh_triangles(model, mesh), what, where)
 
     def _can_replace(self, path: Path) -> bool:
-        """Whether there is anything better than naming a file that may not show the same.
+        """Whether a mesh can be written in place of a file that differs.
 
-        A file that is elsewhere when the URDF is read may well be right.
+        A file that is missing here may be right where the URDF is read.
         """
         return self._mesh_cache is not None or path.is_file()
 
@@ -165,15 +165,15 @@ class ExportedShapes:
         where: str,
         scale: ArrayLike = (1.0, 1.0, 1.0),
     ) -> Sequence[_Form]:
-        """Return triangles as a mesh of the cache; nothing, noted, if there is none to be had."""
-        path = None if self._mesh_cache is None else self._mesh_cache.keep(triangles().stl())
+        """Return triangles as a mesh of the cache; nothing, reported, without a cache."""
+        path = None if self._mesh_cache is None else self._mesh_cache.store(triangles().stl())
         if path is None:
             self._skip(what, where)
             return []
         attributes = {"filename": self._mesh_uri(path)}
         if not np.array_equal(scale, (1.0, 1.0, 1.0)):
             attributes["scale"] = text(scale)
-        return [_Form(RigidTransform.of(), "mesh", attributes)]
+        return [_Form(Pose(), "mesh", attributes)]
 
     def _skip(self, what: str, name: str) -> None:
         names = self._skipped.setdefault(what, [])
@@ -181,7 +181,7 @@ class ExportedShapes:
             names.append(name)
 
     def _rgba(self, geom: int) -> tuple[str, NDArray[np.float64]]:
-        """Return the material's name, if it decides, and the colour that the renderer shows."""
+        """Return the name of the material that decides, or "", and the rendered colour."""
         own = self._model.geom_rgba[geom]
         material = int(self._model.geom_matid[geom])
         if material >= 0 and np.allclose(own, _GREY):
@@ -200,7 +200,7 @@ class ExportedShapes:
 
 
 def material_rgba(model: mujoco.MjModel, material: int) -> NDArray[np.float64]:
-    """Return the colour of a material: of one with a texture, what it looks like from afar."""
+    """Return the colour of a material, times the mean of its texture."""
     rgba = np.array(model.mat_rgba[material], dtype=float)
     texture = int(model.mat_texid[material, int(mujoco.mjtTextureRole.mjTEXROLE_RGB)])
     if texture >= 0:
@@ -208,13 +208,13 @@ def material_rgba(model: mujoco.MjModel, material: int) -> NDArray[np.float64]:
         first = int(model.tex_adr[texture])
         count = int(model.tex_height[texture]) * int(model.tex_width[texture])
         pixels = model.tex_data[first : first + count * channels].reshape(count, channels)
-        # A texture of one channel is grey.
+        # A texture of one channel is grey: it broadcasts.
         rgba[:3] *= np.broadcast_to(pixels[:, :3].mean(axis=0) / 255, 3)
     return rgba
 
 
 def _ball(radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> _Form:
-    return _Form(RigidTransform.of(centre), "sphere", {"radius": text(radius)})
+    return _Form(Pose(position=np.array(centre, dtype=float)), "sphere", {"radius": text(radius)})
 
 
 def _noun(kind: mujoco.mjtGeom) -> str:
@@ -226,7 +226,7 @@ def _noun(kind: mujoco.mjtGeom) -> str:
 
 
 _ONE_SIDED = (_GEOM.mjGEOM_PLANE, _GEOM.mjGEOM_HFIELD)
-"""Surfaces that hold what is above them, however deep it has sunk: no solid does that."""
+"""Surfaces that push bodies to one side, however deep they are; no solid shape does that."""
 
 _FORMS: dict[mujoco.mjtGeom, Callable[[ExportedShapes, int, str], Sequence[_Form]]] = {
     _GEOM.mjGEOM_PLANE: ExportedShapes._plane,
@@ -239,4 +239,4 @@ _FORMS: dict[mujoco.mjtGeom, Callable[[ExportedShapes, int, str], Sequence[_Form
     _GEOM.mjGEOM_MESH: ExportedShapes._mesh,
     _GEOM.mjGEOM_SDF: ExportedShapes._mesh,
 }
-"""How each kind of geom is written."""
+"""Exporting method of each type of geom."""

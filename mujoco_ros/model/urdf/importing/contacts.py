@@ -1,4 +1,4 @@
-"""Which links of a robot cannot touch each other."""
+"""Excluded contacts between links of a URDF."""
 
 from collections.abc import Iterator
 
@@ -6,10 +6,10 @@ import mujoco
 
 
 def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
-    """Exclude contacts between what is fixed to the world and the links that move on it.
+    """Exclude contacts between links fixed to the world and the links that move on them.
 
-    URDF takes neighbouring links to overlap at their joint, and MuJoCo filters their contacts, but
-    not those of a link welded to the world with its neighbours.
+    In a URDF, links overlap at their joint. MuJoCo filters such contacts, except those of a link
+    welded to the world.
     """
     fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
     neighbours = [child for body in fixed for child in body.bodies if child.joints]
@@ -21,8 +21,8 @@ def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
 
 
 def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
-    """Yield `body` and all that is fixed to it."""
-    stack = [body]  # a chain may be longer than functions can call each other
+    """Yield a body and all bodies that are fixed to it."""
+    stack = [body]  # a chain may be longer than the recursion limit
     while stack:
         body = stack.pop()
         yield body

@@ -1,9 +1,8 @@
-"""URDF files into MuJoCo specs that keep every link, frame, name and limit.
+"""Import of URDF files as MuJoCo specs with every link, frame, name and limit.
 
-MuJoCo's own URDF parser takes two meshes of one base name for one file, gives links without an
-``<inertial>`` the mass of their collision shapes, ignores mimics and velocity limits, and refuses
-the massless links between the axes of a joint. So the spec is built here, from checked data, and
-agrees with that parser on all else.
+MuJoCo's own URDF parser confuses meshes with the same base name, gives links without an
+``<inertial>`` the mass of their collision shapes, ignores mimics and velocity limits, and rejects
+the massless links between the axes of a joint. Otherwise the result is the same.
 """
 
 import logging
@@ -15,28 +14,27 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
-from mujoco_ros.model.urdf.importing.inertia import WATER, mend
+from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
 from mujoco_ros.model.urdf.importing.urdf_file import (
     Urdf,
-    UrdfInertial,
     UrdfJoint,
     UrdfLink,
     read_urdf,
 )
-from mujoco_ros.model.urdf.rigid_transform import Array, RigidTransform
 
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
 
 WORLD = "world"
-"""A URDF root link of this name is the world itself, as in MuJoCo's and Gazebo's reading."""
+"""A root link of this name is the world itself, as in MuJoCo and Gazebo."""
 
 _LOGGER = logging.getLogger(__name__)
 
-# Settings of the <mujoco><compiler> extension that this module decides itself.
+# Settings of the <mujoco><compiler> extension that this module sets.
 _OWN_SETTINGS = (
     "angle",
     "assetdir",
@@ -50,27 +48,20 @@ _OWN_SETTINGS = (
 
 
 def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
-    """Read a URDF file into a spec that compiles.
+    """Read a URDF file, or `text` in its place, into a spec that compiles.
 
     - Every link is a body of its name; a root link named ``world`` is the world. The base is fixed
-      unless a joint of type ``floating`` leaves the root link; see `free_base`.
+      unless the root link has a child on a ``floating`` joint; see `free_base`.
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
-    - A revolute, continuous or prismatic joint that mimics no other gets a torque motor of its
-      name, with a control range of ± effort [N·m or N], unlimited where the effort is zero or
-      missing. Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
+    - A revolute, continuous or prismatic joint without ``<mimic>`` gets a torque motor of its name,
+      with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing.
+      Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
     - ``<mimic>`` becomes a joint equality constraint named ``<joint>_mimic``.
-    - A moving link without mass or shape that only carries one further joint, the usual way to
-      write a joint with several axes, becomes part of the next link, exactly. Any other moving link
-      without mass gets that of its collision shapes filled with water, with a warning; without
-      such shapes it is an error, for no simulator can move it.
-    - An inertia that no body can have is mended, with a warning.
-
-    Args:
-        path: The file; mesh paths may be relative to it. It must be plain URDF, not xacro.
-        text: What would be in it, if there is no such file.
-
-    Raises:
-        ModelError: Something in the file or its meshes is wrong; the message names the culprit.
+    - A moving link without mass and shape that has one child on a moving joint is part of a joint
+      with several axes, and merged with the child exactly. Other moving links without mass get the
+      mass of their collision shapes filled with water, with a warning; without such shapes they are
+      an error.
+    - An impossible inertia is corrected, with a warning.
     """
     urdf = read_urdf(path, text)
     spec = _base_spec(urdf)
@@ -80,15 +71,15 @@ def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
     try:
         spec.compile()
     except (ValueError, mujoco.FatalError) as error:
-        raise UserInputError(f"{path}: MuJoCo refuses the model: {_one_line(error)}") from error
+        raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
     return spec
 
 
 def free_base(spec: mujoco.MjSpec) -> None:
-    """Let the robot's root body move freely: it gets a free joint named ``<body>_free_joint``.
+    """Give the root body a free joint named ``<body>_free_joint``.
 
     Raises:
-        ModelError: There is no single root body, it already has a joint, or nothing there has mass.
+        UserInputError: There are several root bodies, or the one has a joint or no mass.
     """
     roots = spec.worldbody.bodies
     if len(roots) != 1:
@@ -96,10 +87,8 @@ def free_base(spec: mujoco.MjSpec) -> None:
         raise UserInputError(f"a free base needs one root body; '{spec.modelname}' has: {listing}")
     (root,) = roots
     if root.joints:
-        held = root.joints[0].name
-        raise UserInputError(
-            f"the base '{root.name}' cannot be freed: it already moves on '{held}'"
-        )
+        joint = root.joints[0].name
+        raise UserInputError(f"the base '{root.name}' cannot be freed: it moves on '{joint}'")
     joint = root.add_freejoint(name=f"{root.name}_free_joint")
     try:
         spec.compile()
@@ -117,7 +106,7 @@ def _one_line(error: Exception) -> str:
 def _base_spec(urdf: Urdf) -> mujoco.MjSpec:
     """Return an empty spec with the settings of the ``<mujoco>`` extension."""
     root = ET.Element("mujoco", model=urdf.name)
-    # Servos need their damping integrated implicitly, which MuJoCo's default does not do.
+    # The damping of servos needs implicit integration, which is not MuJoCo's default.
     ET.SubElement(root, "option", integrator="implicitfast")
     for tag in ("compiler", "option", "size"):
         element = None if urdf.mujoco is None else urdf.mujoco.find(tag)
@@ -135,27 +124,27 @@ def _base_spec(urdf: Urdf) -> mujoco.MjSpec:
 
 @dataclass(kw_only=True, slots=True)
 class _Mount:
-    """Where a link's body sits in its parent body, and the joints in between, outermost first.
+    """Pose of a link in its parent body, and the joints in between, outermost first.
 
-    Each joint comes with its anchor and axis in the frame of the link.
+    Each joint has its anchor and axis in the frame of the link.
     """
 
     parent: str
-    pose: RigidTransform
-    joints: list[tuple[UrdfJoint, Array, Array]] = field(default_factory=list)
+    pose: Pose
+    joints: list[tuple[UrdfJoint, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def through(self, joint: UrdfJoint) -> "_Mount":
-        """Return the mount of the link on `joint`, itself on the massless link mounted here."""
+        """Return the mount of a joint's child, of which the massless parent is mounted here."""
         inverse = joint.origin.inverse()
         inner = [
-            (above, inverse.pos + inverse.mat @ anchor, inverse.mat @ axis)
+            (above, inverse.position + inverse.matrix @ anchor, inverse.matrix @ axis)
             for above, anchor, axis in self.joints
         ]
         return _Mount(parent=self.parent, pose=self.pose @ joint.origin, joints=inner)
 
 
 class _Builder:
-    """Turns the links and joints of one URDF into bodies, geoms, joints, motors and constraints."""
+    """Adds the links and joints of a URDF to a spec."""
 
     def __init__(self, urdf: Urdf, spec: mujoco.MjSpec) -> None:
         self._urdf = urdf
@@ -166,8 +155,8 @@ class _Builder:
             spec, urdf.path, settings.get("meshdir", settings.get("assetdir", ""))
         )
         self._masses = self._carried_masses()
-        self._from_shape: set[str] = set()  # links whose mass is taken from their shape
-        self._notes: dict[str, list[str]] = {}  # what was mended, and where
+        self._from_shape: set[str] = set()  # links with the mass of their shapes
+        self._warnings: dict[str, list[str]] = {}  # names by warning
 
     def build(self) -> None:
         bodies: dict[str, mujoco.MjsBody] = {WORLD: self._spec.worldbody}
@@ -187,26 +176,26 @@ class _Builder:
                 mounts[link.name] = mount
                 continue
             body = bodies[mount.parent].add_body(
-                name=link.name, pos=mount.pose.pos, quat=mount.pose.quat_wxyz
+                name=link.name, pos=mount.pose.position, quat=mount.pose.quat_wxyz
             )
             bodies[link.name] = body
             for above, anchor, axis in mount.joints:
-                add_joint(self._spec, body, above, anchor, axis, self._note)
+                add_joint(self._spec, body, above, anchor, axis, self._warn)
             if mount.joints:
                 self._check_mass(joint, link)
             self._fill(body, link)
 
-        for what, names in self._notes.items():
-            _LOGGER.warning("%s: %s: %s", self._urdf.path, what, ", ".join(names))
+        for warning, names in self._warnings.items():
+            _LOGGER.warning("%s: %s: %s", self._urdf.path, warning, ", ".join(names))
 
-    def _note(self, what: str, name: str) -> None:
-        self._notes.setdefault(what, []).append(name)
+    def _warn(self, warning: str, name: str) -> None:
+        self._warnings.setdefault(warning, []).append(name)
 
     def _where(self, kind: str, name: str) -> str:
         return f"{self._urdf.path}: {kind} '{name}'"
 
     def _carried_masses(self) -> dict[str, float]:
-        """Return, per link, its mass with that of all links fixed to it."""
+        """Return the mass of each link with all links fixed to it."""
         masses: dict[str, float] = {}
         for joint, link in reversed(list(self._urdf.depth_first())):
             own = link.inertial.mass if link.inertial else 0.0
@@ -216,8 +205,8 @@ class _Builder:
         return masses
 
     def _is_folded(self, joint: UrdfJoint, link: UrdfLink) -> bool:
-        """Tell whether the link is only there to join two moving axes."""
-        below = self._urdf.joints_below[link.name]
+        """Whether a link only connects two moving joints."""
+        below = self._urdf.child_joints[link.name]
         return (
             joint.type not in ("fixed", "floating")
             and link.inertial is None
@@ -234,7 +223,7 @@ class _Builder:
         if joint.parent in folded:
             mount = folded[joint.parent].through(joint)
         else:
-            # MuJoCo lets only children of the world float, and the root link is at its origin.
+            # In MuJoCo only children of the world float; the root link is at its origin.
             parent = WORLD if joint.type == "floating" else joint.parent
             mount = _Mount(parent=parent, pose=joint.origin)
         if joint.type != "fixed":
@@ -246,26 +235,26 @@ class _Builder:
             return
         rigid = [link.name]
         for name in rigid:
-            rigid += [j.child for j in self._urdf.joints_below[name] if j.type == "fixed"]
+            rigid += [j.child for j in self._urdf.child_joints[name] if j.type == "fixed"]
         solid = [name for name in rigid if self._urdf.links[name].collisions]
         where = self._where("link", link.name)
         if not solid:
             raise UserInputError(
                 f"{where}: moves on joint '{joint.name}' but has no mass; give it an <inertial>"
             )
-        self._note("moving links without mass; their collision shapes get that of water", link.name)
+        self._warn("moving links without mass; their collision shapes get that of water", link.name)
         self._from_shape.update(solid)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
-        """Add the link's mass and shapes."""
+        """Add mass and shapes of a link."""
         if link.inertial is not None and link.name != WORLD:
-            tensor, fault = mend(_tensor(link.inertial), link.inertial.mass)
+            tensor, fault = corrected(link.inertial.inertia, link.inertial.mass)
             if fault:
-                self._note(f"links with {fault}", link.name)
-            turn = link.inertial.origin.mat
+                self._warn(f"links with {fault}", link.name)
+            turn = link.inertial.origin.matrix
             body.explicitinertial = True
             body.mass = link.inertial.mass
-            body.ipos = link.inertial.origin.pos
+            body.ipos = link.inertial.origin.position
             body.fullinertia = _full(turn @ tensor @ turn.T)
         for visual in link.visuals:
             self._shapes.add(
@@ -279,11 +268,6 @@ class _Builder:
             )
 
 
-def _tensor(inertial: UrdfInertial) -> Array:
-    i = inertial
-    return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
-
-
-def _full(tensor: Array) -> list[float]:
+def _full(tensor: np.ndarray) -> list[float]:
     """Return a symmetric tensor in the order of MuJoCo's ``fullinertia``."""
     return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]

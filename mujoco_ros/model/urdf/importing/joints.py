@@ -1,31 +1,31 @@
-"""URDF joints as joints of a body, with motors, and mimics as constraints."""
+"""URDF joints as joints of a body, with motors or mimic constraints."""
 
 from collections.abc import Callable
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
-from mujoco_ros.model.urdf.rigid_transform import Array, RigidTransform
 
 
 def add_joint(
     spec: mujoco.MjSpec,
     body: mujoco.MjsBody,
     joint: UrdfJoint,
-    anchor: Array,
-    axis: Array,
-    note: Callable[[str, str], None],
+    anchor: np.ndarray,
+    axis: np.ndarray,
+    warn: Callable[[str, str], None],
 ) -> None:
-    """Let a body move on a joint, with its limits and its motor or mimic.
+    """Add a joint to a body, with its limits and its motor or mimic.
 
     Args:
-        spec: What the body belongs to.
+        spec: The spec of the body.
         body: The body.
         joint: The joint.
-        anchor: A point that does not move, in the body's frame [m].  # (3,)
-        axis: Its axis, in the body's frame.  # (3,)
-        note: Takes what was left out, and the name of the joint where it was.
+        anchor: Position in the frame of the body [m].  # (3,)
+        axis: Axis in the frame of the body.  # (3,)
+        warn: Called with a warning and the name of the joint.
     """
     dynamics = {"damping": [joint.damping, 0.0, 0.0], "frictionloss": joint.friction}
     kind = mujoco.mjtJoint
@@ -36,22 +36,22 @@ def add_joint(
     elif joint.type == "planar":
         quat = np.zeros(4)
         mujoco.mju_quatZ2Vec(quat, axis)
-        x, y, z = RigidTransform.of(quat_wxyz=quat).mat.T
-        # The names are those MuJoCo's own URDF parser gives.
+        x, y, z = Pose(quat_wxyz=quat).matrix.T
+        # The names of MuJoCo's own URDF parser.
         for suffix, slide in (("_TX", x), ("_TY", y)):
             body.add_joint(name=joint.name + suffix, type=kind.mjJNT_SLIDE, axis=slide, **dynamics)
         body.add_joint(
             name=joint.name + "_RZ", type=kind.mjJNT_HINGE, pos=anchor, axis=z, **dynamics
         )
     else:
-        _add_scalar_joint(spec, body, joint, note, pos=anchor, axis=axis, **dynamics)
+        _add_scalar_joint(spec, body, joint, warn, pos=anchor, axis=axis, **dynamics)
 
 
 def _add_scalar_joint(
     spec: mujoco.MjSpec,
     body: mujoco.MjsBody,
     joint: UrdfJoint,
-    note: Callable[[str, str], None],
+    warn: Callable[[str, str], None],
     **attributes: object,
 ) -> None:
     slide = joint.type == "prismatic"
@@ -67,7 +67,7 @@ def _add_scalar_joint(
             added.limited = mujoco.mjtLimited.mjLIMITED_TRUE
             added.range = [joint.lower, joint.upper]
         else:
-            note("joints whose limits are equal and so ignored", joint.name)
+            warn("joints whose limits are equal and therefore ignored", joint.name)
     if joint.mimic is None:
         _add_motor(spec, joint)
     else:
@@ -84,9 +84,7 @@ def _add_scalar_joint(
 def _add_motor(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
     motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.set_to_motor()
-    limited = joint.effort is not None
-    motor.ctrllimited = (
-        mujoco.mjtLimited.mjLIMITED_TRUE if limited else mujoco.mjtLimited.mjLIMITED_FALSE
-    )
+    motor.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
     if joint.effort is not None:
+        motor.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
         motor.ctrlrange = [-joint.effort, joint.effort]

@@ -1,4 +1,4 @@
-"""Reading a URDF's XML: nothing in the file is followed or expanded, and mistakes are named."""
+"""Reading the XML of a URDF, without external entities."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -10,22 +10,14 @@ Vector = tuple[float, ...]
 
 
 class _NoDoctype(ET.TreeBuilder):
-    """Refuses document type declarations, the carrier of external and exploding entities."""
+    """Rejects document type declarations, which define external and exponential entities."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise UserInputError("a URDF with a DOCTYPE is refused; remove the declaration")
+        raise UserInputError("a URDF with a DOCTYPE is not accepted; remove the declaration")
 
 
 def parse_robot(path: Path, text: str | None = None) -> ET.Element:
-    """Return the ``<robot>`` element of a URDF file.
-
-    Args:
-        path: The file.
-        text: What would be in it, if there is no such file.
-
-    Raises:
-        ModelError: The file is missing, not XML, or not expanded from xacro.
-    """
+    """Return the ``<robot>`` element of a URDF file, or of `text` in its place."""
     if path.suffix == ".xacro":
         raise UserInputError(
             f"{path}: xacro is not expanded here; run: xacro {path.name} > robot.urdf"
@@ -86,7 +78,7 @@ def number(
 
 
 def required(parent: ET.Element, tag: str, where: str) -> ET.Element:
-    """Return the child element of that tag, an error if there is none."""
+    """Return the child element of a tag, which must exist."""
     element = parent.find(tag)
     if element is None:
         raise UserInputError(f"{where}: <{tag}> is missing")
@@ -94,7 +86,7 @@ def required(parent: ET.Element, tag: str, where: str) -> ET.Element:
 
 
 def name_of(element: ET.Element, where: str) -> str:
-    """Return the element's name, an error if it has none."""
+    """Return the name of an element, which must have one."""
     name = element.get("name", "").strip()
     if not name:
         raise UserInputError(f"{where}: a <{element.tag}> has no name")

@@ -1,4 +1,4 @@
-"""Mesh files named by a URDF: where they lie, and the triangles of those MuJoCo cannot read."""
+"""Mesh files of a URDF: their paths, and the triangles of those that MuJoCo cannot read."""
 
 import io
 import struct
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
 
-_UNTEXTURED = "0.8 0.8 0.8 1"  # colour of a surface whose texture is not read
+_UNTEXTURED = "0.8 0.8 0.8 1"  # colour in place of a texture
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeshData:
-    """Triangles in metres; `rgba` is the colour of the material that covers most area, if any."""
+    """Triangles [m]; `rgba` is the colour of the material with the largest area, if any."""
 
     vertices: NDArray[np.float32]  # (n, 3)
     faces: NDArray[np.int32]  # (m, 3)
@@ -33,10 +33,10 @@ class MeshData:
 
 
 def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
-    """Return the file a URDF means by `uri`.
+    """Return the file of a URI in a URDF.
 
-    A ``package://`` URI is looked up as ROS does; failing that, in the folders above the URDF, so
-    that a description package works from wherever it was unpacked.
+    A ``package://`` URI is resolved as in ROS, else in the folders above the URDF, so that a
+    description package need not be installed.
 
     Args:
         uri: ``package://``, ``file://`` or a path relative to the URDF.
@@ -44,8 +44,8 @@ def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
 
     Raises:
-        MissingAssetError: No such file; the message lists where it was looked for.
-        ModelError: The URI is wrong.
+        MissingAssetError: The file does not exist.
+        UserInputError: The URI is wrong.
     """
     base = urdf.parent.resolve()
     tried: list[str] = []
@@ -73,7 +73,7 @@ def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
 
 
 def is_native(path: Path) -> bool:
-    """Tell whether MuJoCo reads the file itself: OBJ, MSH and binary STL."""
+    """Whether MuJoCo reads the file: OBJ, MSH and binary STL."""
     suffix = path.suffix.lower()
     if suffix != ".stl":
         return suffix in (".obj", ".msh")
@@ -86,21 +86,18 @@ def is_native(path: Path) -> bool:
 
 
 def read_mesh(path: Path) -> MeshData:
-    """Read any format trimesh knows (COLLADA, glTF, ASCII STL, …) and merge its parts into one.
+    """Read a file of any format of trimesh (COLLADA, glTF, ASCII STL, …) as one mesh.
 
-    COLLADA's unit is honoured and its up axis ignored, as RViz does.
-
-    Raises:
-        ModelError: The format is unknown or the file is broken or empty.
+    COLLADA's unit is applied and its up axis ignored, as in RViz.
     """
-    import trimesh  # with all it brings, a second of processor time; few models need it
+    import trimesh  # takes a second of processor time, and few models need it
 
     suffix = path.suffix.lower().removeprefix(".")
     try:
         content = path.read_bytes()
         if suffix == "dae":
             content = _without_textures(content)
-        # Only glTF needs the files beside it: without a path no texture is opened.
+        # Only glTF needs further files; without a path no texture is opened.
         scene = (
             trimesh.load_scene(path)
             if suffix == "gltf"
@@ -111,7 +108,7 @@ def read_mesh(path: Path) -> MeshData:
     except ImportError as error:
         message = f"{path}: reading .{suffix} needs the Python package '{error.name}'"
         raise UserInputError(message) from error
-    # trimesh and its readers raise whatever the broken bytes lead to.
+    # trimesh and its readers raise exceptions of any type.
     except Exception as error:
         raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error
     if not parts:
@@ -128,7 +125,7 @@ def read_mesh(path: Path) -> MeshData:
 
 
 def _without_textures(collada: bytes) -> bytes:
-    """Replace textures by a colour: pycollada silently drops geometry whose texture is misnamed."""
+    """Replace textures by a colour: pycollada silently drops geometry with a wrong texture name."""
     document = ET.fromstring(collada)
     namespace = document.tag.removesuffix("COLLADA")
     for profile in document.iter(f"{namespace}profile_COMMON"):
@@ -143,16 +140,16 @@ def _without_textures(collada: bytes) -> bytes:
 
 
 def _metres(part: "Trimesh") -> float:
-    """Return the file's unit, which trimesh notes as ``"meters"`` or ``"0.01 * meters"``."""
+    """Return the unit of the file [m], for trimesh ``"meters"`` or ``"0.01 * meters"``."""
     factor, star, _ = str(part.metadata.get("units", "")).partition(" * ")
     return float(factor) if star else 1.0
 
 
 def _main_colour(part: "Trimesh") -> tuple[float, ...] | None:
-    visual: Any = part.visual  # its class depends on what the file has
+    visual: Any = part.visual  # its class depends on the file
     if visual is None or visual.kind is None:
         return None
     coloured = visual.material if visual.kind == "texture" else visual
     colour = np.asarray(coloured.main_color, dtype=float)
-    # COLLADA files disagree on the sense of transparency, so the alpha value is not trusted.
+    # COLLADA files disagree on the meaning of transparency, so alpha is ignored.
     return (*np.round(colour[:3] / 255.0, 4).tolist(), 1.0)

@@ -1,4 +1,4 @@
-"""Shapes of URDF links as geoms, and their meshes as assets."""
+"""Import of the shapes of URDF links as geoms, and of their meshes as assets."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.urdf.importing.markup import Vector
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, is_native, read_mesh
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfGeometry, UrdfLink
@@ -21,16 +22,10 @@ _GEOM_TYPES = {
 
 
 class ImportedShapes:
-    """Adds shapes to bodies. A mesh that several of them have is one asset."""
+    """Adds shapes to bodies; shapes share the asset of a mesh file."""
 
     def __init__(self, spec: mujoco.MjSpec, path: Path, meshdir: str) -> None:
-        """Add to a spec.
-
-        Args:
-            spec: The spec.
-            path: The URDF file; paths of meshes may be relative to it.
-            meshdir: Another folder they may be in; none if empty.
-        """
+        """Add shapes to a spec; `path` and `meshdir` are as for `find_mesh`."""
         self._spec, self._path, self._meshdir = spec, path, meshdir
         self._meshes: dict[tuple[Path, Vector], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
@@ -38,20 +33,10 @@ class ImportedShapes:
     def add(
         self, body: mujoco.MjsBody, link: UrdfLink, shape: UrdfGeometry, **attributes: float
     ) -> None:
-        """Add a shape of a link to its body.
-
-        Args:
-            body: The body.
-            link: The link.
-            shape: The shape.
-            attributes: Further ones of the geom.
-
-        Raises:
-            ModelError: A mesh file is not there, or is none; the message names the link.
-        """
+        """Add a shape of a link to its body, with further attributes of the geom."""
         geom = body.add_geom(
             type=_GEOM_TYPES[shape.shape],
-            pos=shape.origin.pos,
+            pos=shape.origin.position,
             quat=shape.origin.quat_wxyz,
             **attributes,
         )
@@ -70,7 +55,7 @@ class ImportedShapes:
             self._names.add(shape.name)
 
     def _mesh(self, shape: UrdfGeometry, link: UrdfLink) -> tuple[str, Vector | None]:
-        """Return the name of the mesh asset, added at its first use, and the colour in its file."""
+        """Return the name of the mesh asset, and the colour in its file."""
         try:
             path = find_mesh(shape.mesh, self._path, self._meshdir)
             key = (path, shape.size)
@@ -81,12 +66,7 @@ class ImportedShapes:
         return self._meshes[key]
 
     def _add_mesh(self, path: Path, scale: Vector) -> tuple[str, Vector | None]:
-        taken = {mesh.name for mesh in self._spec.meshes}
-        name = path.stem
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{path.stem}_{number}"
+        name = numbered_name(path.stem, {mesh.name for mesh in self._spec.meshes})
         mesh = self._spec.add_mesh(name=name, scale=scale)
         # Visual meshes are often open or flat, which only this inertia accepts.
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL

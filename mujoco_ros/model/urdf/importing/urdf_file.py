@@ -1,4 +1,4 @@
-"""A URDF file as checked data: names resolve, numbers are numbers, the links form one tree."""
+"""A URDF file as checked data: names exist, numbers are finite, links form one tree."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.scene.size_limits import MOST_LINKS
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+from mujoco_ros.model.scene.size_limits import MAX_LINKS
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
     name_of,
@@ -16,7 +20,6 @@ from mujoco_ros.model.urdf.importing.markup import (
     parse_robot,
     required,
 )
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 JOINT_TYPES = (
     "revolute",
@@ -30,7 +33,7 @@ JOINT_TYPES = (
 """URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
 
 SCALAR_TYPES = ("revolute", "continuous", "prismatic")
-"""The joint types whose position is one number."""
+"""Joint types with a scalar position."""
 
 _SHAPES = {
     "box": (("size", 3),),
@@ -44,26 +47,21 @@ _SHAPES = {
 class UrdfInertial:
     """Mass [kg] and inertia about the centre of mass, in the frame `origin` [kg·m²]."""
 
-    origin: RigidTransform
+    origin: Pose
     mass: float
-    ixx: float
-    iyy: float
-    izz: float
-    ixy: float
-    ixz: float
-    iyz: float
+    inertia: np.ndarray  # (3, 3)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UrdfGeometry:
-    """One visual or collision element.
+    """A visual or collision element.
 
-    `size` is URDF's own: full box edges, radius, or radius and length [m]; the scale for a mesh.
-    `mesh` is the URI as written, empty for the other shapes. `rgba` is None without a colour.
+    `size` is that of URDF: box edges, radius, or radius and length [m]; the scale of a mesh.
+    `mesh` is the URI of a mesh. `rgba` is None without a colour.
     """
 
     name: str
-    origin: RigidTransform
+    origin: Pose
     shape: str
     size: Vector
     mesh: str
@@ -72,7 +70,7 @@ class UrdfGeometry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UrdfLink:
-    """A rigid body; `inertial` is None where the file has none, or one of zero mass."""
+    """A link; `inertial` is None without mass."""
 
     name: str
     inertial: UrdfInertial | None
@@ -91,16 +89,13 @@ class UrdfMimic:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UrdfJoint:
-    """How `child` hangs on `parent`.
-
-    Limits are None where the file sets none; a zero effort or velocity is none.
-    """
+    """A joint; limits are None where the file has none, or a zero effort or velocity."""
 
     name: str
     type: str
     parent: str
     child: str
-    origin: RigidTransform
+    origin: Pose
     axis: Vector
     lower: float | None
     upper: float | None
@@ -113,37 +108,33 @@ class UrdfJoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Urdf:
-    """A robot: `joints_below` has the joints on each link; `mujoco` is the extension element."""
+    """A robot: `child_joints` are those of each link; `mujoco` is the extension element."""
 
     path: Path
     name: str
     links: dict[str, UrdfLink]
     joints: dict[str, UrdfJoint]
-    joints_below: dict[str, list[UrdfJoint]]
+    child_joints: dict[str, list[UrdfJoint]]
     root: str
     mujoco: ET.Element | None
 
     def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
-        """Yield each link after its parent, with the joint it hangs on (None for the root link)."""
+        """Yield each link after its parent, with the joint between them; None for the root link."""
         stack: list[tuple[UrdfJoint | None, str]] = [(None, self.root)]
         while stack:
             joint, name = stack.pop()
             yield joint, self.links[name]
-            stack += [(below, below.child) for below in reversed(self.joints_below[name])]
+            stack += [(below, below.child) for below in reversed(self.child_joints[name])]
 
 
 def read_urdf(path: Path, text: str | None = None) -> Urdf:
-    """Read and check a URDF file; nothing named by it is opened.
-
-    Raises:
-        ModelError: The file is missing, not XML, not expanded from xacro, or not a valid robot.
-    """
+    """Read and check a URDF file, or `text` in its place."""
     robot = parse_robot(path, text)
     colours = _colours(robot, str(path))
     elements = robot.findall("link")
-    if len(elements) > MOST_LINKS:
+    if len(elements) > MAX_LINKS:
         raise UserInputError(
-            f"{path}: the robot has {len(elements)} links; {MOST_LINKS} are the most"
+            f"{path}: the robot has {len(elements)} links; at most {MAX_LINKS} are allowed"
         )
     links: dict[str, UrdfLink] = {}
     for element in elements:
@@ -167,22 +158,22 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
         name=robot.get("name", path.stem),
         links=links,
         joints=joints,
-        joints_below=below,
+        child_joints=below,
         root=root,
         mujoco=robot.find("mujoco"),
     )
 
 
-def _origin(parent: ET.Element, where: str) -> RigidTransform:
+def _origin(parent: ET.Element, where: str) -> Pose:
     element = parent.find("origin")
     zero = (0.0, 0.0, 0.0)
-    return RigidTransform.of_rpy(
-        numbers(element, "xyz", 3, where, zero), numbers(element, "rpy", 3, where, zero)
-    )
+    xyz = np.array(numbers(element, "xyz", 3, where, zero))
+    roll, pitch, yaw = numbers(element, "rpy", 3, where, zero)
+    return Pose(position=xyz, quat_wxyz=quaternion_wxyz(PoseConfig(rpy=(roll, pitch, yaw))))
 
 
 def _colours(robot: ET.Element, where: str) -> dict[str, Vector]:
-    """Collect the named colours, wherever in the file they are defined; the first one counts."""
+    """Return the named colours of the whole file; the first of a name counts."""
     colours: dict[str, Vector] = {}
     for material in robot.iter("material"):
         colour = material.find("color")
@@ -216,16 +207,8 @@ def _inertial(link: ET.Element, where: str) -> UrdfInertial | None:
     ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
     if mass == 0:
         return None
-    return UrdfInertial(
-        origin=_origin(element, where),
-        mass=mass,
-        ixx=ixx,
-        iyy=iyy,
-        izz=izz,
-        ixy=ixy,
-        ixz=ixz,
-        iyz=iyz,
-    )
+    tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    return UrdfInertial(origin=_origin(element, where), mass=mass, inertia=tensor)
 
 
 def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> UrdfGeometry:
@@ -282,7 +265,7 @@ def _joint(element: ET.Element, path: str) -> UrdfJoint:
         raise UserInputError(f"{where}: its axis is zero")
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     lower = upper = None
-    # URDF: a missing bound beside a given one is zero.
+    # URDF: the default of a missing bound is zero.
     if limit is not None and kind != "continuous" and {"lower", "upper"} & set(limit.keys()):
         lower = number(limit, "lower", where, 0.0)
         upper = number(limit, "upper", where, 0.0)
@@ -316,7 +299,7 @@ def _joint(element: ET.Element, path: str) -> UrdfJoint:
 def _tree(
     links: dict[str, UrdfLink], joints: dict[str, UrdfJoint], path: str
 ) -> tuple[str, dict[str, list[UrdfJoint]]]:
-    """Return the root link and each link's outgoing joints; the joints must span all links once."""
+    """Return the root link and the child joints of each link, which must form one tree."""
     below: dict[str, list[UrdfJoint]] = {name: [] for name in links}
     above: dict[str, UrdfJoint] = {}
     for joint in joints.values():
@@ -326,7 +309,9 @@ def _tree(
                 raise unknown(role, name, links, where=where)
         if joint.child in above:
             other = above[joint.child].name
-            raise UserInputError(f"{where}: link '{joint.child}' already hangs on joint '{other}'")
+            raise UserInputError(
+                f"{where}: link '{joint.child}' is also the child of joint '{other}'"
+            )
         above[joint.child] = joint
         below[joint.parent].append(joint)
     roots = [name for name in links if name not in above]
@@ -341,9 +326,7 @@ def _tree(
             reached.append(joint.child)
     loop = [name for name in links if name not in seen]
     if loop:
-        raise UserInputError(
-            f"{path}: these links hang on one another in a loop: {', '.join(loop)}"
-        )
+        raise UserInputError(f"{path}: these links form a loop: {', '.join(loop)}")
     return roots[0], below
 
 

@@ -1,27 +1,28 @@
-"""What can be plotted of a robot: joints, wrenches and IMUs."""
+"""The signals of a robot that can be plotted: of its joints and its sensors."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement
+from mujoco_ros.model.sensors.site_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.panels.robots.joint_rows import JointRow, joint_rows
-
-AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """Something that is measured, as one or several curves.
+    """A measured quantity with one or several curves.
 
     Attributes:
         heading: Robot and kind, such as "arm joints".
-        row: Which of that kind.
-        label: What of it.
-        unit: That of all its curves.
-        curves: What each is called in a legend.
+        row: Name of the joint or sensor.
+        label: Name of the quantity.
+        unit: Unit of all curves.
+        curves: Names in the legend.
         read: Returns the present values.  # (len(curves),)
     """
 
@@ -34,23 +35,23 @@ class Signal:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all others."""
+        """Unique key of the signal."""
         return self.heading, self.row, self.label
 
 
 def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal]:
-    """Return all signals of the present model.
+    """Return the signals of the present model.
 
     Args:
-        state: Where they are read; only as long as it has this model.
-        wrench_sign: 1 for what the sensor's parent does to its child as the engine has it, else -1.
+        state: The state, which must keep this model while the signals are read.
+        wrench_sign: Returns 1 for the load of the parent on the child, as in MuJoCo, else -1.
     """
     layout = state.layout
     found: list[Signal] = []
+    distances = Distances(state.model)
     for robot, columns in zip(layout.robots, layout.columns, strict=True):
         found += _of_joints(state, robot, columns.start)
-        found += _of_wrenches(state, robot, wrench_sign)
-        found += _of_imus(state, robot)
+        found += _of_sensors(state, robot, wrench_sign, distances)
     return found
 
 
@@ -79,40 +80,42 @@ def _reads(
     )
 
 
-def _of_wrenches(
-    state: SharedState, robot: RobotLayout, wrench_sign: Callable[[], float]
+def _of_sensors(
+    state: SharedState,
+    robot: RobotLayout,
+    wrench_sign: Callable[[], float],
+    distances: Distances,
 ) -> Iterator[Signal]:
-    for sensor in robot.force_torques:
-        for label, unit, at in (("force", "N", sensor.force), ("torque", "Nm", sensor.torque)):
-            yield Signal(
-                heading=f"{robot.name} wrenches",
-                row=sensor.name,
-                label=label,
-                unit=unit,
-                curves=tuple(f"{sensor.name} {label} {axis}" for axis in AXES),
-                read=_sensor(state, at, wrench_sign),
-            )
-
-
-def _of_imus(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
-    for imu in robot.imus:
-        for label, unit, at in (
-            ("angular velocity", "rad/s", imu.gyro),
-            ("acceleration", "m/s²", imu.accelerometer),
-        ):
-            if at is not None:
+    for kind in SENSOR_KINDS:
+        for sensor, it in product(robot.sensors[kind.key], kind.measurements):
+            if it.label and it.name in sensor.addresses:
+                name = f"{sensor.name} {it.label}"
+                start = sensor.addresses[it.name]
+                numbers = slice(start, start + len(it.paths))
                 yield Signal(
-                    heading=f"{robot.name} IMUs",
-                    row=imu.name,
-                    label=label,
-                    unit=unit,
-                    curves=tuple(f"{imu.name} {label} {axis}" for axis in AXES),
-                    read=_sensor(state, at),
+                    heading=f"{robot.name} {kind.plots}",
+                    row=sensor.name,
+                    label=it.label,
+                    unit=it.unit,
+                    curves=tuple(f"{name} {axis}" for axis in it.axes) or (name,),
+                    read=_reader(state, it, numbers, wrench_sign, distances),
                 )
 
 
-def _sensor(
-    state: SharedState, address: int, sign: Callable[[], float] = lambda: 1.0
+def _reader(
+    state: SharedState,
+    measurement: Measurement,
+    numbers: slice,
+    wrench_sign: Callable[[], float],
+    distances: Distances,
 ) -> Callable[[], np.ndarray]:
     data = state.data
-    return lambda: sign() * data.sensordata[address : address + 3]
+    if measurement.is_load:
+        return lambda: wrench_sign() * data.sensordata[numbers]
+    if measurement.is_distance:  # what is out of range is a gap in the curve
+        return lambda: np.where(
+            numbers.start in distances.out_of_range(data.sensordata),
+            np.nan,
+            data.sensordata[numbers],
+        )
+    return lambda: data.sensordata[numbers]

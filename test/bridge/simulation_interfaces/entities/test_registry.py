@@ -42,7 +42,7 @@ class Scene:
     def respond_after(self, gone: str, responder: RecordingResponder) -> Any:
         """Capture the state, delete an entity, and return the response."""
         self.threads.physics()
-        plant = self.simulation.plan(removing(gone)(self.simulation.assembly))
+        plant = self.simulation.build_plant(removing(gone)(self.simulation.assembly))
         self.registry.build(plant)
         self.simulation.switch_model(plant)
         self.registry.commit()

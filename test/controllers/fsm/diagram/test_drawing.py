@@ -37,7 +37,7 @@ def strings(picture: str) -> list[str]:
     return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_every_state_and_label_of_a_table_is_in_its_picture():
+def test_every_state_and_label_of_a_table_is_in_the_diagram():
     said = strings(draw(table(EVERYTHING)))
     for name in ("A", "WORK", "X", "OUT", "BROKE", "WATCH", "P", "Q", "END", "STOP"):
         assert name in said
@@ -58,18 +58,18 @@ def test_every_state_and_label_of_a_table_is_in_its_picture():
     assert said.count("any state") == 1
 
 
-def test_what_needs_a_request_is_dashed_and_what_fails_is_red():
+def test_requests_are_dashed_and_failures_are_red():
     dashed = draw(table(EVERYTHING)).count('stroke-dasharray="5 3"')
     plain = EVERYTHING.replace("trigger: strict", "trigger: auto")
     assert dashed == draw(table(plain)).count('stroke-dasharray="5 3"') + 2
     assert '#b8405e" stroke-width="1.3"/>' in draw(table(plain))
 
 
-def test_a_picture_is_the_same_every_time():
+def test_a_diagram_is_reproducible():
     assert draw(table(EVERYTHING)) == draw(table(EVERYTHING))
 
 
 @pytest.mark.parametrize("name", catalogue.names())
-def test_every_controller_that_comes_with_the_package_can_be_drawn(name):
+def test_every_shipped_controller_can_be_drawn(name):
     read = catalogue.load_table(name)
-    assert set(read.root.inner) <= set(strings(draw(read)))
+    assert set(read.root.children) <= set(strings(draw(read)))

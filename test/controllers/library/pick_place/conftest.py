@@ -1,4 +1,4 @@
-"""The arm, its table, a box to be brought elsewhere, and a brick to be put in the way."""
+"""The arm, its table, a box, and a brick as an obstacle."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -18,7 +18,7 @@ BOX_XML = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
 
 
 class Stage:
-    """A simulation with the controller in it, seen from outside."""
+    """A simulation with the hosted controller."""
 
     def __init__(self, assembly: Assembly, changes: Mapping[str, Mapping[str, Any]]) -> None:
         self.simulation = Simulation(replace(assembly, model=copy(assembly.model)))
@@ -28,9 +28,10 @@ class Stage:
         self.restart(changes)
 
     def restart(self, changes: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        """Begin with another controller, as after the death of one."""
+        """Start another controller, as after a crash."""
         self.controller = load("pick_place", settings=changes or {})
         self.host = ControllerHost(self.simulation, self.controller)
+        self._read = 0
 
     @property
     def state(self) -> str:
@@ -42,22 +43,21 @@ class Stage:
 
     def step(self) -> None:
         self.host.step()
-        assert not self.host.runner.error
-        events = self.host.runner.events
-        while events:
-            event = events.popleft()
+        assert not self.host.supervised.error
+        for event in self.host.supervised.log.since(self._read):
+            self._read = event.number
             self.made.append((event.transition.start, event.transition.label))
             self.reason = event.reason or self.reason
 
     def request(self, label: str) -> None:
-        """Ask for a transition, and have it made."""
-        self.host.runner.request(label)
+        """Request a transition, and step until it is made."""
+        self.host.supervised.request(label)
         before = self.state
         while self.state == before:
             self.step()
 
     def until(self, *states: str, limit: float = 15.0, each: Callable[[], object] = bool) -> str:
-        """Step to one of some states, doing something before each step; return which it is."""
+        """Step until one of these states is active, with a call before each step; return it."""
         end = self.simulation.time + limit
         while self.state not in states:
             assert self.simulation.time < end, f"in {self.state} after {self.made}"
@@ -66,7 +66,7 @@ class Stage:
         return self.state
 
     def put(self, name: str, x: float, y: float, z: float) -> None:
-        """Put a box somewhere, upright and at rest."""
+        """Set the position of a box, upright and at rest."""
         joint = self.data.joint(f"{name}/box_free")
         joint.qpos[:], joint.qvel[:] = (x, y, z, 1.0, 0.0, 0.0, 0.0), 0.0
 

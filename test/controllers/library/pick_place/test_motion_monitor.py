@@ -1,13 +1,13 @@
-"""What a motion may look like from far away, and what is noticed all the same."""
+"""Detection of failures with and without latency."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
+from mujoco_ros.model.pose import Pose
 
 PERIOD, MOST, SPEED, REACH = 0.01, 100.0, 2.5, 0.2
 LATENCY_TICKS = 3
@@ -22,14 +22,14 @@ ARM = SimpleNamespace(
 )
 
 
-def told(tick: int) -> tuple[float, float, float]:
-    """Return a motion to and fro: position, velocity, and an effort that leaps at its ends."""
+def reference(tick: int) -> tuple[float, float, float]:
+    """Return a motion back and forth: position, velocity, and an effort that steps at its ends."""
     way, back = tick % 40, tick // 40 % 2
     speed = -SPEED if back else SPEED
     return SPEED * PERIOD * (40 - way if back else way), speed, 0.5 * MOST * np.sign(speed)
 
 
-def watched(
+def monitored(
     late: int,
     *,
     push: float = 0.0,
@@ -39,10 +39,10 @@ def watched(
     ticks: int = 120,
     **limits,
 ) -> tuple[str, int]:
-    """Watch a robot that does everything some ticks late; return what was noticed, and when.
+    """Monitor a robot with latency in ticks; return the failure and its tick.
 
-    From tick 61 on it is pushed, for so many ticks; of those before it, so many are missing. From
-    tick `blind` on its positions are no numbers.
+    It is pushed for `pushed` ticks from tick 61 on; `gap` ticks are missing before. From
+    tick `blind` on its positions are NaN.
     """
     context = SimpleNamespace(
         robot=SimpleNamespace(effort=np.full(2, MOST), joints=("elbow", "finger")),
@@ -53,32 +53,32 @@ def watched(
     )
 
     def sense(tick: int) -> None:
-        q, dq, tau = told(max(tick - late, 0))
+        q, dq, tau = reference(max(tick - late, 0))
         q = np.nan if tick >= blind else q
         pushing = push if 60 < tick <= 60 + pushed else 0.0
         context.time = tick * PERIOD
-        context.references.values[:, 0] = told(tick)
+        context.references.values[:, 0] = reference(tick)
         context.observation = SimpleNamespace(
             q=np.array([q, 0.02]),
             dq=np.array([dq, 0.0]),
             effort=np.array([tau + pushing, -5.0]),
             wrenches={},
-            objects={"box": place(REACH * told(max(tick - 2 * late, 0))[0])},
+            objects={"box": place(REACH * reference(max(tick - 2 * late, 0))[0])},
         )
 
     sense(0)
     task = SimpleNamespace(object="box", seen=True, held=place(0.0), opening=0.02, tare=0.0)
-    watch = MotionMonitor(context, ARM, task, MonitoredMotion(**limits))
+    monitor = MotionMonitor(context, ARM, task, MonitoredMotion(**limits))
     for tick in (*range(1, 61 - gap), *range(61, ticks)):
         sense(tick)
-        if trouble := watch.motion(context) or watch.hold(context):
-            return trouble, tick
+        if failure := monitor.check_motion(context) or monitor.check_grip(context):
+            return failure, tick
     return "", ticks
 
 
-def test_what_is_late_by_no_more_than_the_latency_is_no_fault():
-    assert watched(LATENCY_TICKS) == ("", 120)
-    assert watched(0, latency=0.0) == ("", 120)
+def test_a_delay_within_the_latency_is_not_a_failure():
+    assert monitored(LATENCY_TICKS) == ("", 120)
+    assert monitored(0, latency=0.0) == ("", 120)
 
 
 @pytest.mark.parametrize(
@@ -89,28 +89,28 @@ def test_what_is_late_by_no_more_than_the_latency_is_no_fault():
         ({"tracking": 9.0, "push": 9.0}, "slip"),
     ],
 )
-def test_the_same_is_one_where_nothing_may_be_late_and_so_is_what_is_later(without, noticed):
-    assert watched(LATENCY_TICKS, latency=0.0, **without)[0] == noticed
-    assert watched(3 * LATENCY_TICKS, **without)[0] == noticed
+def test_a_delay_beyond_the_latency_is_a_failure(without, noticed):
+    assert monitored(LATENCY_TICKS, latency=0.0, **without)[0] == noticed
+    assert monitored(3 * LATENCY_TICKS, **without)[0] == noticed
 
 
-def test_a_push_is_noticed_within_the_latency_and_three_ticks_however_late_the_robot_is():
+def test_a_push_is_detected_within_the_latency_and_three_ticks_for_any_delay():
     for late in (0, LATENCY_TICKS):
-        what, when = watched(late, push=0.4 * MOST)
+        what, when = monitored(late, push=0.4 * MOST)
         assert what == "collision"
         assert when <= 61 + LATENCY_TICKS + 3
     with pytest.raises(Exception, match="latency must not be negative"):
         MonitoredMotion(latency=-0.01)
 
 
-def test_a_jerk_after_a_moment_without_ticks_is_none_but_what_lasts_is():
+def test_a_jerk_after_missing_ticks_is_not_a_failure_unless_it_lasts():
     jerk = {"push": 0.9 * MOST, "latency": 0.02}
-    assert watched(0, gap=8, pushed=8, **jerk) == ("", 120)
-    assert watched(0, gap=1, pushed=8, **jerk)[0] == "collision", "that was no moment"
-    what, when = watched(0, gap=8, **jerk)
+    assert monitored(0, gap=8, pushed=8, **jerk) == ("", 120)
+    assert monitored(0, gap=1, pushed=8, **jerk)[0] == "collision", "the gap was too short"
+    what, when = monitored(0, gap=8, **jerk)
     assert what == "collision"
     assert when <= 61 + 8 + 3 + 2
 
 
-def test_a_position_that_is_no_number_is_not_where_it_should_be():
-    assert watched(0, blind=70) == ("tracking", 72)
+def test_a_nan_position_is_a_tracking_failure():
+    assert monitored(0, blind=70) == ("tracking", 72)

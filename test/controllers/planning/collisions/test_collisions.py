@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions, _spread
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 
 IN_HAND = HeldObject(
     object="box", pose=Pose(position=np.zeros(3), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.planning.collisions.collisions import Collisions
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curves.curve import ends
@@ -9,6 +8,7 @@ from mujoco_ros.controllers.planning.curves.straight_lines import line_curve
 from mujoco_ros.controllers.planning.errors import CollisionError, LineError
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.model.pose import Pose
 
 WAY = np.array([0.1, -0.15, -0.1])
 

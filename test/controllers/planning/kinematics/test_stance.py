@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
-from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -19,7 +19,7 @@ FEET = {
 
 @pytest.fixture(scope="module", params=FEET)
 def robot(request):
-    return robot_of(Plant(assemble(load_scene(request.param)), lambda _event: None), 0)
+    return robot_model(Plant(assemble(load_scene(request.param)), lambda _event: None), 0)
 
 
 def stand(robot, feet=None) -> Stance:

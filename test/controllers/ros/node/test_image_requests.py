@@ -1,4 +1,4 @@
-"""The next image of a camera, and where the camera was."""
+"""The next image of a camera, and the pose of the camera."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
-from mujoco_ros.controllers.runtime.robot_model import robot_of
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
@@ -34,7 +34,7 @@ class Wires:
     def later(self, _seconds, call) -> None:
         self.timers.append(call)
 
-    def say(self, topic: str, message, time: float) -> None:
+    def publish(self, topic: str, message, time: float) -> None:
         message.header.stamp = stamp(time)
         self.open[f"{CAMERA}/{topic}"](serialize_message(message))
 
@@ -61,46 +61,46 @@ def seen(arm: Plant, time: float, wrist: float) -> Observation:
     return Observation(time=time, q=q, dq=np.zeros(8), effort=np.zeros(8))
 
 
-def test_an_image_is_the_first_after_it_was_asked_for_seen_from_where_the_arm_was(arm):
+def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm):
     wires = Wires()
-    looking = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
+    images = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
     for time, wrist in ((1.0, -1.5), (1.1, -1.0), (1.2, -0.5)):
-        looking.note(seen(arm, time, wrist))
-    future = looking.look("wrist_camera")
+        images.observe(seen(arm, time, wrist))
+    future = images.request("wrist_camera")
     matrix = [9.0, 0.0, 1.0, 0.0, 9.0, 0.5, 0.0, 0.0, 1.0]
-    picture = Image(encoding="bgr8", height=1, width=2, step=6, data=[1, 2, 3, 4, 5, 6])
+    colour = Image(encoding="bgr8", height=1, width=2, step=6, data=[1, 2, 3, 4, 5, 6])
     depth = depth_image("16UC1", np.array([[1500, 0]], dtype=np.uint16))
     for time in (1.19, 1.31):
-        assert not future.done(), "an image from before is none"
-        wires.say("camera_info", CameraInfo(k=matrix), time)
-        wires.say("image_raw", picture, time)
-        wires.say("depth/image_rect_raw", depth, time)
+        assert not future.done(), "an image before the request does not count"
+        wires.publish("camera_info", CameraInfo(k=matrix), time)
+        wires.publish("image_raw", colour, time)
+        wires.publish("depth/image_rect_raw", depth, time)
     image = future.result(timeout=0)
     assert image.time == pytest.approx(1.31)
     np.testing.assert_allclose(image.depth, [[1.5, np.inf]])
     assert image.colour.tolist() == [[[3, 2, 1], [6, 5, 4]]]
     assert image.matrix.tolist() == [[9, 0, 1], [0, 9, 0.5], [0, 0, 1]]
-    turned = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
-    turned.note(seen(arm, 1.2, -0.5))
-    again = turned._pose(looking._cameras["wrist_camera"], 1.2)
+    turned = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
+    turned.observe(seen(arm, 1.2, -0.5))
+    again = turned._pose(images._cameras["wrist_camera"], 1.2)
     np.testing.assert_allclose(image.pose.position, again.position)
-    assert image.pose.matrix[2, 2] < -0.7, "it looks down"
+    assert image.pose.matrix[2, 2] < -0.7, "it points downwards"
     wires.timers[0]()
-    assert wires.open == {}, "nobody has looked since"
+    assert wires.open == {}, "there was no request since"
 
 
-def test_what_is_no_camera_or_no_image_is_told(arm):
+def test_an_unknown_camera_and_a_wrong_encoding_are_reported(arm):
     wires = Wires()
-    looking = ImageRequests(wires, arm.layout, 0, robot_of(arm, 0))
+    images = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
     with pytest.raises(LookupError, match="camera 'x' not found"):
-        looking.look("x").result(timeout=0)
-    future = looking.look("wrist_camera")
-    wires.say("camera_info", CameraInfo(), 1.0)
-    wires.say("image_raw", Image(encoding="mono8"), 1.0)
-    wires.say("depth/image_rect_raw", depth_image("8UC1", np.zeros((1, 1), np.uint8)), 1.0)
+        images.request("x").result(timeout=0)
+    future = images.request("wrist_camera")
+    wires.publish("camera_info", CameraInfo(), 1.0)
+    wires.publish("image_raw", Image(encoding="mono8"), 1.0)
+    wires.publish("depth/image_rect_raw", depth_image("8UC1", np.zeros((1, 1), np.uint8)), 1.0)
     with pytest.raises(ValueError, match="a depth image is 8UC1, not 32FC1 or 16UC1"):
         future.result(timeout=0)
-    silent = looking.look("wrist_camera")
+    silent = images.request("wrist_camera")
     wires.timers[-1]()
-    with pytest.raises(TimeoutError, match="camera 'wrist_camera' sent no image"):
+    with pytest.raises(TimeoutError, match="camera 'wrist_camera' published no image"):
         silent.result(timeout=0)

@@ -13,7 +13,7 @@ def reader() -> JointReader:
     return JointReader(["hip", "knee"])
 
 
-def test_any_order_is_put_right_and_what_is_not_told_is_not_a_number(reader):
+def test_values_are_sorted_and_missing_ones_are_nan(reader):
     message = JointState(
         name=["knee", "x", "hip"], position=[1.0, 2.0, 3.0], effort=[4.0, 5.0, 6.0]
     )
@@ -28,13 +28,13 @@ def test_any_order_is_put_right_and_what_is_not_told_is_not_a_number(reader):
     ("message", "reason"),
     [
         (JointState(name=["hip"], position=[0.0]), "joint_states lack knee; they have: hip"),
-        (JointState(name=["hip", "knee"]), "joint_states tell no positions"),
+        (JointState(name=["hip", "knee"]), "joint_states have no positions"),
         (
             JointState(name=["hip", "knee"], position=[0.0, 0.0], velocity=[0.0]),
-            "joint_states tell 1 velocities of 2 joints",
+            "joint_states have 1 velocities for 2 joints",
         ),
     ],
 )
-def test_what_is_no_state_of_the_robot_is_refused(reader, message, reason):
+def test_an_incomplete_message_is_rejected(reader, message, reason):
     with pytest.raises(UserInputError, match=reason):
         reader.read(message)

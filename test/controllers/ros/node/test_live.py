@@ -1,4 +1,4 @@
-"""A controller beside a simulator does what it does inside of one, also when it is killed."""
+"""A controller node behaves as a hosted controller, also when it is killed."""
 
 import contextlib
 import time
@@ -16,11 +16,11 @@ from simulation_interfaces.msg import Result
 from simulators import Starter
 
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.control.pose import Pose
 from mujoco_ros.controllers.library.catalogue import load, load_table
 from mujoco_ros.controllers.library.pick_place.task import upright
 from mujoco_ros.controllers.ros.node.placement import PlacementClient
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -31,31 +31,30 @@ TROUBLE = {"collision", "tracking", "saturated", "slip", "ik_failed", "no_path",
 
 
 def hosted() -> list[tuple[float, str, str, str]]:
-    """Return what `pick_place` does in a simulator, up to its end."""
+    """Return the transitions of a hosted `pick_place`, up to its end."""
     host = ControllerHost(Simulation(load_scene("arm")), load("pick_place"))
     made = []
-    while host.runner.state != "DONE":
+    while host.supervised.state != "DONE":
         assert host.step()
-        while host.runner.events:
-            event = host.runner.events.popleft()
-            done = event.transition
-            made.append((round(event.time, 3), done.start, done.goal, done.label))
+    for event in host.supervised.log.since(0):
+        done = event.transition
+        made.append((round(event.time, 3), done.start, done.goal, done.label))
     return made
 
 
 def since_the_first(made: list[tuple]) -> list[tuple]:
-    """Return transitions with times from the first one on: it may begin a tick later."""
+    """Return transitions with times since the first one, which may be a tick later."""
     return [(round(time - made[0][0], 3), *step) for time, *step in made]
 
 
-def put_elsewhere(remote: Remote, pose: Pose) -> None:
-    """Put the box somewhere as a state of a controller on a node does."""
+def set_box_pose(remote: Remote, pose: Pose) -> None:
+    """Set the pose of the box as a state of a controller node does."""
     asker, failures = ServiceCaller(remote.listener.node), []
-    placing = PlacementClient(asker, "/mujoco/set_entity_state", failed=failures.append)
+    placement = PlacementClient(asker, "/mujoco/set_entity_state", failed=failures.append)
 
     def there() -> bool:
         with contextlib.suppress(LookupError):  # the simulator may not be discovered yet
-            placing.put("box", pose)
+            placement.set_pose("box", pose)
         asker.tick(time.monotonic())
         at = remote.call("GetEntityState", entity="box").state.pose.position
         return np.hypot(at.x - pose.position[0], at.y - pose.position[1]) < 1e-3
@@ -65,13 +64,13 @@ def put_elsewhere(remote: Remote, pose: Pose) -> None:
 
 @pytest.fixture(scope="module")
 def remote(start_shared: Starter) -> Remote:
-    """The arm, in a simulator whose clock waits for a controller."""
+    """The arm, in a simulator in lockstep with a controller."""
     return Remote(start_shared, scene="arm", real_time_factor=0.0, cameras="true", **LOCKSTEP)
 
 
 @pytest.fixture
 def beside(remote: Remote, tmp_path) -> Iterator:
-    """A function that starts a controller beside it."""
+    """A function that starts a controller node."""
     started: list[Beside] = []
 
     def start(controller: str, **parameters) -> Beside:
@@ -85,9 +84,9 @@ def beside(remote: Remote, tmp_path) -> Iterator:
 
 
 @pytest.mark.timeout(600)
-def test_pick_place_does_the_same_beside_a_simulator_also_when_it_is_killed(remote, beside):
-    thinks_long = {"PLAN_TRANSPORT.planning_time": 5.0}
-    first = beside("pick_place", scene="arm", lockstep=True, **thinks_long)
+def test_pick_place_on_a_node_equals_the_hosted_one_also_when_it_is_killed(remote, beside):
+    slow_plan = {"PLAN_TRANSPORT.planning_time": 5.0}
+    first = beside("pick_place", scene="arm", lockstep=True, **slow_plan)
     made = first.wait_for(goal="PLAN_TRANSPORT")
     first.kill()  # while the arm stands
     alone = hosted()
@@ -96,7 +95,7 @@ def test_pick_place_does_the_same_beside_a_simulator_also_when_it_is_killed(remo
     states = remote.listener.record(JointState, "/joint_states", reliable=True)
     assert remote.listener.spin_until(lambda: len(states) > 150)
     held = np.array([message.position for message in states.messages])
-    assert np.ptp(held, axis=0).max() < 2e-3, "the robot holds, and what is in its hand"
+    assert np.ptp(held, axis=0).max() < 2e-3, "the robot holds its position and the object"
 
     remote.listener.set_parameters({"real_time_factor": 0.0, **LOCKSTEP})
     second = beside("pick_place", scene="arm", lockstep=True)
@@ -122,10 +121,10 @@ def test_pick_place_does_the_same_beside_a_simulator_also_when_it_is_killed(remo
 
 
 @pytest.mark.timeout(600)
-def test_it_finds_a_box_by_an_image_softens_the_arm_and_leads_it_by_trajectories(remote, beside):
+def test_image_detection_gains_and_trajectories_work_over_ros(remote, beside):
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
     remote.listener.set_parameters({"lockstep_sources": TRAJECTORIES, "real_time_factor": 1.0})
-    put_elsewhere(remote, upright(0.37, 0.18, 0.335, 0.3))
+    set_box_pose(remote, upright(0.37, 0.18, 0.335, 0.3))
     settings = {"IDLE.object_pose": "depth", "IDLE.gains": "lab"}
     soft = beside("pick_place", scene="arm", lockstep=True, output="trajectory_effort", **settings)
     made = soft.wait_for(goal="DONE")
@@ -133,5 +132,5 @@ def test_it_finds_a_box_by_an_image_softens_the_arm_and_leads_it_by_trajectories
     assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
     soft.wait_for(goal="EXEC_APPROACH", after=len(made))
-    assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0, "it is soft anew"
+    assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0, "set again"
     assert soft.stop() == 0

@@ -27,44 +27,44 @@ def placed(child: str, xyz: tuple, time: float, parent="world", wxyz=(1, 0, 0, 0
     return message
 
 
-def tell(frames: ObjectFrames, *args, **options) -> None:
+def receive(frames: ObjectFrames, *args, **options) -> None:
     frames.take(TFMessage(transforms=[placed(*args, **options)]))
 
 
-def test_an_object_is_where_a_chain_of_frames_to_the_world_says(frames):
-    tell(frames, "box", (1, 0, 0), 1.0, parent="camera")
-    assert not frames.knows("box")
+def test_an_object_pose_is_composed_of_a_chain_of_frames(frames):
+    receive(frames, "box", (1, 0, 0), 1.0, parent="camera")
+    assert not frames.is_known("box")
     assert frames.poses(1.0) == {}
-    tell(frames, "camera", (0, 0, 2), 1.0, wxyz=(np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
-    assert frames.knows("box")
+    receive(frames, "camera", (0, 0, 2), 1.0, wxyz=(np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
+    assert frames.is_known("box")
     assert frames.poses(1.0)["box"].position == pytest.approx([0, 1, 2])
     assert frames.stamp("box") == 1_000_000_000
     assert frames.stamp("cup") == 0
 
 
-def test_an_object_that_moves_is_thought_to_go_on_for_a_moment(frames):
-    tell(frames, "box", (0, 0, 0), 1.00)
-    tell(frames, "box", (0.01, 0, 0), 1.01)
+def test_the_motion_of_an_object_is_extrapolated_briefly(frames):
+    receive(frames, "box", (0, 0, 0), 1.00)
+    receive(frames, "box", (0.01, 0, 0), 1.01)
     assert frames.poses(1.015)["box"].position[0] == pytest.approx(0.015)
     assert frames.poses(9.0)["box"].position[0] == pytest.approx(0.11)
-    tell(frames, "box", (0.5, 0, 0), 5.0)
-    assert frames.poses(5.05)["box"].position[0] == 0.5, "that was no motion"
+    receive(frames, "box", (0.5, 0, 0), 5.0)
+    assert frames.poses(5.05)["box"].position[0] == 0.5, "a jump is not a motion"
 
 
-def test_what_waits_in_queues_is_known_before_its_turn():
+def test_drain_processes_queued_messages():
     waiting = [TFMessage(transforms=[placed("box", (x, 0, 0), x)]) for x in (1.0, 1.01)]
     handle = MagicMock()
     handle.take_message = lambda *_: (waiting.pop(0), None) if waiting else None
     queue = SimpleNamespace(handle=handle)
     frames = ObjectFrames(SimpleNamespace(subscription=lambda *_, **__: queue), ["box"])
-    frames.catch_up()
+    frames.drain()
     assert frames.poses(1.02)["box"].position[0] == pytest.approx(1.02)
 
 
-def test_frames_in_a_ring_and_objects_from_before_a_reset_are_nowhere(frames):
-    tell(frames, "box", (1, 0, 0), 1.0, parent="cup")
-    tell(frames, "cup", (1, 0, 0), 1.0, parent="box")
+def test_frames_in_a_loop_and_forgotten_objects_have_no_pose(frames):
+    receive(frames, "box", (1, 0, 0), 1.0, parent="cup")
+    receive(frames, "cup", (1, 0, 0), 1.0, parent="box")
     assert frames.poses(1.0) == {}
-    tell(frames, "cup", (1, 0, 0), 1.0)
+    receive(frames, "cup", (1, 0, 0), 1.0)
     frames.forget()
-    assert not frames.knows("cup")
+    assert not frames.is_known("cup")

@@ -1,4 +1,4 @@
-"""A controller that ticks with a robot."""
+"""Ticks of a controller at the stamps of a robot."""
 
 import logging
 from concurrent.futures import Future
@@ -28,8 +28,8 @@ JOINTS = ControlledJoints(
 )
 
 
-class Robotics:
-    """A robot of two joints, as far as a controller beside it can tell."""
+class Robot:
+    """Observations of a robot with two joints."""
 
     def __init__(self) -> None:
         self.stamp: int | None = None
@@ -49,26 +49,26 @@ class Robotics:
         self.forgot += 1
 
 
-class Told(CommandOutput):
-    """Notes what joints are told."""
+class Recorder(CommandOutput):
+    """Records the commands."""
 
     def __init__(self) -> None:
         super().__init__(JOINTS)
-        self.told: list[np.ndarray] = []
+        self.commands: list[np.ndarray] = []
 
-    def _send(self, told: np.ndarray, time: float) -> None:
-        self.told.append(told.copy())
+    def _publish(self, values: np.ndarray, time: float) -> None:
+        self.commands.append(values.copy())
 
 
 class Bench:
-    """A controller beside that robot."""
+    """A controller of that robot."""
 
     def __init__(self, row: str = RAMP, *, lockstep: bool = False, **provided) -> None:
-        self.robot, self.actor = Robotics(), Told()
+        self.robot, self.output = Robot(), Recorder()
         self.missing: list[str] = []
-        self.runner = SupervisedController(controller(in_turn(row), **provided))
+        self.supervised = SupervisedController(controller(in_turn(row), **provided), lambda: 0.0)
         limits = np.full(2, np.inf)
-        self.runner.configure(
+        self.supervised.configure(
             RobotModel(
                 name="two",
                 joints=JOINTS.names,
@@ -85,144 +85,144 @@ class Bench:
             )
         )
         self.pacing = ControllerPacing(
-            self.runner,
+            self.supervised,
             self.robot,
-            self.actor,
+            self.output,
             lockstep=lockstep,
             timeout=0.5,
             missing=lambda: self.missing,
         )
         self.now = 100.0
 
-    def say(self, *times: float) -> None:
-        """Have the robot's joint states come, at these times of its own [s]."""
+    def receive(self, *times: float) -> None:
+        """Receive joint states with these stamps [s]."""
         for time in times:
             self.robot.stamp = round(time * NS)
             self.now += 0.005
-            self.pacing.heard(self.now)
+            self.pacing.receive(self.now)
 
     @property
-    def told(self) -> list[float]:
-        """What the first joint was told, position only."""
-        return [float(values[0, 0]) for values in self.actor.told]
+    def positions(self) -> list[float]:
+        """Position references of the first joint."""
+        return [float(values[0, 0]) for values in self.output.commands]
 
 
-def test_the_log_says_that_it_controls_once_it_does(caplog):
+def test_the_start_of_control_is_logged_once(caplog):
     caplog.set_level(logging.INFO)
     bench = Bench()
     bench.missing = ["imu"]
-    bench.say(1.0)
-    assert "controls" not in caplog.text
+    bench.receive(1.0)
+    assert "control starts" not in caplog.text
     bench.missing = []
-    bench.say(1.005, 1.01)
-    assert caplog.text.count("controls the robot at 200 Hz from 1.005 s on") == 1
+    bench.receive(1.005, 1.01)
+    assert caplog.text.count("control starts at 1.005 s with 200 Hz") == 1
 
 
-def test_it_begins_where_the_robot_is_once_everything_was_heard():
+def test_the_controller_starts_at_the_measured_positions_when_all_inputs_are_there():
     bench = Bench()
     bench.missing = ["imu/x"]
-    bench.say(1.0, 1.005)
-    assert bench.runner.state == WAITING
-    assert bench.actor.told == []
+    bench.receive(1.0, 1.005)
+    assert bench.supervised.state == WAITING
+    assert bench.output.commands == []
     assert bench.pacing.report(bench.now).text == "waiting for imu/x"
     assert bench.pacing.report(bench.now).level == WARN
     bench.missing = []
-    bench.pacing.look(bench.now)
-    assert bench.runner.state == "S0"
-    assert np.isnan(bench.actor.told[0]).all(), "it has told nothing that the robot does not do"
-    bench.say(1.010, 1.015)
-    assert bench.told[1:] == pytest.approx([0.205, 0.210])
-    assert np.isnan(bench.actor.told[-1][:, 1]).all(), "no state has told this joint anything"
-    assert np.isnan(bench.actor.told[-1][1:, 1]).all()
+    bench.pacing.poll(bench.now)
+    assert bench.supervised.state == "S0"
+    assert np.isnan(bench.output.commands[0]).all(), "no state has requested motion"
+    bench.receive(1.010, 1.015)
+    assert bench.positions[1:] == pytest.approx([0.205, 0.210])
+    assert np.isnan(bench.output.commands[-1][:, 1]).all(), "no state has commanded this joint"
+    assert np.isnan(bench.output.commands[-1][1:, 1]).all()
     assert bench.pacing.report(bench.now).level == OK
 
 
-def test_silence_makes_it_wait_and_the_robot_hold_and_a_pause_is_not_one():
+def test_missing_joint_states_pause_the_controller_and_a_gap_restarts_it():
     bench = Bench()
-    bench.say(1.0, 1.005, 1.010)
-    bench.pacing.look(bench.now + 0.4)
-    assert bench.runner.state == "S0"
+    bench.receive(1.0, 1.005, 1.010)
+    bench.pacing.poll(bench.now + 0.4)
+    assert bench.supervised.state == "S0"
     bench.now += 1.0
-    bench.pacing.look(bench.now)
-    assert bench.runner.state == WAITING
-    assert bench.told[-1] == pytest.approx(0.210)
-    assert bench.actor.told[-1][1, 0] == 0.0
-    bench.say(1.015)  # the simulator was paused: no time has passed for the robot
-    assert bench.told[-1] == pytest.approx(0.215)
+    bench.pacing.poll(bench.now)
+    assert bench.supervised.state == WAITING
+    assert bench.positions[-1] == pytest.approx(0.210)
+    assert bench.output.commands[-1][1, 0] == 0.0
+    bench.receive(1.015)  # the simulator was paused: the robot's time has not changed
+    assert bench.positions[-1] == pytest.approx(0.215)
     bench.robot.q[:] = -0.5
-    bench.say(3.0, 3.005)  # the robot went on without it
-    assert bench.told[-1] == pytest.approx(-0.495)
+    bench.receive(3.0, 3.005)  # the robot was not paused
+    assert bench.positions[-1] == pytest.approx(-0.495)
     assert bench.robot.forgot == 1
 
 
-def test_a_reset_begins_anew_even_after_an_error_and_lost_messages_do_not():
+def test_a_reset_restarts_after_an_error_and_lost_messages_do_not():
     bench = Bench("{class: Break, how: raise}")
-    bench.say(5.0)
-    assert bench.runner.state == "error"
+    bench.receive(5.0)
+    assert bench.supervised.state == "error"
     assert bench.pacing.report(bench.now).level == ERROR
-    bench.say(5.005, 7.0)
-    assert bench.runner.state == "error"
-    assert np.isnan(bench.actor.told[-1]).all(), "ticks are answered, as a clock may wait for it"
-    bench.runner.controller.machine.configure("S0", {"how": "raise"})
-    bench.say(0.0)
-    assert len(bench.runner.error) > 0
-    ticks = len(bench.actor.told)
-    bench.pacing.restart("somebody asked")
-    bench.say(0.005)
-    assert len(bench.actor.told) == ticks + 1
+    bench.receive(5.005, 7.0)
+    assert bench.supervised.state == "error"
+    assert np.isnan(bench.output.commands[-1]).all(), "a lockstep clock may wait for it"
+    bench.supervised.machine.configure("S0", {"how": "raise"})
+    bench.receive(0.0)
+    assert len(bench.supervised.error) > 0
+    ticks = len(bench.output.commands)
+    bench.pacing.restart("reset requested")
+    bench.receive(0.005)
+    assert len(bench.output.commands) == ticks + 1
     bench.pacing.end()
-    bench.say(0.010)
-    assert len(bench.actor.told) == ticks + 1
+    bench.receive(0.010)
+    assert len(bench.output.commands) == ticks + 1
 
 
-def test_joint_states_of_another_robot_stop_it():
+def test_joint_states_of_another_robot_stop_the_controller():
     bench = Bench()
-    bench.say(1.0, 1.005)
+    bench.receive(1.0, 1.005)
     bench.robot.wrong = "joint_states lack a"
-    bench.say(1.010)
-    assert bench.runner.error == "joint_states lack a"
-    assert bench.told[-1] == pytest.approx(0.205)
+    bench.receive(1.010)
+    assert bench.supervised.error == "joint_states lack a"
+    assert bench.positions[-1] == pytest.approx(0.205)
 
 
 def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans():
     answer: Future[float] = Future()
     bench = Bench("{class: Ask}", lockstep=True, answer=lambda: answer)
-    bench.say(*(1.0 + 0.005 * i for i in range(5)))
-    assert len(bench.actor.told) == 5
-    bench.say(1.025)
-    assert len(bench.actor.told) == 5, "the plan is not there yet"
+    bench.receive(*(1.0 + 0.005 * i for i in range(5)))
+    assert len(bench.output.commands) == 5
+    bench.receive(1.025)
+    assert len(bench.output.commands) == 5, "the plan is not ready"
     answer.set_result(0.1)
     bench.robot.complete = False
     bench.now += 0.4
-    bench.pacing.look(bench.now)
-    assert len(bench.actor.told) == 5, "a sensor is not there yet"
+    bench.pacing.poll(bench.now)
+    assert len(bench.output.commands) == 5, "a sensor message is missing"
     bench.robot.complete = True
-    bench.pacing.heard(bench.now)
-    assert bench.told[-1] == pytest.approx(0.3)
-    bench.pacing.look(bench.now + 0.3)
-    assert bench.runner.state == "S0", "the robot waited for the tick, and is not silent"
+    bench.pacing.receive(bench.now)
+    assert bench.positions[-1] == pytest.approx(0.3)
+    bench.pacing.poll(bench.now + 0.3)
+    assert bench.supervised.state == "S0", "the robot waited for the tick"
     bench.robot.complete = False
-    bench.say(1.030)
-    bench.pacing.look(bench.now + 0.6)
-    assert len(bench.actor.told) == 7, "what is lost on its way stops no clock for ever"
+    bench.receive(1.030)
+    bench.pacing.poll(bench.now + 0.6)
+    assert len(bench.output.commands) == 7, "a lost message does not stop the clock for ever"
 
 
-def test_a_clock_that_waits_between_two_ticks_is_complained_of(caplog):
+def test_a_clock_that_stops_between_two_ticks_is_logged(caplog):
     bench = Bench(lockstep=True)
-    bench.say(1.0, 1.005, 1.008)
-    bench.pacing.look(bench.now + 1.0)
-    assert "the clock waits at 1.008 s, which is no tick at 200 Hz" in caplog.text
+    bench.receive(1.0, 1.005, 1.008)
+    bench.pacing.poll(bench.now + 1.0)
+    assert "the clock is stopped at 1.008 s, which is not a tick at 200 Hz" in caplog.text
 
 
-def test_a_clock_that_stands_before_all_was_heard_is_let_go_on():
+def test_a_stopped_clock_without_all_inputs_is_acknowledged_once():
     bench = Bench(lockstep=True)
     bench.missing = ["imu/x"]
-    bench.say(1.0)
+    bench.receive(1.0)
     for later in (0.1, 0.2, 0.8, 0.9):
-        bench.pacing.look(bench.now + later)
-    assert len(bench.actor.told) == 1, "once"
-    assert np.isnan(bench.actor.told[0]).all()
-    assert bench.runner.state == WAITING
+        bench.pacing.poll(bench.now + later)
+    assert len(bench.output.commands) == 1, "once"
+    assert np.isnan(bench.output.commands[0]).all()
+    assert bench.supervised.state == WAITING
     bench.missing = []
-    bench.say(1.005)
-    assert bench.runner.state == "S0"
+    bench.receive(1.005)
+    assert bench.supervised.state == "S0"

@@ -1,4 +1,4 @@
-"""Gains, and places, through another node's services."""
+"""Gains and poses, set through services of another node."""
 
 from types import SimpleNamespace
 
@@ -16,49 +16,49 @@ from mujoco_ros.controllers.ros.node.remote_gains import RemoteGains
 ROBOT = SimpleNamespace(namespace="left", joints=SimpleNamespace(names=("a", "b", "c")))
 
 
-class Clerk:
-    """Takes requests, as `Asker` does, for a test to answer."""
+class FakeCaller:
+    """Records requests as `ServiceCaller`, for a test to answer."""
 
     def __init__(self) -> None:
         self.asked: list[tuple] = []
         self.served = False
 
     def ask(self, kind, name, request, answered, given_up=None, *, twice=False) -> None:
-        assert twice == (kind is not SetEntityState), "the world may have moved on by then"
+        assert twice == (kind is not SetEntityState), "a repeated pose could be outdated"
         self.asked.append((kind, name, request, answered, given_up))
 
     def is_served(self, _kind, _name) -> bool:
         return self.served
 
 
-def remote(clerk: Clerk) -> tuple[RemoteGains, list[str]]:
+def remote(caller: FakeCaller) -> tuple[RemoteGains, list[str]]:
     failures: list[str] = []
-    gains = RemoteGains(clerk, "/sim", ROBOT, [0, 2], failed=failures.append)
+    gains = RemoteGains(caller, "/sim", ROBOT, [0, 2], failed=failures.append)
     return gains, failures
 
 
-def tell(clerk: Clerk, *values: float) -> None:
-    _, _, _, answered, _ = clerk.asked.pop(0)
+def answer_get(caller: FakeCaller, *values: float) -> None:
+    _, _, _, answered, _ = caller.asked.pop(0)
     messages = [Parameter("x", value=value).get_parameter_value() for value in values]
     answered(GetParameters.Response(values=messages))
 
 
-def test_gains_are_those_of_the_other_node_and_what_differs_is_changed():
-    clerk = Clerk()
-    gains, failures = remote(clerk)
-    kind, name, request, _, _ = clerk.asked[0]
+def test_gains_are_read_from_the_other_node_and_only_differences_are_set():
+    caller = FakeCaller()
+    gains, failures = remote(caller)
+    kind, name, request, _, _ = caller.asked[0]
     assert (kind, name) == (GetParameters, "/sim/get_parameters")
     assert list(request.names) == [
         *("left.gains.a.kp", "left.gains.a.kd", "left.gains.c.kp", "left.gains.c.kd")
     ]
     assert not gains.settled
-    with pytest.raises(LookupError, match="no gains: node '/sim' does not tell those"):
+    with pytest.raises(LookupError, match="node '/sim' has no gain parameters of this robot"):
         gains.get()
-    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)
     assert gains.settled
     assert gains.get().kp.tolist() == [1.0, 0.0, 3.0]
     gains.set(Gains(kp=np.array([1.0, 9.0, 5.0]), kd=np.array([2.0, 9.0, 4.0])))
-    kind, name, request, answered, _ = clerk.asked.pop()
+    kind, name, request, answered, _ = caller.asked.pop()
     assert (kind, name) == (SetParametersAtomically, "/sim/set_parameters_atomically")
     assert [(p.name, p.value.double_value) for p in request.parameters] == [
         ("left.gains.c.kp", 5.0)
@@ -67,7 +67,7 @@ def test_gains_are_those_of_the_other_node_and_what_differs_is_changed():
     response.result.successful, response.result.reason = False, "too stiff"
     answered(response)
     assert failures == ["gains were not changed: too stiff"]
-    with pytest.raises(ValueError, match=r"left\.gains\.a\.kp cannot be -1"):
+    with pytest.raises(ValueError, match=r"kp of joint 'a' is -1; it must be from 0 to 1e\+06"):
         gains.set(Gains(kp=np.array([-1.0, 0.0, 5.0]), kd=np.zeros(3)))
 
 
@@ -75,67 +75,67 @@ def soft(kp: float) -> Gains:
     return Gains(kp=np.array([1.0, 0.0, kp]), kd=np.array([2.0, 0.0, 4.0]))
 
 
-def set_by(clerk: Clerk) -> list[tuple[str, float]]:
-    """Grant what was asked for, which must be one change and nothing else; return it."""
-    ((kind, _, request, answered, _),) = clerk.asked
+def accept_set(caller: FakeCaller) -> list[tuple[str, float]]:
+    """Accept the single requested change, and return it."""
+    ((kind, _, request, answered, _),) = caller.asked
     assert kind is SetParametersAtomically
-    clerk.asked.clear()
+    caller.asked.clear()
     done = SetParametersAtomically.Response()
     done.result.successful = True
     answered(done)
     return [(p.name, p.value.double_value) for p in request.parameters]
 
 
-def test_gains_wanted_while_others_are_being_set_follow_these():
-    clerk = Clerk()
-    gains, _ = remote(clerk)
-    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+def test_gains_set_during_a_change_follow_after_it():
+    caller = FakeCaller()
+    gains, _ = remote(caller)
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)
     for kp in (5.0, 6.0, 7.0):
         gains.set(soft(kp))
         assert gains.get().kp[2] == kp
     # Two at once, and the first of them sent again, would end with the first.
-    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
-    assert set_by(clerk) == [("left.gains.c.kp", 7.0)]
-    assert not clerk.asked
+    assert accept_set(caller) == [("left.gains.c.kp", 5.0)]
+    assert accept_set(caller) == [("left.gains.c.kp", 7.0)]
+    assert not caller.asked
 
 
-def test_after_a_reset_gains_are_set_again_to_what_they_were_set_to_before():
-    clerk = Clerk()
-    gains, _ = remote(clerk)
-    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+def test_gains_are_set_again_after_a_reset():
+    caller = FakeCaller()
+    gains, _ = remote(caller)
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)
     gains.set(soft(5.0))
     gains.refresh()
-    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
+    assert accept_set(caller) == [("left.gains.c.kp", 5.0)]
     gains.set(soft(5.0))
-    tell(clerk, 1.0, 2.0, 3.0, 4.0)  # the reset has restored them
-    assert set_by(clerk) == [("left.gains.c.kp", 5.0)]
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)  # the reset has restored them
+    assert accept_set(caller) == [("left.gains.c.kp", 5.0)]
     gains.refresh()
-    tell(clerk, 1.0, 2.0, 3.0, 4.0)
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)
     assert gains.get().kp[2] == 3.0
-    assert not clerk.asked
+    assert not caller.asked
 
 
-def test_a_robot_whose_gains_nobody_tells_has_none():
-    clerk = Clerk()
-    gains, _ = remote(clerk)
-    clerk.asked[0][4]("/sim/get_parameters is not there")
+def test_gains_of_a_node_without_parameters_are_an_error():
+    caller = FakeCaller()
+    gains, _ = remote(caller)
+    caller.asked[0][4]("/sim/get_parameters is not there")
     assert gains.settled
     with pytest.raises(LookupError):
         gains.set(Gains(kp=np.ones(3), kd=np.ones(3)))
 
 
-def test_things_are_put_somewhere_where_there_is_a_simulator_only():
-    clerk, failures = Clerk(), []
-    placing = PlacementClient(clerk, "/sim/set_entity_state", failed=failures.append)
+def test_poses_need_a_simulator():
+    caller, failures = FakeCaller(), []
+    placement = PlacementClient(caller, "/sim/set_entity_state", failed=failures.append)
     pose = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
-    with pytest.raises(LookupError, match="'box' cannot be put anywhere: there is no simulator"):
-        placing.put("box", pose)
-    clerk.served = True
-    placing.put("box", pose)
-    kind, _, request, answered, _ = clerk.asked.pop()
+    with pytest.raises(LookupError, match="cannot set the pose of 'box': there is no simulator"):
+        placement.set_pose("box", pose)
+    caller.served = True
+    placement.set_pose("box", pose)
+    kind, _, request, answered, _ = caller.asked.pop()
     assert (kind, request.entity) == (SetEntityState, "box")
     assert request.state.pose.position.z == 3.0
     response = SetEntityState.Response()
     response.result.result, response.result.error_message = 104, "no entity 'box'"
     answered(response)
-    assert failures == ["nothing was put anywhere: no entity 'box'"]
+    assert failures == ["a pose was not set: no entity 'box'"]

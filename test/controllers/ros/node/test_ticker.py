@@ -37,14 +37,14 @@ def test_in_lockstep_only_multiples_of_the_period_are_ticks():
     assert ticks(Ticker(0.005, 0.5, exact=True), stamps) == [5.0, 10.0, 15.0]
 
 
-def test_what_is_said_twice_is_one_tick_and_gaps_are_counted():
+def test_a_repeated_stamp_is_one_tick_and_gaps_are_counted():
     ticker = Ticker(0.005, 0.5)
-    said = [ticker.take(round(at * MS)) for at in (5, 10, 10, 15, 40, 45)]
-    assert said == [Due.BEGIN, Due.TICK, Due.NOTHING, Due.TICK, Due.TICK, Due.TICK]
+    actions = [ticker.take(round(at * MS)) for at in (5, 10, 10, 15, 40, 45)]
+    assert actions == [Due.BEGIN, Due.TICK, Due.NOTHING, Due.TICK, Due.TICK, Due.TICK]
     assert (ticker.ticks, ticker.missed) == (5, 4)
 
 
-def test_stamps_that_jump_begin_anew():
+def test_a_jump_of_the_stamps_restarts():
     ticker = Ticker(0.005, 0.5)
-    said = [ticker.take(at * MS) for at in (5000, 5005, 10, 15, 515, 1016)]
-    assert said == [Due.BEGIN, Due.TICK, Due.BEGIN, Due.TICK, Due.TICK, Due.LEAP]
+    actions = [ticker.take(at * MS) for at in (5000, 5005, 10, 15, 515, 1016)]
+    assert actions == [Due.BEGIN, Due.TICK, Due.BEGIN, Due.TICK, Due.TICK, Due.LEAP]

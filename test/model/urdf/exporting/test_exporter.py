@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mujoco_ros.cli.export_urdf import main
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.urdf.exporting.exporter import export_urdf, link_names
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.importing.importer import load_urdf
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 DATA = Path(__file__).parents[1] / "data"
 SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -222,12 +222,11 @@ def test_an_optical_frame_looks_along_z_with_y_down(urdf, link_transforms, trick
     np.testing.assert_allclose(frame[:3, 3], [0.2, 0, 0.1], atol=1e-8)
 
 
-def test_link_names_tells_the_names_that_the_export_uses(tricky, urdf):
-    names = link_names(tricky, frames=["tool"])
+def test_bodies_sites_and_cameras_are_links_with_the_names_of_their_frames(tricky, urdf):
     written = {link.get("name") for link in urdf.findall("link")}
-    assert {*names.bodies.values(), *names.sites.values(), *names.cameras.values()} <= written
-    assert names.sites[tricky.site("base").id] == "base_site"
-    assert names.bodies[tricky.body("wrist").id] == "wrist"
+    bodies = {tricky.body(body).name for body in range(1, tricky.nbody)} - {""}
+    assert {"wrist"} <= bodies <= written
+    assert {"base_site", "tool", "eye_optical_frame"} <= written
 
 
 def test_all_names_of_links_and_joints_differ(urdf):
@@ -323,7 +322,7 @@ def test_a_ball_joint_among_others_is_a_rotation_about_its_anchor(link_transform
     data.qpos[:] = [0.3, *np.array([0.5, 0.5, -0.5, 0.5])]
     mujoco.mj_kinematics(model, data)
     turned = np.eye(4)
-    turned[:3, :3] = RigidTransform.of(quat_wxyz=data.qpos[1:]).mat
+    turned[:3, :3] = Pose(quat_wxyz=data.qpos[1:]).matrix
     found = link_transforms(export_urdf(model), {"lift": 0.3, "ball": turned})["b"]
     np.testing.assert_allclose(found[:3, 3], data.body("b").xpos, atol=1e-9)
     np.testing.assert_allclose(found[:3, :3], data.body("b").xmat.reshape(3, 3), atol=1e-9)

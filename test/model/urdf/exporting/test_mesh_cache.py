@@ -17,30 +17,30 @@ def age(path: Path, days: float) -> None:
 
 def test_a_content_is_written_once_and_other_users_can_read_it(tmp_path):
     cache = MeshCache(tmp_path / "new" / "folder")
-    path = cache.keep(b"one")
+    path = cache.store(b"one")
     assert path.read_bytes() == b"one"
     assert path.suffix == ".stl"
     assert path.stat().st_mode & 0o777 == 0o644
     written = path.stat().st_ino
-    assert MeshCache(tmp_path / "new" / "folder").keep(b"one") == path
+    assert MeshCache(tmp_path / "new" / "folder").store(b"one") == path
     assert path.stat().st_ino == written
-    assert cache.keep(b"two") != path
+    assert cache.store(b"two") != path
     assert sorted(file.suffix for file in path.parent.iterdir()) == [".stl", ".stl"]
 
 
 def test_a_file_that_is_not_whole_is_written_anew(tmp_path):
     cache = MeshCache(tmp_path)
-    path = cache.keep(b"whole")
+    path = cache.store(b"whole")
     path.write_bytes(b"who")
-    assert cache.keep(b"whole").read_bytes() == b"whole"
+    assert cache.store(b"whole").read_bytes() == b"whole"
 
 
 def test_a_folder_that_cannot_be_written_to_costs_the_meshes_and_one_warning(tmp_path, caplog):
     (tmp_path / "file").touch()
     cache = MeshCache(tmp_path / "file" / "meshes")  # as little use as a read-only home
     with caplog.at_level(logging.WARNING):
-        assert cache.keep(b"one") is None
-        assert cache.keep(b"two") is None
+        assert cache.store(b"one") is None
+        assert cache.store(b"two") is None
     (record,) = caplog.records
     assert str(tmp_path / "file" / "meshes") in record.message
     assert "XDG_CACHE_HOME" in record.message
@@ -48,15 +48,15 @@ def test_a_folder_that_cannot_be_written_to_costs_the_meshes_and_one_warning(tmp
 
 def test_beyond_its_size_what_is_unused_for_longest_goes(tmp_path):
     cache = MeshCache(tmp_path, limit_bytes=10)
-    oldest, old, used = (cache.keep(content) for content in (b"aaaa", b"bbbb", b"cccc"))
+    oldest, old, used = (cache.store(content) for content in (b"aaaa", b"bbbb", b"cccc"))
     age(oldest, 9)
     age(old, 8)
     age(used, 7)
-    cache.keep(b"cccc")
+    cache.store(b"cccc")
     (tmp_path / "notes.txt").write_bytes(b"not mine")
-    new = cache.keep(b"dd")
+    new = cache.store(b"dd")
     assert set(tmp_path.iterdir()) == {old, used, new, tmp_path / "notes.txt"}
-    newest = cache.keep(b"eeeeeeeee")
+    newest = cache.store(b"eeeeeeeee")
     # Nothing that was asked for today goes, for someone may be about to read it.
     assert {used, new, newest} <= set(tmp_path.iterdir())
     assert not old.exists()
@@ -66,10 +66,10 @@ def test_what_a_killed_process_left_unfinished_goes_too(tmp_path):
     cache = MeshCache(tmp_path, limit_bytes=1000)
     left = tmp_path / ".unfinished-abc"
     left.touch()
-    cache.keep(b"a")
+    cache.store(b"a")
     assert left.exists()
     age(left, 2)
-    cache.keep(b"b")
+    cache.store(b"b")
     assert not left.exists()
 
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import trimesh
 
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 from mujoco_ros.model.urdf.exporting.shapes import material_rgba
-from mujoco_ros.model.urdf.rigid_transform import RigidTransform
 
 TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
 
@@ -37,17 +38,17 @@ def drawn(element: ET.Element) -> np.ndarray:
     mesh, origin = element.find("geometry/mesh"), element.find("origin")
     file = Path(unquote(urlparse(mesh.get("filename")).path))
     scale = [float(x) for x in mesh.get("scale", "1 1 1").split()]
-    pose = RigidTransform.of()
+    pose = Pose()
     if origin is not None:
         xyz, rpy = ([float(x) for x in origin.get(key).split()] for key in ("xyz", "rpy"))
-        pose = RigidTransform.of_rpy(xyz, rpy)
-    return trimesh.load_mesh(file).vertices * scale @ pose.mat.T + pose.pos
+        pose = Pose(position=np.array(xyz), quat_wxyz=quaternion_wxyz(PoseConfig(rpy=rpy)))
+    return trimesh.load_mesh(file).vertices * scale @ pose.matrix.T + pose.position
 
 
 def compiled(model: mujoco.MjModel) -> np.ndarray:
     """Return the vertices of the only mesh, in the frame of the body of its geom."""
-    geom = RigidTransform.of(model.geom_pos[0], model.geom_quat[0])
-    return model.mesh_vert @ geom.mat.T + geom.pos
+    geom = Pose(position=model.geom_pos[0], quat_wxyz=model.geom_quat[0])
+    return model.mesh_vert @ geom.matrix.T + geom.position
 
 
 def assert_same_points(found: np.ndarray, expected: np.ndarray) -> None:
@@ -118,8 +119,8 @@ def test_a_file_that_is_elsewhere_is_named_unless_there_is_a_cache(tmp_path, cac
 def test_an_ellipsoid_is_a_scaled_ball(cache):
     model = model_of("", 'type="ellipsoid" size=".1 .2 .3"')
     (visual,) = shapes(model, cache)
-    geom = RigidTransform.of(model.geom_pos[0], model.geom_quat[0])
-    inside = (drawn(visual) - geom.pos) @ geom.mat
+    geom = Pose(position=model.geom_pos[0], quat_wxyz=model.geom_quat[0])
+    inside = (drawn(visual) - geom.position) @ geom.matrix
     np.testing.assert_allclose(np.linalg.norm(inside / [0.1, 0.2, 0.3], axis=1), 1, atol=1e-6)
     assert len(shapes(model, cache, "collision")) == 1
 
@@ -132,7 +133,7 @@ def test_a_height_field_is_seen_but_nothing_solid(cache, caplog):
     (visual,) = shapes(model, cache)
     assert np.ptp(drawn(visual), axis=0)[:2] == pytest.approx([4, 2])
     assert not shapes(model, cache, "collision")
-    assert "collisions of height fields, of which URDF has none: hill" in caplog.text
+    assert "collisions of height fields, which URDF does not have: hill" in caplog.text
 
 
 @pytest.mark.parametrize(("size", "drawn_size"), [("2 3 1", "4 6"), ("0 3 1", "40 6")])

@@ -1,7 +1,9 @@
 """The panel "Plots": its signals and their samples."""
 
+import mujoco
 import numpy as np
 import pytest
+from still_state import StillState
 
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.panels.plots.history import History
@@ -22,8 +24,12 @@ def test_all_measured_signals_can_be_plotted(state):
         signal = found["arm joints", "shoulder_pan_joint", label]
         assert signal.read().tolist() == [value]
         assert signal.unit == unit
-    sensor = robot.force_torques[0]
-    state.data.sensordata[sensor.force : sensor.force + 3] = (1.0, 2.0, 3.0)
+    sensor = robot.sensors["wrench"][0]
+    state.data.sensordata[sensor.addresses["force"] : sensor.addresses["force"] + 3] = (
+        1.0,
+        2.0,
+        3.0,
+    )
     wrench = found["arm wrenches", sensor.name, "force"]
     assert wrench.read().tolist() == [1.0, 2.0, 3.0]
     assert wrench.curves == tuple(f"{sensor.name} force {axis}" for axis in "xyz")
@@ -32,12 +38,27 @@ def test_all_measured_signals_can_be_plotted(state):
 @pytest.mark.parametrize(("setting", "sign"), [("child_on_parent", -1.0), ("parent_on_child", 1.0)])
 def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, clients, setting, sign):
     clients.parameters.known["wrench_sign"] = ParameterInfo(value=setting)
-    sensor = state.layout.robots[0].force_torques[0]
-    state.data.sensordata[sensor.force] = 7.0
+    sensor = state.layout.robots[0].sensors["wrench"][0]
+    state.data.sensordata[sensor.addresses["force"]] = 7.0
     frames = show(PlotsPanel)
     frames.panel.select(key := ("arm wrenches", sensor.name, "force"), True)
     frames.build()
     assert frames.panel.history(key).curve(0).tolist() == [sign * 7.0]
+
+
+def test_a_distance_out_of_range_is_a_gap_in_its_curve(tmp_path):
+    (tmp_path / "cart.xml").write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="b" pos="0 0 1"><joint name="j" axis="0 0 1"/><geom size="0.1"/>
+        <site name="up"/><site name="down" euler="180 0 0"/></body></worldbody>
+        <sensor><rangefinder name="up" site="up"/><rangefinder name="down" site="down"/></sensor>
+        </mujoco>"""
+    )
+    state = StillState(str(tmp_path / "cart.xml"))
+    mujoco.mj_forward(state.model, state.data)
+    found = {signal.row: signal for signal in signals(state, lambda: 1.0) if signal.unit == "m"}
+    assert found["down"].read().tolist() == pytest.approx([1.0])
+    assert np.isnan(found["up"].read()).all()
 
 
 def test_selected_signals_are_plotted_and_frozen_on_request(show, state):

@@ -1,4 +1,4 @@
-"""Places for boxes, with room for their arrows between the rows and beside them."""
+"""Positions of boxes, with space for their arrows between the rows and beside them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,24 +20,24 @@ from mujoco_ros.controllers.fsm.diagram.layout.ports import (
 )
 
 PAD = 6.0
-"""Between a text and what is beside it [px]."""
+"""Space between a text and its neighbours [px]."""
 _LANE = 11.0
 _RIM = 8.0
-"""Above and below the arrows at the side of a box [px]."""
-_APART = 6.0
-"""Between arrows that run side by side and are not one [px]."""
-_MOST_MOVED = 40.0
+"""Space above and below the arrows at the side of a box [px]."""
+_MIN_SEPARATION = 6.0
+"""Distance between parallel arrows of different groups [px]."""
+_MAX_SHIFT = 40.0
 
 
 @dataclass(slots=True)
 class Channel:
-    """What runs between two rows.
+    """The horizontal arrows between two rows.
 
     Attributes:
-        tracks: Where each runs: arrows that leave downwards, boxes above whose arrows spread out,
-            and shared ways that enter from above.
-        over: Baseline of the first line on an arrow of the box above.
-        under: The same of the box below.
+        tracks: Heights of arrows that leave downwards, of boxes above whose arrows fan out, and of
+            groups that enter from above.
+        over: Baseline of the first text of a box above.
+        under: Baseline of the first text of a box below.
     """
 
     tracks: dict[DiagramLink | str | Group, float] = field(default_factory=dict)
@@ -46,18 +46,17 @@ class Channel:
 
 
 class DiagramGeometry:
-    """Everything that has its place.
+    """Positions of boxes, channels and lanes.
 
     Attributes:
-        plan: How the arrows go.
-        measure: How large texts are.
-        places: Where the boxes are.
-        channels: What runs above each row, and below the last.
-        lanes: Where shared ways run up and down.
+        plan: Assignment of the arrows to lanes and sides.
+        measure: Sizes of texts.
+        places: Boxes by name.
+        channels: The channel above each row, and the one below the last.
+        lanes: Horizontal position of each group's lane.
     """
 
     def __init__(self, boxes: Mapping[str, DiagramBox], plan: PortPlan, measure: Measure) -> None:
-        """Find a place for everything."""
         self.plan = plan
         self.measure = measure
         self.places: dict[str, BoxPlacement] = {}
@@ -70,27 +69,27 @@ class DiagramGeometry:
         self._place_aside()
 
     def below(self, name: str) -> Channel:
-        """Return what runs below a main box."""
+        """Return the channel below a main box."""
         return self.channels[self._row[name] + 1]
 
     def above(self, name: str) -> Channel:
-        """Return what runs above a main box."""
+        """Return the channel above a main box."""
         return self.channels[self._row[name]]
 
     def ports(self, name: str, side: Side) -> Ports:
-        """Return what leaves and enters at a side of a box."""
+        """Return the arrows that leave and enter a side of a box."""
         return self.plan.ports.get((name, side), Ports())
 
     def is_fan(self, name: str) -> bool:
-        """Return whether several arrows lead down from a box: they are told at their goals."""
+        """Return whether several arrows lead down from a box; their texts are at their goals."""
         return sum(link.start == name for link in self.plan.direct) > 1
 
-    def told_at(self, name: str) -> list[DiagramLink]:
-        """Return the arrows whose texts are at a box that they come down to."""
+    def labels_above(self, name: str) -> list[DiagramLink]:
+        """Return the arrows whose texts are directly above a box."""
         return [link for link in self.plan.direct if link.goal == name and self.is_fan(link.start)]
 
     def is_straight(self, link: DiagramLink) -> bool:
-        """Return whether a direct arrow goes straight down."""
+        """Return whether a direct arrow is a vertical line."""
         if link.start not in self._row:
             return True
         return abs(self._middle(link.start) - self._middle(link.goal)) < 1.0
@@ -99,7 +98,7 @@ class DiagramGeometry:
         return self._columns[name] + 0.5 * self._boxes[name].width
 
     def _grown(self, box: DiagramBox) -> DiagramBox:
-        """Return a box that is high and wide enough for its arrows."""
+        """Return a box that is large enough for its arrows."""
         sides = (
             self.ports(box.name, side).height(self.measure) for side in (Side.LEFT, Side.RIGHT)
         )
@@ -113,11 +112,11 @@ class DiagramGeometry:
         )
 
     def _place_columns(self) -> dict[str, float]:
-        """Return the left edges of the main boxes; each row is centred about 0."""
+        """Return the left edges of the main boxes; each row is centred at 0."""
         beside: dict[str, float] = defaultdict(float)
         for link in self.plan.direct:
-            told_at = link.goal if self.is_fan(link.start) else link.start
-            beside[told_at] = max(beside[told_at], self.measure.widest(link.lines) + 2.0 * PAD)
+            name = link.goal if self.is_fan(link.start) else link.start
+            beside[name] = max(beside[name], self.measure.widest(link.lines) + 2.0 * PAD)
         columns = {}
         for row in self.plan.rows:
             x, widths = 0.0, [self._boxes[name].width for name in row]
@@ -146,7 +145,7 @@ class DiagramGeometry:
         self._place_channel(len(self.plan.rows), y)
 
     def _place_channel(self, number: int, y: float) -> float:
-        """Place what runs above a row, from `y` on; return where the row begins."""
+        """Place the channel above a row, from `y` on; return the top of the row."""
         channel = self.channels[number]
         upper = self.plan.rows[number - 1] if number else ()
         lower = self.plan.rows[number] if number < len(self.plan.rows) else ()
@@ -156,7 +155,7 @@ class DiagramGeometry:
             y += slot(link, self.measure)
             channel.tracks[link] = y
         single = [len(link.lines) for link in direct if not self.is_fan(link.start)]
-        fanned = [sum(len(x.lines) for x in self.told_at(name)) for name in lower]
+        fanned = [sum(len(x.lines) for x in self.labels_above(name)) for name in lower]
         line = self.measure.line
         channel.over = y + line
         y += max(single, default=0) * line
@@ -173,7 +172,7 @@ class DiagramGeometry:
         return y + self.measure.clear + self.measure.head if lower else y
 
     def _exits(self, row: Iterable[str]) -> list[DiagramLink]:
-        """Return what leaves downwards: what is nearer to its lane runs further up."""
+        """Return the arrows that leave downwards; those nearest to their lanes are uppermost."""
         names = list(row)
         left = [link for name in names for link in self.ports(name, Side.BOTTOM).exits]
         right = [link for name in names[::-1] for link in self.ports(name, Side.BOTTOM).exits]
@@ -182,22 +181,22 @@ class DiagramGeometry:
         ]
 
     def group(self, link: DiagramLink) -> Group:
-        """Return with which others an arrow shares its way."""
+        """Return the group of an arrow."""
         return next(group for group, links in self.plan.lanes.items() if link in links)
 
     def side(self, link: DiagramLink) -> Side:
-        """Return on which side the lane of an arrow is."""
+        """Return the side of an arrow's lane."""
         return self.group(link).side
 
     def stub(self, link: DiagramLink) -> float:
-        """Return where an arrow leaves its box downwards."""
+        """Return the horizontal position at which an arrow leaves its box downwards."""
         place, side = self.places[link.start], self.side(link)
-        mates = [x for x in self.ports(link.start, Side.BOTTOM).exits if self.side(x) is side]
-        offset = ENTRY * (0.7 + mates.index(link))
+        exits = [x for x in self.ports(link.start, Side.BOTTOM).exits if self.side(x) is side]
+        offset = ENTRY * (0.7 + exits.index(link))
         return place.x + offset if side is Side.LEFT else place.right - offset
 
     def heights(self, name: str, side: Side) -> dict[DiagramLink | Group, float]:
-        """Return where arrows leave and enter a box at its left or right."""
+        """Return the heights at which arrows leave and enter the left or right side of a box."""
         ports, place = self.ports(name, side), self.places[name]
         y = place.middle.y - 0.5 * ports.height(self.measure)
         found: dict[DiagramLink | Group, float] = {}
@@ -210,10 +209,8 @@ class DiagramGeometry:
         return found
 
     def _place_aside(self) -> None:
-        """Place the lanes and the column, which depend on one another."""
-        below = max((place.bottom for place in self.places.values()), default=0.0)
-        self._stack(below)
-        left = min(place.x for place in self.places.values())
+        """Place the lanes and the side column, which depend on one another."""
+        self._stack(max((place.bottom for place in self.places.values()), default=0.0))
         right = max(place.right for name, place in self.places.items() if name in self._row)
         left = min(place.x for name, place in self.places.items() if name in self._row)
         near_left, near_right = left - self.measure.gap, right + self.measure.gap
@@ -243,15 +240,15 @@ class DiagramGeometry:
             self.places[name] = replace(place, x=x + 0.5 * (width - place.width))
 
     def _stack(self, floor: float) -> None:
-        """Put the boxes aside below one another, each near to what it has to do with."""
+        """Place the boxes of the side column below one another, level with their arrows."""
         gaps = dict.fromkeys(self.plan.aside, self.measure.gap)
         for link in self.plan.direct:
             if link.start in gaps:
                 gaps[link.start] = 2.5 * self.measure.clear + self.measure.line * len(link.lines)
-        wanted = self._wanted(gaps)
+        preferred = self._preferred_tops(gaps)
         y, tops = 0.0, {}
         for name in self.plan.aside:
-            tops[name] = y = max(y, wanted[name])
+            tops[name] = y = max(y, preferred[name])
             y += self._boxes[name].height + gaps[name]
         excess = max(0.0, y - self.measure.gap - floor)
         shift = min([excess, *tops.values()], default=0.0)
@@ -260,30 +257,30 @@ class DiagramGeometry:
             box = self._boxes[name]
             place = BoxPlacement(x=0.0, y=top - shift + moved, width=box.width, height=box.height)
             self.places[name] = place
-            while self._clashes(name) and self.places[name].y < place.y + _MOST_MOVED:
+            while self._clashes(name) and self.places[name].y < place.y + _MAX_SHIFT:
                 self.places[name] = replace(place, y=self.places[name].y + 1.0)
             moved += self.places[name].y - place.y
 
-    def _wanted(self, gaps: Mapping[str, float]) -> dict[str, float]:
-        """Return where boxes aside would best begin: level with their arrows, or above the next."""
+    def _preferred_tops(self, gaps: Mapping[str, float]) -> dict[str, float]:
+        """Return the best tops of the side boxes: level with their arrows, or above the next."""
         near: dict[str, list[float]] = defaultdict(list)
         for group, height in self._main_ends():
             for link in self.plan.lanes[group]:
                 for name in {link.start, group.goal} & set(self.plan.aside):
                     near[name].append(height)
-        wanted: dict[str, float] = {}
+        tops: dict[str, float] = {}
         below = ""
         for name in reversed(self.plan.aside):
             height = self._boxes[name].height
             if near[name]:
-                wanted[name] = sum(near[name]) / len(near[name]) - 0.5 * height
+                tops[name] = sum(near[name]) / len(near[name]) - 0.5 * height
             else:
-                wanted[name] = wanted[below] - height - gaps[name] if below else 0.0
+                tops[name] = tops[below] - height - gaps[name] if below else 0.0
             below = name
-        return wanted
+        return tops
 
     def _main_ends(self) -> Iterator[tuple[Group, float]]:
-        """Yield at which heights arrows come from the rows to lanes on the right, and go back."""
+        """Yield the heights at which arrows of the lanes on the right leave and enter the rows."""
         for group, links in self.plan.lanes.items():
             if group.side is Side.RIGHT:
                 yield from ((group, self.exit(link)) for link in links if link.start in self._row)
@@ -291,16 +288,16 @@ class DiagramGeometry:
                     yield group, self.entry(group)
 
     def _clashes(self, name: str) -> bool:
-        """Return whether an arrow at a box aside would seem to go on in one of another group."""
+        """Return whether an arrow at a side box is level with one of another group."""
         ends = list(self._main_ends())
         for port, height in self.heights(name, Side.LEFT).items():
             mine = port if isinstance(port, Group) else self.group(port)
-            if any(mine != other and abs(height - end) < _APART for other, end in ends):
+            if any(mine != other and abs(height - end) < _MIN_SEPARATION for other, end in ends):
                 return True
         return False
 
     def _place_lanes(self, side: Side, x: float, step: float) -> float:
-        """Place the lanes of one side, the shortest next to the boxes; return where the last is."""
+        """Place the lanes of one side, the shortest nearest to the boxes; return the last one."""
         spans = {g: self._span(g) for g in self.plan.lanes if g.side is side}
         taken: list[list[tuple[float, float]]] = []
         for group in sorted(spans, key=lambda g: spans[g][1] - spans[g][0]):
@@ -322,14 +319,14 @@ class DiagramGeometry:
         return min(ends), max(ends)
 
     def entry(self, group: Group) -> float:
-        """Return at which height a shared way leaves its lane."""
+        """Return the height at which a group leaves its lane."""
         side = self.plan.edge(group.goal, group.side, Side.TOP)
         if side is Side.TOP:
             return self.above(group.goal).tracks[group]
         return self.heights(group.goal, side)[group]
 
     def exit(self, link: DiagramLink) -> float:
-        """Return at which height an arrow comes to its lane."""
+        """Return the height at which an arrow reaches its lane."""
         side = self.plan.edge(link.start, self.side(link), Side.BOTTOM)
         if side is Side.BOTTOM:
             return self.below(link.start).tracks[link]

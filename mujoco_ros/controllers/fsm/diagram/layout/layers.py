@@ -1,4 +1,4 @@
-"""Boxes in rows, so that most arrows lead one row down."""
+"""Assignment of boxes to rows, so that most arrows lead one row down."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,11 +6,9 @@ _SWEEPS = 4
 
 
 def layers(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Return the rows, the first name on top; within one, boxes are near those above them.
+    """Return the rows, the first name on top; boxes of a row are near their predecessors.
 
-    Args:
-        names: All boxes, in the order to prefer.
-        arrows: Start and goal of each arrow; those that lead back are left out of account.
+    Boxes are given in their preferred order; arrows that close a loop are ignored.
     """
     onward = _without_loops(names, arrows)
     depth = dict.fromkeys(names, 0)
@@ -25,7 +23,7 @@ def layers(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> list[list
 
 
 def _without_loops(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return where each leads, without what leads back to where a walk through them came from."""
+    """Return the successors of each box, without the arrows that close a loop."""
     goals: dict[str, list[str]] = {name: [] for name in names}
     for start, goal in arrows:
         goals[start].append(goal)
@@ -49,7 +47,7 @@ def _without_loops(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> d
 
 
 def _sorted(names: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names so that each comes before those it leads to."""
+    """Return the names in topological order."""
     missing = dict.fromkeys(names, 0)
     for goals in onward.values():
         for goal in goals:
@@ -64,7 +62,7 @@ def _sorted(names: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[s
 
 
 def _untangle(rows: list[list[str]], onward: Mapping[str, Sequence[str]]) -> None:
-    """Order each row by where its boxes' neighbours are in the rows before it, up and down."""
+    """Order each row by the mean position of its neighbours, in sweeps down and up."""
     above: dict[str, list[str]] = {name: [] for row in rows for name in row}
     for start, goals in onward.items():
         for goal in goals:

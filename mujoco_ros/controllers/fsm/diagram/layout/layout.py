@@ -1,4 +1,4 @@
-"""A picture of boxes and arrows, laid out."""
+"""Layout of a diagram of boxes and arrows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,35 +15,32 @@ from mujoco_ros.controllers.fsm.diagram.layout.parts import (
     Route,
     Text,
 )
-from mujoco_ros.controllers.fsm.diagram.layout.ports import plan
+from mujoco_ros.controllers.fsm.diagram.layout.ports import plan_ports
 from mujoco_ros.controllers.fsm.diagram.layout.routes import routes
 
 
 def lay_out(
     boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], measure: Measure
 ) -> DiagramLayout:
-    """Return where all goes, the first box on top.
+    """Return positions of all boxes and arrows, the first box on top.
 
-    Boxes stand in rows, so that most arrows lead straight to the next. Others leave at the side,
-    to the left or, if they are `aside`, to the right, run along a lane that those to the same
-    goal share, and enter at that side. Boxes `aside` stand in a column beyond the lanes.
-
-    Args:
-        boxes: At least one that is not `aside`.
-        links: Between these.
-        measure: How large texts are.
+    Boxes are arranged in rows, so that most arrows lead to the next row. All other arrows leave a
+    box at its left side, or its right side if they are `aside`, follow a lane shared by arrows to
+    the same goal, and enter the goal at that side. Boxes `aside` form a column beyond the lanes; at
+    least one box is not `aside`.
     """
     main = {box.name: None for box in boxes if not box.aside}
     inner = [(x.start, x.goal) for x in links if {x.start, x.goal} <= main.keys() and not x.aside]
     known = {box.name: box for box in boxes}
-    sheet = DiagramGeometry(known, plan(known, links, layers(list(main), inner)), measure)
-    return _fitted(sheet.places, list(routes(sheet)), measure)
+    port_plan = plan_ports(known, links, layers(list(main), inner))
+    geometry = DiagramGeometry(known, port_plan, measure)
+    return _shifted(geometry.places, list(routes(geometry)), measure)
 
 
-def _fitted(
+def _shifted(
     places: Mapping[str, BoxPlacement], found: Sequence[Route], measure: Measure
 ) -> DiagramLayout:
-    """Return it all with the upper left corner at 0, 0."""
+    """Return the layout with its upper left corner at 0, 0."""
     corners = list(_extent(places, found, measure))
     left, top = (min(values) for values in zip(*corners, strict=True))
     right, bottom = (max(values) for values in zip(*corners, strict=True))

@@ -1,4 +1,4 @@
-"""What a layout is given, and what it returns. Lengths are pixels, y points down."""
+"""Inputs and results of a layout. Lengths are pixels, y points down."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """A place in a picture."""
+    """A point of the diagram."""
 
     x: float
     y: float
@@ -17,10 +17,10 @@ class DiagramBox:
     """A state.
 
     Attributes:
-        name: Which.
-        width: How wide it is.
-        height: How high at least; it grows with the arrows at its sides.
-        aside: Whether it stands in a column beside the others, as states of failure do.
+        name: Name of the state.
+        width: Minimum width; links below and above can widen it.
+        height: Minimum height; links at the sides can heighten it.
+        aside: Whether it belongs to the side column, as failure states do.
     """
 
     name: str
@@ -31,14 +31,14 @@ class DiagramBox:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiagramLink:
-    """An arrow.
+    """An arrow between two boxes.
 
     Attributes:
-        start: Box it starts from.
-        goal: Box it leads to.
-        lines: What is written on it.
-        kind: Those of one kind to one goal share the way there.
-        aside: Whether it keeps to the right, as what follows failures does.
+        start: Name of the first box.
+        goal: Name of the second box.
+        lines: Lines of text on the arrow.
+        kind: Links of one kind to one goal share a lane.
+        aside: Whether it is routed on the right, as transitions after failures are.
     """
 
     start: str
@@ -50,14 +50,14 @@ class DiagramLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
-    """How large things are.
+    """Sizes of texts, arrows and gaps.
 
     Attributes:
-        width: Returns how wide a text on an arrow is.
-        line: How high a line of it is.
-        head: How long the head of an arrow is.
-        gap: How far boxes of a row are apart, and the first lane from a box without arrows there.
-        clear: How much room is above and below what runs between two rows.
+        width: Returns the width of a text on an arrow.
+        line: Line height.
+        head: Length of an arrow head.
+        gap: Gap between two boxes of a row, and between a box and the first lane.
+        clear: Clearance above and below the links between two rows.
     """
 
     width: Callable[[str], float]
@@ -67,13 +67,13 @@ class Measure:
     clear: float = 14.0
 
     def widest(self, lines: tuple[str, ...]) -> float:
-        """Return how wide some lines are."""
+        """Return the width of the widest line."""
         return max(map(self.width, lines), default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BoxPlacement:
-    """Where a box is: its upper left corner, and its size."""
+    """Upper left corner and size of a box."""
 
     x: float
     y: float
@@ -82,22 +82,22 @@ class BoxPlacement:
 
     @property
     def right(self) -> float:
-        """Its right edge."""
+        """Right edge."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """Lower edge."""
         return self.y + self.height
 
     @property
     def middle(self) -> Point:
-        """Its middle."""
+        """Centre."""
         return Point(self.x + 0.5 * self.width, self.y + 0.5 * self.height)
 
 
 class Text(NamedTuple):
-    """A line of text: where its baseline starts, or ends if it `ends_here`."""
+    """A line of text with the start of its baseline, or the end if `ends_here`."""
 
     at: Point
     text: str
@@ -106,7 +106,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Route:
-    """Where an arrow goes: corner by corner, at right angles; and what is written on it."""
+    """Corners of an arrow with right angles, and its texts."""
 
     link: DiagramLink
     points: tuple[Point, ...]
@@ -115,13 +115,13 @@ class Route:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiagramLayout:
-    """A picture.
+    """A complete layout with its upper left corner at 0, 0.
 
     Attributes:
-        width: Of all of it.
-        height: Of all of it.
-        places: Where the boxes are, by name.
-        routes: Where the arrows go.
+        width: Total width.
+        height: Total height.
+        places: Boxes by name.
+        routes: Arrows.
     """
 
     width: float

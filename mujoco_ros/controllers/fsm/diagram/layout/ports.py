@@ -1,4 +1,4 @@
-"""Where arrows leave and enter boxes, and which way they go in between."""
+"""The sides at which arrows leave and enter boxes, and the lanes that they share."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from mujoco_ros.controllers.fsm.diagram.layout.parts import DiagramBox, DiagramLink, Measure
 
 ENTRY = 14.0
-"""Room for an arrow that enters [px]."""
+"""Space for an arrow that enters [px]."""
 _ABOVE = 6.0
-"""Room between the texts of two arrows [px]."""
+"""Space between the texts of two arrows [px]."""
 
 
 class Side(Enum):
-    """A side of a box, or of the picture."""
+    """A side of a box, or of the diagram."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -25,7 +25,7 @@ class Side(Enum):
 
 
 class Group(NamedTuple):
-    """Arrows that share the way to their goal."""
+    """Arrows to one goal that share a lane."""
 
     goal: str
     kind: str
@@ -34,31 +34,31 @@ class Group(NamedTuple):
 
 @dataclass(slots=True)
 class Ports:
-    """What leaves and enters one side of a box."""
+    """The arrows that leave and enter one side of a box."""
 
     entries: list[Group] = field(default_factory=list)
     exits: list[DiagramLink] = field(default_factory=list)
 
     def height(self, measure: Measure) -> float:
-        """Return how much room they take."""
+        """Return the space that they need."""
         return len(self.entries) * ENTRY + sum(slot(link, measure) for link in self.exits)
 
 
 def slot(link: DiagramLink, measure: Measure) -> float:
-    """Return how much room an arrow takes that leaves, with its texts above it."""
+    """Return the space for an arrow that leaves, with its texts above it."""
     return max(len(link.lines) * measure.line + _ABOVE, ENTRY)
 
 
 @dataclass(kw_only=True, slots=True)
 class PortPlan:
-    """How the arrows go.
+    """Assignment of the arrows to lanes and sides.
 
     Attributes:
-        rows: The main boxes, row by row.
-        aside: The boxes beside them, from the top.
-        direct: Arrows that lead just one row down, or one box down in the column.
-        lanes: All others, by the way that they share.
-        ports: Those of `lanes`, by box and side.
+        rows: The main boxes by row.
+        aside: The boxes of the side column, from the top.
+        direct: Arrows to the next row, or to the next box of the side column.
+        lanes: All other arrows by group.
+        ports: Ends of those arrows by box and side.
     """
 
     rows: Sequence[Sequence[str]]
@@ -68,17 +68,17 @@ class PortPlan:
     ports: dict[tuple[str, Side], Ports] = field(default_factory=lambda: defaultdict(Ports))
 
     def edge(self, name: str, side: Side, instead: Side) -> Side:
-        """Return the side at which a box has to do with a lane; `instead` if others are between."""
+        """Return the side of a box that faces a lane; `instead` if other boxes are between."""
         if name in self.aside:
             return Side.LEFT
         row = next(row for row in self.rows if name in row)
         return side if row[0 if side is Side.LEFT else -1] == name else instead
 
 
-def plan(
+def plan_ports(
     boxes: Mapping[str, DiagramBox], links: Sequence[DiagramLink], rows: Sequence[Sequence[str]]
 ) -> PortPlan:
-    """Decide which way each arrow goes."""
+    """Assign each arrow to a lane, or route it directly."""
     made = PortPlan(rows=rows, aside=_column(boxes, links, rows))
     below = {(name, goal) for upper, lower in pairwise(rows) for name in upper for goal in lower}
     below |= set(pairwise(made.aside))
@@ -100,7 +100,7 @@ def plan(
 def _column(
     boxes: Mapping[str, DiagramBox], links: Sequence[DiagramLink], rows: Sequence[Sequence[str]]
 ) -> list[str]:
-    """Return what stands aside, each about where the arrows to it come from."""
+    """Return the boxes of the side column, ordered by the rows of their neighbours."""
     depth = {name: number for number, row in enumerate(rows) for name in row}
     near: dict[str, list[int]] = {name: [] for name, box in boxes.items() if box.aside}
     for link in links:
@@ -113,5 +113,5 @@ def _column(
     }
     for link in links:
         if link.start in near and not near[link.start] and link.goal in near:
-            height[link.start] = height[link.goal] - 0.01  # right above what it leads to
+            height[link.start] = height[link.goal] - 0.01  # directly above its goal
     return sorted(near, key=height.__getitem__)

@@ -74,7 +74,7 @@ def texts(layout: DiagramLayout) -> list[BoxPlacement]:
 
 @settings(max_examples=30)
 @given(graphs())
-def test_whatever_leads_where_nothing_lies_on_anything_else(graph):
+def test_boxes_and_arrows_of_any_graph_do_not_overlap(graph):
     boxes, links = graph
     layout = lay_out(boxes, links, MEASURE)
     assert layout.places.keys() == {box.name for box in boxes}
@@ -99,7 +99,7 @@ def test_whatever_leads_where_nothing_lies_on_anything_else(graph):
 
 @settings(max_examples=30)
 @given(graphs())
-def test_an_arrow_begins_at_its_start_and_ends_at_its_goal(graph):
+def test_an_arrow_connects_its_boxes(graph):
     layout = lay_out(*graph, MEASURE)
     for route in layout.routes:
         for point, name in (
@@ -112,7 +112,7 @@ def test_an_arrow_begins_at_its_start_and_ends_at_its_goal(graph):
             assert on_side or on_end
 
 
-def test_a_chain_goes_straight_down_and_what_leads_back_goes_beside_it():
+def test_a_chain_is_vertical_and_arrows_back_are_beside_it():
     boxes = [DiagramBox(name=name, width=50.0, height=30.0) for name in "ABC"]
     links = [
         DiagramLink(start="A", goal="B"),
@@ -126,6 +126,6 @@ def test_a_chain_goes_straight_down_and_what_leads_back_goes_beside_it():
     assert [len(route.points) for route in layout.routes] == [2, 2, 4]
 
 
-def test_rows_follow_the_longest_way_and_loops_do_not_stretch_it():
+def test_rows_follow_the_longest_path_without_loops():
     arrows = [("A", "B"), ("B", "C"), ("A", "C"), ("C", "A"), ("C", "D"), ("B", "E"), ("E", "E")]
     assert layers("ABCDE", arrows) == [["A"], ["B"], ["C", "E"], ["D"]]

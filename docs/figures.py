@@ -1,0 +1,165 @@
+"""Draw docs/images: scenes and pages as PNG, plots and diagrams as SVG, one animation as GIF.
+
+Run ``make pictures``, with ``ARGS="humanoid splines"`` for some of them.
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import mujoco
+import numpy as np
+from camera_figure import camera_figure
+from control_plots import PLOTS
+from fsm_diagrams import DIAGRAMS
+from page_animation import draw_animation
+from page_figure import draw_page
+
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+IMAGES = Path(__file__).resolve().parent / "images"
+SETTLED_S = 1.0
+COLLISION_GROUP = 3
+CAMERA = "camera"
+SMALL = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+# Between two platforms, sums of floats differ in their last bit, and so may a rounded coordinate.
+ROUNDING_PX = 0.11
+# A hash of the clip's corners, whose last bits differ between processors.
+_CLIP_ID = re.compile(r"(?<=[#\"])p[0-9a-f]{10}\b")
+_NUMBER = re.compile(r"-?\d+\.?\d*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A view of a scene.
+
+    `size` is width and height [px], `look_at` the centre [m], `azimuth` and `elevation` the
+    direction of the camera [degrees].
+    """
+
+    name: str
+    scene: str
+    size: tuple[int, int]
+    look_at: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+
+
+VIEWS = (
+    View(
+        name="zoo",
+        scene="zoo",
+        size=(1280, 640),
+        look_at=(0.28, 0.16, 0.72),
+        distance=2.55,
+        azimuth=233.0,
+        elevation=-19.0,
+    ),
+    View(
+        name="humanoid",
+        scene="humanoid",
+        size=(360, 400),
+        look_at=(0.0, 0.0, 0.86),
+        distance=2.45,
+        azimuth=150.0,
+        elevation=-8.0,
+    ),
+    View(
+        name="quadruped",
+        scene="quadruped",
+        size=(360, 400),
+        look_at=(0.0, 0.0, 0.26),
+        distance=1.25,
+        azimuth=140.0,
+        elevation=-14.0,
+    ),
+    View(
+        name="arm",
+        scene="arm",
+        size=(360, 400),
+        look_at=(0.22, 0.0, 0.37),
+        distance=1.7,
+        azimuth=78.0,
+        elevation=-14.0,
+    ),
+)
+
+
+DRAWN = {**PLOTS, **DIAGRAMS}
+PAGES = {"viewer": "humanoid"}
+"""Figures of the viewer's page, and their scenes."""
+ANIMATION = "pick_place"
+
+
+def main() -> None:
+    """Draw all figures, or those named; or with --check compare the drawings with the code."""
+    parser = argparse.ArgumentParser(description="Draw the figures of the documentation.")
+    parser.add_argument("names", nargs="*", help="default: all")
+    parser.add_argument("--check", action="store_true", help="compare the drawings, write nothing")
+    wanted = parser.parse_args()
+    if wanted.check:
+        checked = [name for name in DRAWN if name in wanted.names or not wanted.names]
+        stale = [f"docs/images/{name}.svg" for name in checked if is_stale(name)]
+        sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
+    views = [view.name for view in VIEWS]
+    names = wanted.names or [*views, CAMERA, *DRAWN, *PAGES, ANIMATION]
+    IMAGES.mkdir(exist_ok=True)
+    for view in VIEWS:
+        if view.name in names:
+            render(view, IMAGES / f"{view.name}.png")
+    if CAMERA in names:
+        cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_figure(), SMALL)
+    for name, scene in PAGES.items():
+        if name in names:
+            draw_page(scene, IMAGES / f"{name}.png")
+    if ANIMATION in names:
+        draw_animation(IMAGES / f"{ANIMATION}.gif")
+    for name, plot in DRAWN.items():
+        if name in names:
+            (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
+
+
+def is_stale(name: str) -> bool:
+    """Return whether a plot is missing or differs from the one that the code draws."""
+    path = IMAGES / f"{name}.svg"
+    if not path.is_file():
+        return True
+    texts = (path.read_text(encoding="utf-8"), DRAWN[name]())
+    committed, drawn = (_CLIP_ID.sub("#clip", text) for text in texts)
+    if _NUMBER.split(committed) != _NUMBER.split(drawn):
+        return True
+    numbers = [np.array(_NUMBER.findall(text), dtype=float) for text in (committed, drawn)]
+    return not np.allclose(*numbers, rtol=0.0, atol=ROUNDING_PX)
+
+
+def render(view: View, path: Path) -> None:
+    """Simulate the scene until it has settled and write the view to `path`."""
+    simulation = Simulation(load_scene(view.scene))
+    while simulation.time < SETTLED_S:
+        simulation.step()
+    camera = mujoco.MjvCamera()
+    camera.lookat[:] = view.look_at
+    camera.distance = view.distance
+    camera.azimuth, camera.elevation = view.azimuth, view.elevation
+    option = mujoco.MjvOption()
+    option.geomgroup[COLLISION_GROUP] = 0
+    option.sitegroup[:] = 0
+    width, height = view.size
+    # Twice the size, then halved, for smooth edges.
+    simulation.model.vis.global_.offwidth = 2 * width
+    simulation.model.vis.global_.offheight = 2 * height
+    with mujoco.Renderer(simulation.model, 2 * height, 2 * width) as renderer:
+        renderer.update_scene(simulation.data, camera, option)
+        pixels = renderer.render()
+    small = cv2.resize(pixels, view.size, interpolation=cv2.INTER_AREA)
+    bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
+    cv2.imwrite(str(path), bgr, SMALL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Publishers that count subscriptions and lost messages, and stay open when the model changes."""
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+
+_LOG = logging.getLogger(__name__)
+
+
+class TopicPublisher:
+    """The publisher of one topic.
+
+    Attributes:
+        topic: Name of the topic.
+        subscriptions: Number of matched subscriptions.
+        joined: Whether a subscription has matched since this was last set to False.
+        lost: Messages that the middleware rejected, as it does under overload.
+        publish: Passes a message to the middleware.
+    """
+
+    publish: Callable[[Any], None]
+
+    def __init__(self, topic: str) -> None:
+        """Publish on a topic; `publish` is set later."""
+        self.topic = topic
+        self.subscriptions = 0
+        self.joined = False
+        self.lost = 0
+
+    def send(self, message: Any) -> None:
+        """Publish a message, or count it as lost."""
+        try:
+            self.publish(message)
+        except rclpy_implementation.RCLError as error:
+            if not self.lost:
+                _LOG.warning("the middleware rejects messages on '%s': %s", self.topic, error)
+            self.lost += 1
+
+
+class PublisherPool:
+    """The publishers of a model's topics; those of topics that the next model has stay open."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        *,
+        raw: bool = False,
+        on_join: Callable[[TopicPublisher], object] = lambda _publisher: None,
+    ) -> None:
+        """Create a pool without publishers.
+
+        Args:
+            endpoints: Opens and closes publishers.
+            raw: Whether all messages are bytes. The checks of `Publisher.publish`, which are left
+                out then, would double the cost of a small message.
+            on_join: Called in the executor's thread when a subscription has matched.
+        """
+        self._endpoints, self._raw, self._on_join = endpoints, raw, on_join
+        self._open: dict[tuple[str, type], tuple[TopicPublisher, Publisher]] = {}
+
+    def open(self, message_type: type, topic: str, qos: QoSProfile) -> TopicPublisher:
+        """Return the publisher of a topic, which may be open already."""
+        key = topic, message_type
+        if key not in self._open:
+            publisher = TopicPublisher(topic)
+
+            def matched(count: int) -> None:
+                more = count > publisher.subscriptions
+                publisher.subscriptions = count  # first: what is published next goes to all
+                if more:
+                    publisher.joined = True
+                    self._on_join(publisher)
+
+            endpoint = self._endpoints.publisher(message_type, topic, qos, matched)
+            publisher.publish = endpoint.handle.publish_raw if self._raw else endpoint.publish
+            self._open[key] = publisher, endpoint
+        return self._open[key][0]
+
+    def close_others(self, kept: Iterable[TopicPublisher]) -> None:
+        """Close all publishers but some."""
+        remaining = set(kept)
+        for key, (publisher, endpoint) in list(self._open.items()):
+            if publisher not in remaining:
+                del self._open[key]
+                self._endpoints.close(endpoint)

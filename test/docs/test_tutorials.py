@@ -1,0 +1,91 @@
+"""The files of the tutorials work as the tutorials claim."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import ROBOT, seen
+
+from mujoco_ros.controllers.fsm.basic_states import STATES
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.strict import parse_yaml
+from mujoco_ros.sim.simulation import Simulation
+
+TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+
+
+def block(page: str, file: str) -> str:
+    """Return the code block after the first mention of a file."""
+    text = (TUTORIALS / f"{page}.md").read_text(encoding="utf-8")
+    text = text[text.index(f"`{file}`") :]
+    language = {".yaml": "yaml", ".xml": "xml", ".py": "python"}[Path(file).suffix]
+    found = re.search(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+    assert found, file
+    return found.group(1)
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    for file in ("my_robot.xml", "my_gains.yaml", "my_scene.yaml"):
+        (tmp_path / file).write_text(block("your_own_robot", file))
+    return tmp_path
+
+
+@pytest.mark.parametrize("scene", ["my_robot.xml", "my_scene.yaml"])
+def test_the_robot_of_the_tutorial_has_two_joints_and_an_imu(robot: Path, scene: str) -> None:
+    simulation = Simulation(load_scene(str(robot / scene)))
+    (layout,) = simulation.layout.robots
+    assert layout.joints.names == ("shoulder", "elbow")
+    assert [imu.name for imu in layout.imus] == ["tip"]
+    assert simulation.step()
+
+
+def test_the_robot_of_the_tutorial_stays_upright_without_touching_its_base(robot: Path) -> None:
+    simulation = Simulation(load_scene(str(robot / "my_robot.xml")))
+    while simulation.time < 1.0:
+        simulation.step()
+    assert abs(simulation.data.qpos).max() < 1e-3
+    assert simulation.data.ncon == 0
+
+
+def controller(**settings: Any) -> FsmController:
+    """Return the controller of the tutorial, with settings of LEFT."""
+    found: dict[str, Any] = {"__name__": "tutorial"}
+    exec(block("first_controller", "my_states/my_states.py"), found)
+    data = parse_yaml(block("first_controller", "my_wave.yaml"), "my_wave.yaml")
+    data["states"]["LEFT"] |= settings
+    classes = {cls.__name__: cls for cls in STATES} | {"Reach": found["Reach"]}
+    made = FsmController(table_from_dict(data, classes, name="my_wave", where="my_wave.yaml"))
+    made.configure(ROBOT)
+    return made
+
+
+def drive(made: FsmController, ticks: int, delay: float = 0.0) -> list[str]:
+    """Run ticks with joints that lag by a part of the reference; return the states."""
+    states, q = [], 0.0
+    for tick in range(ticks):
+        references = made.step(seen(q), 0.01 * tick)
+        q += (1.0 - delay) * (float(references.q[0]) - q)
+        if made.machine.state not in states[-1:]:
+            states.append(made.machine.state)
+    return states
+
+
+def test_the_controller_of_the_tutorial_waves_until_it_is_requested_to_rest() -> None:
+    made = controller()
+    assert drive(made, 5) == ["REST"]
+    made.machine.request("wave")
+    assert drive(made, 500) == ["LEFT", "RIGHT", "LEFT", "RIGHT"]
+    made.machine.request("rest")
+    assert drive(made, 5) == ["REST"]
+
+
+def test_the_controller_of_the_tutorial_stops_where_the_joint_cannot_follow() -> None:
+    made = controller(speed=10.0)
+    drive(made, 2)
+    made.machine.request("wave")
+    assert drive(made, 20, delay=0.9)[-1] == "STOPPED"
+    assert "rad behind" in made.machine.log.since(0)[-1].reason

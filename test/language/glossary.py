@@ -1,0 +1,75 @@
+"""The words that this project does not use, and the terms that it uses instead."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+WORDS = {
+    "acting on the world": "perturbation, perturb the world",
+    "anew": "again, re-created, restarted",
+    "bear": "tolerate, handle",
+    "bears": "tolerates, handles",
+    "comes into being": "is created, is declared",
+    "companion": "child process",
+    "companions": "child processes",
+    "doors": "interface, privileged access",
+    "eyes": "camera, image, render request",
+    "follower": "component",
+    "followers": "components",
+    "forgive": "tolerate",
+    "forgives": "tolerates",
+    "hear": "subscribe, receive",
+    "heard": "subscribed, received",
+    "hears": "subscribes to, receives",
+    "knows": "has, contains, stores",
+    "let go": "released",
+    "look at": "view, check, measure",
+    "looked at": "viewed, checked, measured",
+    "looks": "camera, appearance, checks",
+    "loser": "preempted source",
+    "motion planning": "planning",
+    "namesake": "duplicate node",
+    "namesakes": "duplicate nodes",
+    "nobody": "no subscriber, no client: name the actor",
+    "on its way": "in flight, pending",
+    "on the way": "along the path, during the motion",
+    "outbox": "publisher",
+    "picture": "image, figure",
+    "pictures": "images, figures",
+    "posture": "configuration",
+    "postures": "configurations",
+    "programme": "program",
+    "said": "commanded, reported, published",
+    "say": "report, contain, specify",
+    "says": "reports, contains, specifies",
+    "seat": "robot binding",
+    "sees": "measures, observes, reads",
+    "servant": "worker process",
+    "somebody": "a client, an operator: name the actor",
+    "stand still": "stop, hold",
+    "standing still": "at rest, holding",
+    "stands still": "stops, holds",
+    "surroundings": "planning scene, environment",
+    "tell": "report, contain, command",
+    "telling": "reporting, commanding",
+    "tells": "reports, contains, commands",
+    "told": "commanded, reported, logged, warned",
+    "who has a joint": "owner of a joint, command arbitration",
+    "whoever": "the caller, a client: name the actor",
+    "wish": "request",
+    "wishes": "requests",
+}
+"""Banned words and phrases, in lower case, with the wanted terms."""
+
+
+def violations(text: str, glossary: Mapping[str, str] = WORDS) -> Iterator[str]:
+    """Yield a message for each banned word or phrase of a text, in any case, across lines."""
+    for found in _pattern(glossary).finditer(text):
+        phrase = " ".join(found.group().split())
+        line = text.count("\n", 0, found.start()) + 1
+        yield f"line {line}: '{phrase}' is banned; write: {glossary[phrase.lower()]}"
+
+
+def _pattern(glossary: Mapping[str, str]) -> re.Pattern[str]:
+    longest_first = sorted(glossary, key=len, reverse=True)
+    phrases = (r"\s+".join(map(re.escape, phrase.split())) for phrase in longest_first)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(phrases)})(?![\w-])", re.IGNORECASE)

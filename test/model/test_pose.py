@@ -1,0 +1,46 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
+
+QUARTER = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.sqrt([0.5, 0.0, 0.0, 0.5]))
+
+
+def test_the_columns_of_the_matrix_are_the_frames_axes():
+    assert QUARTER.matrix == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]))
+
+
+def test_what_is_at_a_pose_in_a_frame_is_turned_and_moved_by_the_frame():
+    ahead = Pose(position=np.array([1.0, 0.0, 0.0]), quat_wxyz=QUARTER.quat_wxyz)
+    there = QUARTER @ ahead
+    assert there.position == pytest.approx([1.0, 3.0, 3.0])
+    assert there.quat_wxyz == pytest.approx([0.0, 0.0, 0.0, 1.0])
+    assert there.matrix == pytest.approx(QUARTER.matrix @ ahead.matrix)
+
+
+def test_a_pose_and_its_inverse_undo_each_other():
+    for none in (QUARTER @ QUARTER.inverse(), QUARTER.inverse() @ QUARTER):
+        assert none.position == pytest.approx(np.zeros(3), abs=1e-15)
+        assert none.quat_wxyz == pytest.approx([1.0, 0.0, 0.0, 0.0])
+
+
+def test_poses_are_as_far_apart_as_their_origins_whichever_way_they_are_turned():
+    other = Pose(position=np.array([1.0, 5.0, 7.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    assert QUARTER.away(other) == other.away(QUARTER) == 5.0
+
+
+def test_a_pose_goes_to_another_process():
+    assert pickle.loads(pickle.dumps(QUARTER)).position == pytest.approx(QUARTER.position)
+
+
+@pytest.mark.parametrize(
+    ("position", "quat_wxyz"),
+    [([0.0, np.nan, 0.0], [1.0, 0.0, 0.0, 0.0]), ([0.0] * 3, [0.0] * 4), ([0.0] * 3, [np.inf] * 4)],
+)
+def test_a_pose_that_is_nowhere_is_refused_by_name(position, quat_wxyz):
+    QUARTER.check("it")
+    with pytest.raises(UserInputError, match="'box' must be somewhere, got"):
+        Pose(position=np.array(position), quat_wxyz=np.array(quat_wxyz)).check("'box'")
