@@ -22,8 +22,10 @@ from tf2_msgs.msg import TFMessage
 from mujoco_ros.bridge.diagnostics.limits import NEVER
 from mujoco_ros.bridge.diagnostics.report import OK, WARN
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.topics import RATES, SENSOR
-from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.bridge.publishing.template_publisher import Topic
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.bridge.publishing.topics import SENSOR
+from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 _PROBE = str(DATA / "probe.xml")
