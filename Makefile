@@ -9,8 +9,8 @@ PYTHON ?=
 
 VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
 BIN  := $(VENV)/bin
-# The virtual environment is complete; whatever else is sourced in this shell would only mix into it.
-# Without bytecode every process would compile all that it imports, at a second or more each.
+# The virtual environment is complete: variables of a sourced environment would interfere with it.
+# Without bytecode every process would compile all its imports, which takes a second or more.
 RUN  := env -u PYTHONPATH -u PYTHONHOME -u AMENT_PREFIX_PATH -u CMAKE_PREFIX_PATH -u COLCON_PREFIX_PATH \
         -u LD_LIBRARY_PATH -u RMW_IMPLEMENTATION -u _ROS_WHEELS_BOOTSTRAP_COMPLETE \
         -u PYTHONDONTWRITEBYTECODE
@@ -20,29 +20,29 @@ RUN  := env -u PYTHONPATH -u PYTHONHOME -u AMENT_PREFIX_PATH -u CMAKE_PREFIX_PAT
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
-	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, each in an environment of its own\n' $(ROS)
+	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
-	@printf '  VIEWER=%-8s how `make sim` shows it: web (a page), native (a window) or none\n' $(VIEWER)
-	@printf '  ARGS=           more arguments of `make sim`, `make test` or `make bench`\n'
-	@printf '  TESTS=          what `make test` runs: files or folders, default all\n'
-	@printf '  PYTHON=         interpreter to set up with, 3.11 or newer, default python3\n'
+	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
+	@printf '  ARGS=           further arguments of `make sim`, `make test` or `make bench`\n'
+	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
+	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
 	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact)
 
-# Nobody publishes the links here: PyPI has no robot_state_publisher.
+# tf:=all because PyPI has no robot_state_publisher to publish the links.
 sim: setup ## run the simulator
 	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all -p viewer:=$(VIEWER) $(ARGS)
 
 AGAIN := config/controllers/pick_place_again.yaml
-demo: setup ## watch an arm bring a box to and fro
+demo: setup ## run an arm that moves a box between two places
 	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=arm -p tf:=all -p viewer:=$(VIEWER) \
 		-p controller:=pick_place --params-file $(AGAIN) $(ARGS)
 
-demo-check: setup ## have the arm pick and place 20 times without a window, and judge it
+demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 	@exec $(RUN) $(BIN)/python -m mujoco_ros.cli.evaluate pick_place --check $(ARGS)
 
-# A file's tests share what they start, so they stay together and in order.
+# Tests of a file share processes, so they stay together and in order.
 test: setup ## run the tests, several files at a time
 	@$(RUN) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 
@@ -55,15 +55,15 @@ lint: setup ## check style, types, XML and YAML
 format: setup ## format the Python files
 	@$(RUN) $(BIN)/ruff check --fix --quiet . ; $(RUN) $(BIN)/ruff format .
 
-bench: setup ## measure, and compare with the limits
+bench: setup ## measure performance and compare it with the limits
 	@$(RUN) $(BIN)/python -m benchmark $(ARGS)
 
 pictures: setup ## draw the figures of docs/
 	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)
 
-lock: ## resolve requirements/*.in anew
+lock: ## resolve requirements/*.in
 	@$(or $(PYTHON),python3) requirements/lock.py
 
-clean: ## remove what the set-up and the tests made
+clean: ## remove the files of set-up and tests
 	rm -rf .venv .venv-* build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

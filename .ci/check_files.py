@@ -1,4 +1,4 @@
-"""Check what no Python linter reads: package manifests, XML, URDF, YAML and launch files."""
+"""Check package manifests, XML, URDF, YAML and launch files."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,12 +10,12 @@ from lxml import etree
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = "http://download.ros.org/schema/package_format3.xsd"
-# REP-149: the order of what a manifest must have
+# REP-149: the order of required tags
 REQUIRED = ["name", "version", "description", "maintainer", "license"]
 
 
 def check_xml(path: Path) -> Iterator[str]:
-    """Yield what makes the file no XML."""
+    """Yield XML syntax errors."""
     try:
         etree.parse(path)
     except etree.XMLSyntaxError as error:
@@ -23,7 +23,7 @@ def check_xml(path: Path) -> Iterator[str]:
 
 
 def check_manifest(path: Path) -> Iterator[str]:
-    """Yield how the file departs from REP-149, package format 3."""
+    """Yield violations of REP-149, package format 3."""
     try:
         tree = etree.parse(path)
     except etree.XMLSyntaxError:
@@ -49,7 +49,7 @@ def check_manifest(path: Path) -> Iterator[str]:
 
 
 def check_yaml(path: Path) -> Iterator[str]:
-    """Yield what makes the file no YAML."""
+    """Yield YAML syntax errors."""
     try:
         list(yaml.safe_load_all(path.read_text()))
     except yaml.YAMLError as error:
@@ -57,7 +57,7 @@ def check_yaml(path: Path) -> Iterator[str]:
 
 
 def check_launch(path: Path) -> Iterator[str]:
-    """Yield why the launch file does not compile, or what it lacks."""
+    """Yield syntax errors, and a missing launch description."""
     try:
         compile(path.read_text(), str(path), "exec")
     except SyntaxError as error:
@@ -74,11 +74,11 @@ CHECKS: list[tuple[str, Callable[[Path], Iterator[str]]]] = [
     ("**/*.rviz", check_yaml),
     ("launch/*.launch.py", check_launch),
 ]
-EXCEPT = ("build", "install", "log", "test")  # the tests hold files that are wrong on purpose
+EXCEPT = ("build", "install", "log", "test")  # tests have invalid files on purpose
 
 
 def main() -> int:
-    """Check every file of the tree; print what is wrong."""
+    """Check all files of the tree, and print the problems."""
     checked = problems = 0
     for pattern, check in CHECKS:
         for path in sorted(ROOT.glob(pattern)):

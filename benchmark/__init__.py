@@ -1,1 +1,1 @@
-"""Measures the simulator as it runs, and compares it with limits: ``python -m benchmark``."""
+"""Measurements of the simulator, compared with limits: ``python -m benchmark``."""

@@ -1,105 +1,122 @@
-"""``python -m benchmark``: measure, compare with the limits, and record."""
+"""``python -m benchmark``: measure, compare with the limits, and save the results."""
 
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 
-from benchmark.commanding import COMMANDING
-from benchmark.controllers import CONTROLLERS
-from benchmark.eyes import EYES
+from benchmark.durations import FULL, QUICK, Durations
 from benchmark.machine import describe, load
-from benchmark.measurements import SENSING
-from benchmark.plan import FULL, QUICK
-from benchmark.processes import ROOT
-from benchmark.recording import RECORDING
-from benchmark.reliability import reliability
-from benchmark.rendering import DRAWING
+from benchmark.measurements import (
+    cameras_and_viewer,
+    commands,
+    controllers,
+    publishing,
+    recording,
+    reliability,
+    rendering,
+    shared_memory,
+)
 from benchmark.report import Row, save, table
-from benchmark.sharing import SHARING
 from mujoco_ros.bridge.distribution import ros_distribution
 
-MEASUREMENTS = {
-    **SENSING,
-    **COMMANDING,
-    **RECORDING,
-    **SHARING,
-    **DRAWING,
-    **EYES,
-    **CONTROLLERS,
-    "reliability": reliability,
+Measurement = Callable[[Durations], list[Row]]
+
+MEASUREMENTS: dict[str, Measurement] = {
+    "a": publishing.engine,
+    "b": publishing.publishing,
+    "profile": publishing.profile,
+    "d": publishing.unpaced,
+    "e": publishing.paced,
+    "f": publishing.memory,
+    "g": publishing.start,
+    "zoo": publishing.zoo,
+    "h": commands.tracking,
+    "i": commands.latency,
+    "j": commands.costs,
+    "k": commands.gains,
+    "l": recording.state_log,
+    "m": recording.bag,
+    "n": shared_memory.shared_memory,
+    "o": rendering.rendering,
+    "q": cameras_and_viewer.cameras_and_viewer,
+    "r": controllers.controllers,
+    "s": reliability.reliability,
 }
-"""What ``--only`` chooses from; (c) is measured together with (b)."""
+"""Choices of ``--only``."""
+_ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
+_RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def main() -> int:
-    """Run the chosen measurements; return 1 when a limit is not kept."""
+    """Run the chosen measurements; return 1 if a limit is missed."""
     options = _parser().parse_args()
-    plan = QUICK if options.quick else FULL
-    chosen = options.only or list(MEASUREMENTS)
+    durations = QUICK if options.quick else FULL
+    keys = options.only or list(MEASUREMENTS)
     machine, load_before = describe(), load()
     rows: list[Row] = []
-    for number, key in enumerate(chosen, 1):
+    for number, key in enumerate(keys, 1):
         measurement = MEASUREMENTS[key]
-        what = (measurement.__doc__ or "").partition("\n")[0]
-        print(f"[{number}/{len(chosen)}] {what}", flush=True)
+        print(f"[{number}/{len(keys)}] {_summary(measurement)}", flush=True)
         begun = time.monotonic()
-        rows += measurement(plan)
+        rows += measurement(durations)
         print(f"      {time.monotonic() - begun:.0f} s", flush=True)
     notes = [
-        "scene humanoid, every topic at 1 kHz, /tf included; a process subscribes to all of them; "
-        "in (h) the arm, of which one listens to controller_state alone",
-        "in (r) the others are MuJoCo Robotics Lab, Part 9, on one start and goal",
+        "scene humanoid, every topic at 1 kHz including /tf, one process subscribes to all topics; "
+        "(h): scene arm, one subscriber of controller_state",
+        "others report in (r): MuJoCo Robotics Lab, Part 9, for one start and goal",
         f"load average {load_before:.2f} before, {load():.2f} after",
     ]
     if options.quick:
-        notes.append("quick: short durations, so the figures are rough")
+        notes.append("quick: short durations, so the results are rough")
     print()
-    for what, value in machine.items():
-        print(f"{what}: {value}")
+    for name, value in machine.items():
+        print(f"{name}: {value}")
     print(*notes, sep="\n")
     print(f"\n{table(rows)}\n")
     if not options.dry:
         quick = "-quick" if options.quick else ""
         name = f"{date.today().isoformat()}-{ros_distribution()}{quick}"
-        for path in save(ROOT / "benchmark" / "results", name, machine, notes, rows):
-            print(f"recorded in {path.relative_to(ROOT)}")
+        for path in save(_RESULTS, name, machine, notes, rows):
+            print(f"saved {path}")
     missed = [row.quantity for row in rows if row.good is False]
     if missed:
         print(f"limits missed: {', '.join(missed)}")
     return 1 if missed else 0
 
 
+def _summary(measurement: Measurement) -> str:
+    return (measurement.__doc__ or "").partition("\n")[0]
+
+
 def _parser() -> argparse.ArgumentParser:
-    keys = "\n".join(
-        f"  {key:12} {(function.__doc__ or '').partition(chr(10))[0]}"
-        for key, function in MEASUREMENTS.items()
-    )
+    choices = "\n".join(f"  {key:8} {_summary(call)}" for key, call in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
-        description="Measure the simulator as it runs, in processes of its own, and compare the "
-        "figures with their limits.\nThe whole takes about 40 minutes, most of it for (f), (r) and "
-        "reliability.",
-        epilog=f"measurements:\n{keys}",
+        description="Measure the simulator in processes of its own, and compare the results with "
+        "their limits.\nAll measurements take about 40 minutes, most of it for (f), (r) and (s).",
+        epilog=f"measurements:\n{choices}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="short durations: rough figures")
+    parser.add_argument("--quick", action="store_true", help="short durations: rough results")
     parser.add_argument(
         "--only",
         type=_keys,
         metavar="KEYS",
         help="measurements to make, separated by commas, e.g. a,e",
     )
-    parser.add_argument("--dry", action="store_true", help="record nothing")
+    parser.add_argument("--dry", action="store_true", help="save no results")
     return parser
 
 
 def _keys(text: str) -> list[str]:
-    keys = ["b" if key == "c" else key for key in text.split(",")]
+    keys = [_ALIASES.get(key, key) for key in text.split(",")]
     for key in keys:
         if key not in MEASUREMENTS:
             choices = ", ".join(MEASUREMENTS)
-            raise argparse.ArgumentTypeError(f"no measurement '{key}'; there are: {choices}")
+            raise argparse.ArgumentTypeError(f"no measurement '{key}'; choose from: {choices}")
     return list(dict.fromkeys(keys))
 
 

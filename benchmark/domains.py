@@ -1,52 +1,64 @@
-"""ROS domains that processes which run at the same time do not share: benchmarks, and tests."""
+"""Free ROS domains for benchmarks and tests that run next to other ROS processes."""
 
 import fcntl
 import os
-import socket
 import tempfile
 from pathlib import Path
 
-_DOMAINS = 101
-"""Up to this one no DDS port lies in Linux' ephemeral range."""
+_DOMAINS = range(1, 102)
+"""Without the default domain; above 101, ports reach into Linux' ephemeral range.
+
+https://docs.ros.org/en/jazzy/Concepts/Intermediate/About-Domain-ID.html
+"""
+_FIRST_PORT, _PORTS_PER_DOMAIN = 7400, 250
+"""PB and DG of DDSI-RTPS 2.5, 9.6.2.3: all participants of a domain bind ports of its block."""
 
 
 class Domain:
-    """A ROS domain in which nobody else is on this machine, held until it is closed.
+    """A ROS domain without other participants on this machine, reserved until it is closed.
 
     Attributes:
         id: Its number.
     """
 
-    def __init__(self) -> None:
-        """Take one.
+    def __init__(self, first: int | None = None) -> None:
+        """Reserve a free domain, the `first` one if it is free.
 
         Raises:
-            RuntimeError: Every one is in use.
+            RuntimeError: No domain is free.
         """
-        for offset in range(_DOMAINS):
-            # Who begins somewhere else seldom has to try another.
-            self.id = 1 + (os.getpid() + offset) % _DOMAINS
+        # Processes that start at different domains seldom compete for one.
+        start = os.getpid() if first is None else first - _DOMAINS.start
+        for offset in range(len(_DOMAINS)):
+            self.id = _DOMAINS[(start + offset) % len(_DOMAINS)]
             path = Path(tempfile.gettempdir(), f"ros_domain_{self.id}.lock")
-            self._lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
             try:
-                # Others hold the lock from before their first node is there to be seen.
+                self._lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            except PermissionError:  # the file of another user
+                continue
+            try:
+                # Processes of this project lock a domain before their first participant exists.
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not self._is_used():
+                if self.id not in used_domains():
                     return
-            except OSError:
+            except BlockingIOError:
                 pass
             os.close(self._lock)
         raise RuntimeError("every ROS domain is in use")
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the domain."""
         os.close(self._lock)
 
-    def _is_used(self) -> bool:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                # The port of the first participant's discovery (DDSI-RTPS 2.5, 9.6.2.3).
-                probe.bind(("", 7400 + 250 * self.id + 10))
-            except OSError:
-                return True
-        return False
+
+def used_domains() -> set[int]:
+    """Return the ROS domains of all participants on this machine, by the UDP ports they bind."""
+    blocks = ((port - _FIRST_PORT) // _PORTS_PER_DOMAIN for port in _udp_ports())
+    return {block for block in blocks if 0 <= block <= _DOMAINS[-1]}
+
+
+def _udp_ports() -> set[int]:
+    """Return all bound UDP ports (proc(5): the second field is the local address, hex:port)."""
+    tables = (Path("/proc/net", name) for name in ("udp", "udp6"))
+    lines = [line for t in tables if t.exists() for line in t.read_text().splitlines()[1:]]
+    return {int(line.split()[1].rpartition(":")[2], 16) for line in lines}

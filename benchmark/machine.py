@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""Description of the machine that runs the measurements."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ from mujoco_ros.bridge.distribution import ros_distribution
 
 
 def describe() -> dict[str, str]:
-    """Return the machine and the versions of what runs on it, in words."""
+    """Return the hardware, and the versions of the software."""
     rmw = rclpy.get_rmw_implementation_identifier()
     return {
         "processor": _processor(),
@@ -31,7 +31,7 @@ def describe() -> dict[str, str]:
 
 
 def load() -> float:
-    """Return how many processes wanted to run in the last minute, on average."""
+    """Return the load average of the last minute."""
     return os.getloadavg()[0]
 
 
@@ -48,7 +48,7 @@ def _memory() -> str:
 
 
 def _version(package: str) -> str:
-    for name in (package, f"ros-{package.replace('_', '-')}"):  # the latter are wheels
+    for name in (package, f"ros-{package.replace('_', '-')}"):  # of wheels
         try:
             return version(name)
         except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Rows of figures: as a table on the terminal, as JSON and as Markdown."""
+"""Tables of results for the terminal, as JSON and as Markdown."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,19 +12,19 @@ import numpy as np
 
 _HEAD = ("", "quantity", "value", "unit", "limit", "", "others report")
 _VALUE = 2
-"""The column of figures."""
+"""The column of values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One figure.
+    """One result.
 
     Attributes:
-        key: The letter of the measurement it belongs to.
-        limit: The limit in words, empty where there is none.
-        good: Whether it keeps the limit, None without one.
-        text: The value as it is shown, with as many digits as it deserves.
-        others: What somebody else reports, in words; empty where nobody does.
+        key: Key of the measurement.
+        limit: The limit, as text; empty without one.
+        good: Whether the value is within the limit; None without one.
+        text: The value, rounded for display.
+        others: A published value of another project, as text; empty without one.
     """
 
     key: str
@@ -39,11 +39,11 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """Return the columns of a table."""
         verdict = {None: "", True: "pass", False: "FAIL"}[self.good]
-        told = (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
-        return (*told, self.others)
+        cells = (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
+        return (*cells, self.others)
 
 
-def figure(
+def result(
     key: str,
     quantity: str,
     value: float,
@@ -54,7 +54,7 @@ def figure(
     keeps: Callable[[float], bool] | None = None,
     others: str = "",
 ) -> Row:
-    """Return a row; `keeps` tells whether a value is within the limit."""
+    """Return a row; `keeps` returns whether a value is within the limit."""
     good = None if keeps is None else bool(keeps(value))
     text = f"{value:.{digits}f}"
     return Row(
@@ -77,16 +77,16 @@ def percentiles(
     unit: str = "µs",
     below: Mapping[float, float] | None = None,
 ) -> list[Row]:
-    """Return a row for each percentile; `below` has the limits that some of them must keep."""
+    """Return a row for each percentile; `below` has the limits of some of them."""
     rows = []
     for percent in percents:
         name, value = f"{quantity}, p{percent:g}", float(np.percentile(values, percent))
         limit = (below or {}).get(percent)
         if limit is None:
-            rows.append(figure(key, name, value, unit))
+            rows.append(result(key, name, value, unit))
         else:
             keeps = partial(gt, limit)
-            rows.append(figure(key, name, value, unit, 2, limit=f"< {limit:g}", keeps=keeps))
+            rows.append(result(key, name, value, unit, 2, limit=f"< {limit:g}", keeps=keeps))
     return rows
 
 
@@ -98,7 +98,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """Return the head and the cells of all rows; the last column only where it says something."""
+    """Return the head and the cells of all rows; the last column only if any row has it."""
     columns = len(_HEAD) if any(row.others for row in rows) else len(_HEAD) - 1
     return [line[:columns] for line in (_HEAD, *(row.cells() for row in rows))]
 

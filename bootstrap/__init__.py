@@ -1,5 +1,5 @@
-"""Set mujoco_ros up in a virtual environment of its own, ROS 2 included: `python3 -m bootstrap`.
+"""Set up mujoco_ros in a virtual environment, including ROS 2: `python3 -m bootstrap`.
 
-Needs nothing but the standard library.  Every step remembers what it was made from and is skipped
-while that has not changed: a second run costs nothing, an interrupted one resumes where it stopped.
+Requires the standard library only. Every step records its inputs and is skipped while they have not
+changed: a second run takes no time, and an interrupted one resumes at the interrupted step.
 """

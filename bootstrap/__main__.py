@@ -1,6 +1,6 @@
 """Command line of the set-up."""
 
-# Loads on any Python since 3.7, to say what is wrong with it.
+# Importable by any Python since 3.7, to report an unsupported version.
 from __future__ import annotations
 
 import argparse
@@ -24,23 +24,23 @@ def distributions() -> list[str]:
 
 
 def lock(file: IO[str]) -> None:
-    """Wait for another set-up of the same environment: two would spoil each other's work."""
+    """Wait for another set-up of the same environment."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("another set-up is running; waiting for it to end", flush=True)
+        print("another set-up is running; waiting until it ends", flush=True)
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def interrupt(*_: object) -> NoReturn:
-    """Treat being terminated like being interrupted."""
+    """Handle SIGTERM like Ctrl-C."""
     raise KeyboardInterrupt
 
 
 def set_up(ros: str, *, apt: bool, exact: bool) -> None:
     """Bring the environment for one distribution up to date."""
     if ros not in distributions():
-        raise SetupError(f"ROS={ros} is unknown; there are: {', '.join(distributions())}")
+        raise SetupError(f"ROS={ros} is unknown; choose from: {', '.join(distributions())}")
     began = time.monotonic()
     venv = ROOT / (".venv" if ros == DEFAULT_ROS else f".venv-{ros}")
     build = ROOT / "build"
@@ -53,18 +53,18 @@ def set_up(ros: str, *, apt: bool, exact: bool) -> None:
             setup.run()
             log.line(f"{venv.name}: ROS 2 {ros} is ready, {time.monotonic() - began:.1f} s")
         except (SetupError, OSError) as error:
-            raise SetupError(f"{error}\nThe whole output is in {log.path}") from error
+            raise SetupError(f"{error}\nThe complete output is in {log.path}") from error
         finally:
             setup.stop()
 
 
 def main() -> int:
     """Parse the command line, run the set-up and return the exit code."""
-    parser = argparse.ArgumentParser(prog="bootstrap", description="Set mujoco_ros up.")
+    parser = argparse.ArgumentParser(prog="bootstrap", description="Set up mujoco_ros.")
     parser.add_argument("--ros", default=DEFAULT_ROS, metavar="DISTRO", help="jazzy or kilted")
     parser.add_argument("--no-apt", action="store_true", help="install no system package")
     parser.add_argument(
-        "--exact", action="store_true", help="make an environment of another Python version anew"
+        "--exact", action="store_true", help="replace an environment of another Python version"
     )
     options = parser.parse_args()
     newer = newer_python()
@@ -78,7 +78,7 @@ def main() -> int:
         print(f"\nset-up failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nset-up interrupted; run it again to go on", file=sys.stderr)
+        print("\nset-up interrupted; run it again to continue", file=sys.stderr)
         return 130
     return 0
 

@@ -1,6 +1,6 @@
-"""What the machine offers: interpreter, compiler, libraries, disk, a clean environment."""
+"""Checks of the machine: interpreter, compiler, libraries, disk; a clean environment."""
 
-# Loads on any Python since 3.7, to say what is wrong with it.
+# Importable by any Python since 3.7, to report an unsupported version.
 from __future__ import annotations
 
 import ctypes
@@ -18,7 +18,7 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)  # the ROS wheels exist for CPyt
 PYTHON_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 FREE_DISK_GB = 3  # the virtual environment, uv's cache of the same and the overlay's build
 
-# What a sourced ROS distribution, another virtual environment or the shell would mix into ours.
+# Variables of a sourced ROS distribution, another virtual environment or the shell.
 FOREIGN_VARIABLES = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
@@ -27,7 +27,7 @@ FOREIGN_VARIABLES = (
     "PIP_PREFIX",
     "PIP_TARGET",
     "PIP_USER",
-    "PYTHONDONTWRITEBYTECODE",  # every process would compile all that it imports
+    "PYTHONDONTWRITEBYTECODE",  # every process would compile all its imports
     "PYTHONHOME",
     "PYTHONPATH",
     "RMW_IMPLEMENTATION",
@@ -41,7 +41,7 @@ RENDERING_LIBRARIES = {"libEGL.so.1": "libegl1", "libGL.so.1": "libgl1"}
 
 
 def clean_environment(venv: Path) -> dict[str, str]:
-    """Return this process's environment for work inside `venv` and nothing beside it."""
+    """Return this process's environment for work inside `venv` only."""
     environment = {k: v for k, v in os.environ.items() if k not in FOREIGN_VARIABLES}
     environment["PATH"] = f"{venv / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
     environment["AMENT_PREFIX_PATH"] = str(venv)
@@ -50,8 +50,8 @@ def clean_environment(venv: Path) -> dict[str, str]:
 
 
 def missing_build_packages() -> list[str]:
-    """Return the Debian packages without which nothing can be built."""
-    # The system's own interpreter is served by generic packages, other versions by numbered ones.
+    """Return the missing Debian packages for building."""
+    # The system's interpreter has generic packages, other versions have numbered ones.
     own = os.path.realpath("/usr/bin/python3") == os.path.realpath(sys.executable)
     stem = "python3" if own else f"python{PYTHON_VERSION}"
     missing = []
@@ -65,7 +65,7 @@ def missing_build_packages() -> list[str]:
 
 
 def missing_rendering_packages() -> list[str]:
-    """Return the Debian packages without which MuJoCo renders no image."""
+    """Return the missing Debian packages for rendering."""
     missing = []
     for library, package in RENDERING_LIBRARIES.items():
         try:
@@ -76,29 +76,29 @@ def missing_rendering_packages() -> list[str]:
 
 
 def check_machine() -> None:
-    """Refuse, in one sentence, a machine that has no ROS wheels."""
+    """Reject a machine without ROS wheels."""
     version = sys.version_info[:2]
     span = f"{OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} to {NEWEST_PYTHON[0]}.{NEWEST_PYTHON[1]}"
     implementation = platform.python_implementation()
     if not OLDEST_PYTHON <= version <= NEWEST_PYTHON or implementation != "CPython":
         found = f"{implementation} {PYTHON_VERSION}"
         raise SetupError(
-            f"CPython {span} is needed, {sys.executable} is {found}. "
-            "Name another one with `make PYTHON=/path/to/python3.x`."
+            f"CPython {span} is required, {sys.executable} is {found}. "
+            "Select another one with `make PYTHON=/path/to/python3.x`."
         )
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise SetupError(
-            "ROS 2 comes as wheels for Linux on x86_64 only, "
+            "ROS 2 wheels exist for Linux on x86_64 only, "
             f"this is {sys.platform} on {platform.machine()}. "
             "With a ROS 2 distribution installed, build this package with colcon instead."
         )
 
 
 def check_disk(where: Path) -> None:
-    """Refuse to start what would fill the disk."""
+    """Reject a disk with too little free space."""
     free = shutil.disk_usage(where).free / 1e9
     if free < FREE_DISK_GB:
-        raise SetupError(f"{where} has {free:.1f} GB free, the set-up takes {FREE_DISK_GB} GB")
+        raise SetupError(f"{where} has {free:.1f} GB free, the set-up requires {FREE_DISK_GB} GB")
 
 
 def newer_python() -> str | None:
@@ -108,7 +108,7 @@ def newer_python() -> str | None:
 
 
 def foreign_distribution() -> str:
-    """Return the name of a sourced ROS distribution, or nothing."""
+    """Return the name of a sourced ROS distribution; empty without one."""
     if os.environ.get("AMENT_PREFIX_PATH") or "/opt/ros/" in os.environ.get("PYTHONPATH", ""):
         return os.environ.get("ROS_DISTRO", "distribution")
     return ""

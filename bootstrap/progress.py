@@ -1,4 +1,4 @@
-"""What the user sees of the set-up, and the log of the rest."""
+"""Progress of the set-up on the terminal, and its log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HEARTBEAT_S = 30.0  # where lines cannot be overwritten, as in continuous integr
 
 
 class SetupError(Exception):
-    """Something the user can act on; shown without a traceback."""
+    """An error that the user can resolve; shown without a traceback."""
 
 
 class Log:
-    """Progress for people on the terminal, everything else in a file."""
+    """Progress on the terminal, all output in a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,13 +26,13 @@ class Log:
         self._last_heartbeat = 0.0
 
     def line(self, text: str) -> None:
-        """Print a line for good."""
+        """Print a permanent line."""
         with self._lock:
             print(("\r\033[K" if self._live else "") + text, flush=True)
             self._last_heartbeat = 0.0
 
     def status(self, head: str, elapsed_s: float, detail: str) -> None:
-        """Overwrite the current line of a terminal; elsewhere print a line now and then."""
+        """Overwrite the current line of a terminal; elsewhere print a line every HEARTBEAT_S."""
         text = f"{head:<28}{elapsed_s:6.1f} s  {detail}"
         with self._lock:
             if self._live:
@@ -43,7 +43,7 @@ class Log:
                 print(text, flush=True)
 
     def write(self, text: str) -> None:
-        """Write to the file alone, which begins anew with the first write."""
+        """Write to the file only, which the first write truncates."""
         with self._lock:
             if self._file is None:
                 self._file = self.path.open("w", encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""The steps of the set-up and the memory of what is done."""
+"""Steps of the set-up, and the record of completed ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bootstrap.machine import (
 from bootstrap.progress import Log, SetupError
 
 ROOT = Path(__file__).resolve().parents[1]
-# what setup.py installs into share/mujoco_ros
+# installed by setup.py into share/mujoco_ros
 SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
 
 SELF_CHECK = """
@@ -44,10 +44,10 @@ class Setup:
 
     Args:
         ros: A distribution with a lock file in requirements/.
-        venv: Where the environment is, or will be.
-        log: Told about progress.
+        venv: Path of the environment.
+        log: Progress output.
         apt: Whether missing system packages may be installed.
-        exact: Whether an existing environment of another Python version is made anew.
+        exact: Whether an existing environment of another Python version is replaced.
     """
 
     def __init__(self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool) -> None:
@@ -91,7 +91,7 @@ class Setup:
             self.record(name, wanted[name])
 
     def fingerprints(self) -> dict[str, str]:
-        """Return, step by step, a digest of all that the step and those before it are made from."""
+        """Return a digest of the inputs of each step and the steps before it."""
         venv = digest([str(self.venv), str(ROOT)])
         pinned = [self.installer_file, self.lock_file, self.models_file]
         packages = digest([venv, *contents(pinned)])
@@ -105,12 +105,12 @@ class Setup:
         }
 
     def venv_is_usable(self) -> bool:
-        """Return whether there is an environment with an interpreter that still exists."""
+        """Return whether the environment exists with its interpreter."""
         versions = [path.name for path in self.venv.glob("lib/python3.*")]
         return self.python.exists() and (f"python{PYTHON_VERSION}" in versions or not self.exact)
 
     def record(self, step: str | None = None, fingerprint: str = "") -> dict[str, str]:
-        """Return what each step was made from, after noting it for one of them."""
+        """Return the recorded digest of each step, after recording one of them."""
         try:
             done: dict[str, str] = json.loads(self._record_path.read_text())
         except (OSError, ValueError):
@@ -123,7 +123,7 @@ class Setup:
         return done
 
     def check_system(self) -> None:
-        """Name what the system lacks; install it where that is possible."""
+        """Install missing system packages if possible; otherwise report them."""
         needed = missing_build_packages()
         optional = missing_rendering_packages()
         if not needed and not optional:
@@ -133,7 +133,7 @@ class Setup:
             self.log.line(f"      installing {' '.join(wanted)} with apt-get")
             quiet = dict(self.environment, DEBIAN_FRONTEND="noninteractive")
             with (ROOT / "build" / "apt.lock").open("w") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)  # another environment may be set up meanwhile
+                fcntl.flock(file, fcntl.LOCK_EX)  # another set-up may run
                 self.command(["apt-get", "update", "-q"], env=quiet)
                 self.command(
                     ["apt-get", "install", "-y", "-q", "--no-install-recommends", *wanted],
@@ -143,19 +143,21 @@ class Setup:
                 return
         install = "sudo apt-get install " + " ".join(wanted)
         if needed:
-            raise SetupError(f"the system lacks {', '.join(needed)}. Install with:\n    {install}")
-        lacks = ", ".join(optional)
-        self.log.line(f"      without {lacks} no camera image is rendered. Install with: {install}")
+            raise SetupError(
+                f"missing system packages: {', '.join(needed)}. Install with:\n    {install}"
+            )
+        missing = ", ".join(optional)
+        self.log.line(f"      without {missing}, cameras cannot render. Install with: {install}")
 
     def make_venv(self) -> None:
-        """Create the virtual environment afresh."""
+        """Create the virtual environment, replacing an existing one."""
         shutil.rmtree(self.venv, ignore_errors=True)
-        # If this runs in a virtual environment, that may be the very one just removed.
+        # The environment of this interpreter may be the removed one.
         interpreter = getattr(sys, "_base_executable", sys.executable)
         self.command([interpreter, "-m", "venv", str(self.venv)])
 
     def install_packages(self) -> None:
-        """Install exactly what the lock file names."""
+        """Install the packages of the lock file."""
         check_disk(self.venv.parent)
         discard_half_installed(self.site_packages())
 
@@ -165,29 +167,29 @@ class Setup:
 
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
         self.command([*pip, "install", "--no-deps", "-r", str(self.installer_file)])
-        # The lock file is the whole closure, so nothing may be resolved beside it.
+        # The lock file is complete, so no dependencies are resolved.
         install = [str(self.venv / "bin" / "uv"), "pip", "install", "--no-deps"]
         install += ["--python", str(self.python)]
         install += ["-r", str(self.lock_file), "-r", str(self.models_file)]
         self.command(install, env=self.environment_of_uv(), on_line=show)
 
     def environment_of_uv(self) -> dict[str, str]:
-        """Return the environment for uv, which ignores the package index of pip by itself."""
+        """Return the environment for uv, with the package index of pip."""
         index = self.environment.get("PIP_INDEX_URL", "")
         if not index:
-            asked = [str(self.python), "-m", "pip", "config", "get", "global.index-url"]
-            told = subprocess.run(asked, env=self.environment, capture_output=True, text=True)
-            index = told.stdout
+            command = [str(self.python), "-m", "pip", "config", "get", "global.index-url"]
+            done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+            index = done.stdout
         return {**({"UV_DEFAULT_INDEX": index.strip()} if index else {}), **self.environment}
 
     def build_overlay(self) -> None:
-        """Build and install the packages of overlay/, several at a time."""
+        """Build and install the packages of overlay/ in parallel."""
         for manifest in sorted(self.build.glob("*/install_manifest.txt")):
             for installed in manifest.read_text().splitlines():
                 if Path(installed).is_relative_to(self.venv):
                     Path(installed).unlink(missing_ok=True)
         shutil.rmtree(self.build, ignore_errors=True)
-        # Longest first, so that the short ones fill up the rest.
+        # Longest first, for an even distribution.
         sources = sorted(
             (path.parent for path in (ROOT / "overlay").glob("*/CMakeLists.txt")),
             key=lambda source: -sum(1 for _ in source.rglob("*")),
@@ -219,18 +221,18 @@ class Setup:
         configure += ["-G", "Ninja", "-Wno-dev", "-DBUILD_TESTING=OFF"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={self.venv}", f"-DPython3_EXECUTABLE={self.python}"]
         configure += [f"-DPYTHON_INSTALL_DIR={site}", f"-DROS_DISTRO={self.ros}"]
-        configure += ["-DCMAKE_C_FLAGS=-O0 -g0", "-DCMAKE_CXX_FLAGS=-O0 -g0"]  # quick to build
+        configure += ["-DCMAKE_C_FLAGS=-O0 -g0", "-DCMAKE_CXX_FLAGS=-O0 -g0"]  # fast to build
         self.command(configure)
         jobs = f"-j{os.cpu_count() or 2}"
         self.command([str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"])
 
     def link_project(self) -> None:
-        """Make this tree importable and its share folder findable from anywhere; then try it."""
+        """Link this tree into the environment, and check that it can be imported."""
         share = self.venv / "share"
         index = share / "ament_index" / "resource_index" / "packages"
         index.mkdir(parents=True, exist_ok=True)
         (index / "mujoco_ros").touch()
-        # Not a path entry: that would put `launch`, `test` and `config` on sys.path as well.
+        # No path entry: that would add `launch`, `test` and `config` to sys.path as well.
         (share / "mujoco_ros").mkdir(exist_ok=True)
         links = {share / "mujoco_ros" / name: ROOT / name for name in SHARED}
         links[self.site_packages() / "mujoco_ros"] = ROOT / "mujoco_ros"
@@ -242,7 +244,7 @@ class Setup:
     # ---- running things --------------------------------------------------------------------------
 
     def step(self, name: str, number: int, total: int, action: Callable[[], None]) -> None:
-        """Run one step with its name and time shown."""
+        """Run one step, and show its name and time."""
         head = f"[{number}/{total}] {name}"
         self._detail = ""
         over = threading.Event()
@@ -263,7 +265,7 @@ class Setup:
         self.log.line(f"{head:<28}{time.monotonic() - began:6.1f} s")
 
     def progress(self, detail: str) -> None:
-        """Show `detail` behind the running step."""
+        """Show `detail` after the name of the running step."""
         self._detail = detail
 
     def command(
@@ -274,7 +276,7 @@ class Setup:
         cwd: Path = ROOT,
         on_line: Callable[[str], None] | None = None,
     ) -> None:
-        """Run a command, its output in the log; if it fails raise SetupError with the end of it."""
+        """Run a command with its output in the log; on failure, raise SetupError with its end."""
         self.log.write(f"$ {shlex.join(command)}\n")
         process = subprocess.Popen(
             command,
@@ -300,7 +302,7 @@ class Setup:
             raise SetupError(f"`{what} ...` failed:\n{tail}")
 
     def stop(self) -> None:
-        """End whatever still runs."""
+        """Terminate running processes."""
         for process in self._processes:
             if process.poll() is None:
                 process.terminate()
@@ -311,7 +313,7 @@ class Setup:
 
 
 def discard_half_installed(site: Path) -> None:
-    """Forget packages whose installation was interrupted: they would be taken for installed."""
+    """Remove packages whose installation was interrupted, as they would count as installed."""
     for metadata in site.glob("*.dist-info"):
         if not (metadata / "RECORD").is_file() or not (metadata / "INSTALLER").is_file():
             shutil.rmtree(metadata)

@@ -69,7 +69,7 @@ class Run:
         """Start at rest at zero."""
         self.joints = ControlledJoints(
             names=(JOINT,),
-            takes=(frozenset(INTERFACES),),
+            interfaces=(frozenset(INTERFACES),),
             lower=np.array([-np.inf]),
             upper=np.array([np.inf]),
             continuous=np.array([False]),

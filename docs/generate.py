@@ -216,7 +216,7 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
         rows += [
             (_absolute(f"{robot.namespace}/{source}/joints"), *_ORDER, latched, "")
             for source, interface in FORWARDED.items()
-            if control.joints.taking(interface)
+            if control.joints.with_interface(interface)
         ]
         name = _absolute(f"{robot.namespace}/robot_description")
         rows.append((name, "std_msgs/String", "once", latched, ""))
@@ -269,7 +269,7 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
     first_base = first_joint = 0
     for index, robot in enumerate(simulation.layout.robots):
-        joints = simulation.controls[index].joints.taking(POSITION)
+        joints = simulation.controls[index].joints.with_interface(POSITION)
         controlled = [(joint, first_joint + joint) for joint in joints]
         yield from robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
@@ -279,7 +279,7 @@ def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
 def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
     """Yield a row for each topic and action that commands a robot."""
     joints = control.joints
-    takers = [index for index, takes in enumerate(joints.takes) if takes]
+    takers = [index for index, takes in enumerate(joints.interfaces) if takes]
 
     def row(name: str, kind: str, message: str, chosen: Sequence[int]) -> tuple[str, ...]:
         names = [joints.names[index] for index in chosen]
@@ -295,9 +295,9 @@ def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
     topic = f"topic, {_quality(RELIABLE)}"
     yield row(CommandSource.JOINT_COMMANDS, topic, "sensor_msgs/JointState", takers)
     for source, interface in FORWARDED.items():
-        if chosen := joints.taking(interface):
+        if chosen := joints.with_interface(interface):
             yield row(f"{source}/commands", topic, "std_msgs/Float64MultiArray", chosen)
-    if chosen := joints.taking(POSITION):
+    if chosen := joints.with_interface(POSITION):
         name = CommandSource.TRAJECTORY
         yield row(f"{name}/joint_trajectory", topic, "trajectory_msgs/JointTrajectory", chosen)
         action = "control_msgs/action/FollowJointTrajectory"

@@ -1,8 +1,7 @@
 """The animation of the viewer's page: an arm picks up a box and places it."""
 
 import io
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,74 +11,61 @@ import rclpy
 from PIL import Image
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from rclpy.parameter_client import AsyncParameterClient
-from rosgraph_msgs.msg import Clock
-from simulation_interfaces.srv import ResetSimulation
+from simulation_interfaces.msg import SimulationState
+from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
 from viewer_page import COARSE, SIZE, TIMEOUT_S, browser_pages, simulator
 
 ROBOT = "arm"
 CONTROLLER = "pick_place"
-SLOW = 0.01
-"""Real-time factor while frames are taken: software rendering needs seconds for each."""
-PANELS_S = 1.0
-"""Wall time between two frames of the panels."""
-SETTLED_S = 60.0
+TIMESTEP_S = 0.001
 FRAME_S = 0.08
-DURATION_S = 5.6
+FRAMES = 68
 HELD_S = 1.5
 """How long the last frame is shown."""
+PANELS_S, PANELS_FRAMES = 1.0, 3
+"""Wall time between two frames of the panels, and frames until they show a step."""
+SPLITTER = (1100.0, 456.0), (0.0, -76.0)
+"""Place and motion of the edge above the state machine [px], to make it larger."""
 CROP = (283, 24, 1280, 768)
 """The scene with the panels beside and below it [px]."""
 COLOURS = 255  # one more is transparent
 PLOTTED = {"wrenches": ("wrist_ft force",), "joints": ("elbow_joint q", "elbow_joint torque")}
-Frame = tuple[float, Image.Image]
-"""Simulated time [s], and the page."""
 
 
 def draw_animation(path: Path) -> None:
-    """Simulate the controller, and write the viewer's page as GIF to `path`."""
+    """Simulate the controller step by step, and write the viewer's page as GIF to `path`."""
     with (
         simulator(ROBOT, ["-p", f"controller:={CONTROLLER}"]) as running,
-        _client() as client,
         browser_pages(running.address) as open_page,
     ):
-        from shown import Shown
+        from page_driver import PageDriver
 
-        coarse = Shown(open_page(COARSE), running.widgets)
+        coarse = PageDriver(open_page(COARSE), running.widgets)
         _set_up(coarse)
         coarse.page.close()
-        page = open_page(1.0)
         running.slow_down(PANELS_S)
-        page.wait_for_timeout(1000.0 * SETTLED_S)  # until the browser has drawn all older panels
-        client.restart_slowly()
-        frames = [_frame(client, page)]
-        while frames[-1][0] < DURATION_S:
-            page.wait_for_timeout(1000.0 * max(0.0, frames[-1][0] + FRAME_S - client.time) / SLOW)
-            frames.append(_frame(client, page))
+        shown = PageDriver(open_page(1.0), running.widgets)
+        frames = []
+        with _stepper() as step:
+            while len(frames) < FRAMES:
+                shown.frames(PANELS_FRAMES)
+                image = Image.open(io.BytesIO(shown.page.screenshot()))
+                frames.append(image.convert("RGB").crop(CROP))
+                step(round(FRAME_S / TIMESTEP_S))
     save(frames, path)
 
 
-def save(frames: Sequence[Frame], path: Path) -> None:
+def save(frames: Sequence[Image.Image], path: Path) -> None:
     """Write frames in real time with one palette; Pillow writes only the pixels that change."""
-    sample = np.vstack([np.asarray(image) for _, image in frames[:: max(1, len(frames) // 8)]])
+    sample = np.vstack([np.asarray(frame) for frame in frames[:: max(1, len(frames) // 8)]])
     palette = Image.fromarray(sample).quantize(COLOURS)
-    drawn = [image.quantize(palette=palette, dither=Image.Dither.NONE) for _, image in frames]
-    times = np.array([time for time, _ in frames])
-    durations = [*(10 * np.rint(100 * np.diff(times)).astype(int)).tolist(), round(1000 * HELD_S)]
-    drawn[0].save(
-        path, save_all=True, append_images=drawn[1:], duration=durations, loop=0, optimize=False
-    )
-
-
-def _frame(client: "_Client", page: Any) -> Frame:
-    time = client.time
-    return time, Image.open(io.BytesIO(page.screenshot())).convert("RGB").crop(CROP)
+    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    durations = [round(1000 * FRAME_S)] * (len(drawn) - 1) + [round(1000 * HELD_S)]
+    drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=durations, loop=0)
 
 
 def _set_up(shown: Any) -> None:
-    """Select a camera and plots, and bring hidden windows to the front."""
+    """Select a camera and plots, bring hidden windows to the front, and enlarge one."""
     shown.front("Overlays")
     shown.page.mouse.move(0.5 * SIZE["width"], 0.4 * SIZE["height"])
     shown.frames()
@@ -93,48 +79,35 @@ def _set_up(shown: Any) -> None:
         shown.click(f"Plots/{ROBOT} {kind}")
     shown.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
     shown.front("Controller")
-
-
-class _Client:
-    """The simulator's clock, speed and reset."""
-
-    def __init__(self, node: Node) -> None:
-        self.time = 0.0
-        node.create_subscription(Clock, "/clock", self._on_clock, 1)
-        self._parameters = AsyncParameterClient(node, "/mujoco")
-        self._reset = node.create_client(ResetSimulation, "/mujoco/reset_simulation")
-
-    def restart_slowly(self) -> None:
-        """Reset the simulation, and run it at a small real-time factor."""
-        self._parameters.wait_for_services(TIMEOUT_S)
-        slow = Parameter("real_time_factor", value=SLOW)
-        self._wait(self._parameters.set_parameters([slow]))
-        self._wait(self._reset.call_async(ResetSimulation.Request()))
-        self.time = 0.0
-
-    def _on_clock(self, message: Clock) -> None:
-        self.time = message.clock.sec + 1e-9 * message.clock.nanosec
-
-    def _wait(self, future: Any) -> None:
-        ended = threading.Event()
-        future.add_done_callback(lambda _future: ended.set())
-        assert ended.wait(TIMEOUT_S), "the simulator does not respond"
+    shown.drag(*SPLITTER, "left")
+    shown.page.mouse.up()
+    shown.frames()
 
 
 @contextmanager
-def _client() -> Iterator[_Client]:
+def _stepper() -> Iterator[Callable[[int], None]]:
+    """Pause and reset the simulation, and yield a function that takes steps."""
     context = Context()
     rclpy.init(context=context)
-    node = rclpy.create_node("animation", context=context)
-    client = _Client(node)
+    node = rclpy.create_node("stepper", context=context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
+
+    def call(kind: Any, name: str, request: Any) -> None:
+        client = node.create_client(kind, f"/mujoco/{name}")
+        assert client.wait_for_service(TIMEOUT_S), f"no service {name}"
+        executor.spin_until_future_complete(client.call_async(request), TIMEOUT_S)
+        node.destroy_client(client)
+
+    def step(count: int) -> None:
+        call(StepSimulation, "step_simulation", StepSimulation.Request(steps=count))
+
+    paused = SimulationState(state=SimulationState.STATE_PAUSED)
+    call(SetSimulationState, "set_simulation_state", SetSimulationState.Request(state=paused))
+    call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
     try:
-        yield client
+        yield step
     finally:
         executor.shutdown()
-        thread.join()
         node.destroy_node()
         rclpy.shutdown(context=context)

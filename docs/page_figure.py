@@ -32,11 +32,11 @@ OVERLAID = ("Contact forces", "Balance")
 def draw_page(scene: str, path: Path) -> None:
     """Simulate a scene with one robot, and write the viewer's page as PNG to `path`."""
     with simulator(scene, ["-p", f"controller:={CONTROLLER}"]) as running, _moving():
-        from shown import Shown
+        from page_driver import PageDriver
 
         with browser_pages(running.address) as open_page:
             # A page keeps the panels of the previous page of the same size.
-            coarse = Shown(open_page(COARSE), running.widgets)
+            coarse = PageDriver(open_page(COARSE), running.widgets)
             _set_up(coarse, scene)
             coarse.page.close()
             page = open_page(1.0)

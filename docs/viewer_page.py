@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-SUPPORT = ROOT / "test" / "viewer" / "support"
+SUPPORT = ROOT / "test" / "support" / "viewer"
 SIZE = {"width": 1280, "height": 800}
 COARSE = 0.25
 """Device pixels per pixel while the page is set up: software rendering is slow."""
@@ -48,8 +48,8 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
     """Simulate a scene with the viewer, in a ROS domain of its own."""
     sys.path[:0] = [str(ROOT), str(SUPPORT)]
     # Not at the top: plots and diagrams are checked without the tests' packages.
+    from benchmark.browser import browser
     from benchmark.domains import Domain
-    from benchmark.page import browser
 
     if browser() is None:
         sys.exit("no browser for the figures of the page")
@@ -63,7 +63,7 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
         spied = {
             "PYTHONPATH": str(DOCS / "slow_viewer"),
             "MUJOCO_ROS_WIDGETS": str(widgets),
-            "MUJOCO_ROS_SPY": str(SUPPORT / "spied" / "sitecustomize.py"),
+            "MUJOCO_ROS_SPY": str(SUPPORT / "widget_recorder" / "sitecustomize.py"),
         }
         with _process(command, os.environ | spied, log):
             yield Simulator(address=_address(log), widgets=widgets)
@@ -73,7 +73,7 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
 @contextmanager
 def browser_pages(address: str) -> Iterator[Any]:
     """Yield a function that opens the page with a number of device pixels per pixel."""
-    from benchmark.page import OPTIONS, browser
+    from benchmark.browser import OPTIONS, browser
 
     def page(scale: float) -> Any:
         opened = running.new_page(viewport=SIZE, device_scale_factor=scale, color_scheme="dark")

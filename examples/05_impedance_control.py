@@ -1,4 +1,4 @@
-"""Make an arm compliant: soft gains, and gravity compensated from its own model at 200 Hz.
+"""Make an arm compliant: low gains, and gravity compensation from its model at 200 Hz.
 
 Run it in a second terminal while `make sim SCENE=arm` runs. Ctrl-C restores the gains.
 For a robot in a namespace, add --ros-args -r __ns:=/left_arm; its base must be fixed.
@@ -26,22 +26,22 @@ from std_msgs.msg import String
 RATE_HZ = 200.0
 TOLERANCE_RAD = 0.005
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
-interrupts: list[bool] = []  # by Ctrl-C
+interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
 def options() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--joint", default="elbow_joint", help="the one to push, default: %(default)s")
-    add("--softer", type=float, default=100.0, help="kp is divided by it, default: %(default)s")
+    add("--joint", default="elbow_joint", help="joint to push, default: %(default)s")
+    add("--softer", type=float, default=100.0, help="divisor of kp, default: %(default)s")
     add("--push", type=float, default=5.0, help="Nm or N, default: %(default)s")
-    add("--seconds", type=float, default=2.0, help="of each phase, default: %(default)s")
+    add("--seconds", type=float, default=2.0, help="duration of each phase, default: %(default)s")
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 
 
 def gravity_model(urdf: str) -> mujoco.MjModel:
-    """Return a model of a robot_description that has masses and joints, but no shapes."""
+    """Return a model of a robot_description with masses and joints, without shapes."""
     robot = ElementTree.fromstring(urdf)
     for parent in list(robot.iter()):
         for shape in [*parent.findall("visual"), *parent.findall("collision")]:
@@ -50,14 +50,14 @@ def gravity_model(urdf: str) -> mujoco.MjModel:
 
 
 class Impedance(Node):
-    """Holds the joints of a robot, with what gravity asks for as feed-forward.
+    """Holds the joints of a robot with gravity as feed-forward.
 
     The torque of a joint is kp (q_ref - q) - kd dq + tau, evaluated by the simulator at every
     physics step. kp and kd are set once, tau is computed here.
     """
 
     def __init__(self) -> None:
-        """Look for the robot; `find` waits for it."""
+        """Create the clients and subscriptions; `find` waits for the robot."""
         # In simulated time, the timer keeps its rate at any real-time factor.
         simulated = Parameter("use_sim_time", value=True)
         super().__init__("impedance_control", parameter_overrides=[simulated])
@@ -65,17 +65,17 @@ class Impedance(Node):
         self.publisher = self.create_publisher(JointState, "joint_commands", 10)
         self.state, self.urdf = JointState(), ""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.create_subscription(JointState, "joint_states", self._hear, 1)
+        self.create_subscription(JointState, "joint_states", self._receive, 1)
         self.create_subscription(String, "robot_description", self._describe, latched)
 
-    def _hear(self, state: JointState) -> None:
+    def _receive(self, state: JointState) -> None:
         self.state = state
 
     def _describe(self, description: String) -> None:
         self.urdf = description.data
 
     def spin_until(self, condition: Callable[[], object], seconds: float = 10.0) -> bool:
-        """Spin until a condition holds; return whether it did within `seconds` of wall time."""
+        """Spin until a condition is met; return whether it was within `seconds` of wall time."""
         deadline = monotonic() + seconds
         while not condition() and monotonic() < deadline:
             rclpy.spin_once(self, timeout_sec=0.1)
@@ -93,15 +93,13 @@ class Impedance(Node):
         self.spin_until(lambda: self.seconds() > end, 30.0 + 10.0 * seconds)
 
     def find(self) -> str:
-        """Wait for the robot and prepare to control it; return why that is not possible."""
+        """Wait for the robot and prepare its control; return an error, empty without one."""
         if not self.spin_until(
             lambda: self.urdf and self.state.name and self.parameters.services_are_ready()
         ):
             return NOT_FOUND
         if self.count_publishers("odom"):
-            return (
-                "the base of this robot floats: its gravity torques are no matter of joints alone"
-            )
+            return "this robot has a floating base: gravity torques depend on its contacts"
         namespace = self.get_namespace().strip("/").replace("/", ".")
         self.gains = self._read_gains(f"{namespace}.gains" if namespace else "gains")
         self.joints = [name.split(".")[-2] for name in self.gains if name.endswith(".kp")]
@@ -123,30 +121,30 @@ class Impedance(Node):
         return dict(zip(names, map(parameter_value_to_python, got.result().values), strict=True))
 
     def set_gains(self, softer: float) -> str:
-        """Divide kp, and kd by the root of that; return why it was refused, nothing if it was not.
+        """Divide kp, and kd by the root of that, which keeps the damping ratio.
 
-        So divided, the joints stay as well damped.
+        Return the reason of a rejection, empty without one.
         """
         divisors = {"kp": softer, "kd": abs(softer) ** 0.5}
         gains = {name: value / divisors[name[-2:]] for name, value in self.gains.items()}
         parameters = [Parameter(name, value=value) for name, value in gains.items()]
         answer = self.parameters.set_parameters_atomically(parameters)
         if not self.spin_until(answer.done):
-            return "the simulator does not answer"
+            return "the simulator does not respond"
         return answer.result().result.reason
 
     def positions(self) -> np.ndarray:
-        """Return where the joints are [rad or m]."""
-        at = dict(zip(self.state.name, self.state.position, strict=True))
-        return np.array([at[joint] for joint in self.joints])
+        """Return the joint positions [rad or m]."""
+        positions = dict(zip(self.state.name, self.state.position, strict=True))
+        return np.array([positions[joint] for joint in self.joints])
 
     def control(self) -> None:
-        """Command the joints; this is what the timer runs."""
+        """Command the joints; called by the timer."""
         for name, position in zip(self.state.name, self.state.position, strict=True):
             if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name) >= 0:
                 self.data.joint(name).qpos[0] = position
         mujoco.mj_forward(self.model, self.data)
-        # At zero velocity, the bias force is gravity's.
+        # At zero velocity, the bias force is gravity.
         self.gravity[:] = [self.data.joint(name).qfrc_bias[0] for name in self.joints]
         self.command(self.gravity + self.push)
         self.cycles += 1
@@ -159,50 +157,50 @@ class Impedance(Node):
         self.publisher.publish(message)
 
 
-def show_compliance(robot: Impedance, wanted: argparse.Namespace) -> str:
-    """Hold, push, let go; return what was wrong, nothing if the joint did as the law says."""
+def show_compliance(robot: Impedance, args: argparse.Namespace) -> str:
+    """Hold, push and release; return an error, empty if the joint deflects by push / kp."""
     if problem := robot.find():
         return problem
-    if wanted.joint not in robot.joints:
-        return f"no motor drives '{wanted.joint}'; --joint is one of: {', '.join(robot.joints)}"
-    joint = robot.joints.index(wanted.joint)
-    (kp,) = (v / wanted.softer for n, v in robot.gains.items() if n.endswith(f"{wanted.joint}.kp"))
-    print(f"{wanted.joint}: kp {kp * wanted.softer:g} becomes {kp:g}")
-    # First the feed-forward, then the soft gains: the other way round, the arm would sag.
+    if args.joint not in robot.joints:
+        return f"no motor drives '{args.joint}'; --joint is one of: {', '.join(robot.joints)}"
+    joint = robot.joints.index(args.joint)
+    (kp,) = (v / args.softer for n, v in robot.gains.items() if n.endswith(f"{args.joint}.kp"))
+    print(f"{args.joint}: kp {kp * args.softer:g} becomes {kp:g}")
+    # Feed-forward before the low gains: in the other order, the arm would sag.
     timer = robot.create_timer(1.0 / RATE_HZ, robot.control)
     off = []
     try:
         robot.spin_for(0.2)
-        if problem := robot.set_gains(wanted.softer):
+        if problem := robot.set_gains(args.softer):
             return f"gains refused: {problem}"
         first, begin = robot.cycles, robot.seconds()
-        for phase, push in (("held", 0.0), ("pushed", wanted.push), ("let go", 0.0)):
+        for phase, push in (("held", 0.0), ("pushed", args.push), ("released", 0.0)):
             robot.push[joint] = push
-            robot.spin_for(wanted.seconds)
+            robot.spin_for(args.seconds)
             off.append(robot.positions() - robot.held)
-            print(f"{phase:>6}, {push:4.1f} Nm: off by {off[-1][joint]:7.4f} rad")
+            print(f"{phase:>8}, {push:4.1f} Nm: off by {off[-1][joint]:7.4f} rad")
         rate = (robot.cycles - first) / (robot.seconds() - begin)
     finally:
         robot.set_gains(1.0)
         robot.destroy_timer(timer)
         robot.command(np.zeros(len(robot.joints)))
         robot.spin_for(0.1)
-    gave_way, expected = float(off[1][joint] - off[0][joint]), wanted.push / kp
-    print(f"it gave way by {gave_way:.4f} rad, and push / kp is {expected:.4f}")
+    deflection, expected = float(off[1][joint] - off[0][joint]), args.push / kp
+    print(f"deflection {deflection:.4f} rad, push / kp {expected:.4f} rad")
     print(f"gravity would add {-robot.gravity[joint] / kp:.4f} rad; compensated at {rate:.0f} Hz")
-    loose = max(float(np.abs(error).max()) for error in (off[0], off[2]))
-    if loose > TOLERANCE_RAD or abs(gave_way - expected) > TOLERANCE_RAD:
-        return f"not as the law says; without a push, a joint was off by {loose:.4f} rad"
+    residual = max(float(np.abs(error).max()) for error in (off[0], off[2]))
+    if residual > TOLERANCE_RAD or abs(deflection - expected) > TOLERANCE_RAD:
+        return f"unexpected deflection; without a push, a joint is off by {residual:.4f} rad"
     return ""
 
 
 if __name__ == "__main__":
-    asked = options()
-    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to restore the gains with.
-    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    args = options()
+    # Replaces rclpy's handler: after Ctrl-C, the middleware must be alive to restore the gains.
+    # The handler sets a flag only: exceptions inside rclpy's code would be converted to others.
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        sys.exit(show_compliance(Impedance(), asked) or 0)
+        sys.exit(show_compliance(Impedance(), args) or 0)
     except KeyboardInterrupt:
         sys.exit(130)

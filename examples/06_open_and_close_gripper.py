@@ -1,4 +1,4 @@
-"""Open and close the gripper, and tell whether something is in the way.
+"""Open and close the gripper, and print whether it reaches its goal or stalls.
 
 Run it in a second terminal while `make sim SCENE=arm` runs. Ctrl-C cancels: the fingers stop.
 For a robot in a namespace, add --ros-args -r __ns:=/left_arm
@@ -21,15 +21,15 @@ ACTION = "gripper_controller/gripper_cmd"
 NOT_FOUND = (
     "no gripper_controller found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 )
-INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
-interrupts: list[bool] = []  # by Ctrl-C
+INTERRUPTED = 130  # exit code of a program ended by Ctrl-C
+interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
 def options() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--only", choices=("close", "open"), help="default: first close, then open")
+    add("--only", choices=("close", "open"), help="default: close, then open")
     add("--opened", type=float, default=0.03, help="joint position [m], default: %(default)s")
     add("--closed", type=float, default=0.0, help="joint position [m], default: %(default)s")
     add("--effort", type=float, help="limit when closing [N]; default: the controller's")
@@ -37,7 +37,7 @@ def options() -> argparse.Namespace:
 
 
 def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.0) -> bool:
-    """Spin until a condition holds; return whether it did within `seconds` of wall time."""
+    """Spin until a condition is met; return whether it was within `seconds` of wall time."""
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
@@ -49,7 +49,7 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
 def move(
     node: Node, client: ActionClient, position: float, effort: float | None
 ) -> ParallelGripperCommand.Result | None:
-    """Have the gripper go to a position and await how that ends; None if it was refused."""
+    """Move the gripper to a position and return the result; None if it was rejected."""
     goal = ParallelGripperCommand.Goal()
     goal.command.position = [position]
     goal.command.effort = [] if effort is None else [effort]
@@ -65,42 +65,42 @@ def move(
         spin_until(node, result.done)
         raise
     if not spin_until(node, result.done):
-        sys.exit("the gripper controller has gone")
+        sys.exit("the gripper controller has ended")
     return result.result().result
 
 
-def ending(result: ParallelGripperCommand.Result) -> str:
-    """Say how a motion ended."""
+def summary(result: ParallelGripperCommand.Result) -> str:
+    """Return the outcome of a motion as text."""
     position, effort = result.state.position[0], result.state.effort[0]
     where = f"at {position:.4f} m with an effort of {effort:.1f} N"
     if result.stalled:
-        return f"stalled {where}: something is in the way, or gripped"
-    return f"{'reached its goal' if result.reached_goal else 'was given up'} {where}"
+        return f"stalled {where}: on an obstacle or a gripped object"
+    return f"{'reached its goal' if result.reached_goal else 'was aborted'} {where}"
 
 
-def operate(node: Node, wanted: argparse.Namespace) -> int | str:
-    """Do what is wanted; return the exit code, or what went wrong."""
+def operate(node: Node, args: argparse.Namespace) -> int | str:
+    """Execute the motions; return the exit code, or an error."""
     client = ActionClient(node, ParallelGripperCommand, ACTION)
     if not spin_until(node, client.server_is_ready):
         return NOT_FOUND
-    for motion in [wanted.only] if wanted.only else ["close", "open"]:
-        position = wanted.opened if motion == "open" else wanted.closed
-        result = move(node, client, position, wanted.effort if motion == "close" else None)
+    for motion in [args.only] if args.only else ["close", "open"]:
+        position = args.opened if motion == "open" else args.closed
+        result = move(node, client, position, args.effort if motion == "close" else None)
         if result is None:
-            return f"{motion}: refused; the log of the simulator says why"
-        print(f"{motion}: {ending(result)}")
+            return f"{motion}: rejected; see the log of the simulator"
+        print(f"{motion}: {summary(result)}")
         if not (result.reached_goal or result.stalled):
             return 1
     return 0
 
 
 if __name__ == "__main__":
-    asked = options()
-    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to cancel the goal with.
-    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    args = options()
+    # Replaces rclpy's handler: after Ctrl-C, the middleware must be alive to cancel the goal.
+    # The handler sets a flag only: exceptions inside rclpy's code would be converted to others.
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        sys.exit(operate(rclpy.create_node("open_and_close_gripper"), asked))
+        sys.exit(operate(rclpy.create_node("open_and_close_gripper"), args))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -1,7 +1,7 @@
-"""Spawn boxes into the running simulation, look where they come to lie, and delete them.
+"""Spawn boxes into the running simulation, print where they come to rest, and delete them.
 
-Run it in a second terminal while `make sim SCENE=arm` runs, or any other scene. What is spawned is
-gone after Ctrl-C as well. Any MJCF or URDF can be spawned like this, robots too.
+Run it in a second terminal while `make sim SCENE=arm` runs, or any other scene. Spawned boxes are
+deleted after Ctrl-C as well. Any MJCF or URDF can be spawned like this, including robots.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from simulation_interfaces.srv import DeleteEntity, GetEntitiesStates, SpawnEnti
 
 SIMULATOR = "/mujoco"
 NOT_FOUND = "no simulator found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
-INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+INTERRUPTED = 130  # exit code of a program ended by Ctrl-C
 BOX = """
 <mujoco model="box">
   <worldbody>
@@ -31,42 +31,52 @@ BOX = """
   </worldbody>
 </mujoco>
 """
-interrupts: list[bool] = []  # by Ctrl-C
+interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
 def options() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--count", type=int, default=5, help="how many boxes, default: %(default)s")
-    add("--size", type=float, default=0.06, help="of their edges in m, default: %(default)s")
-    add("--at", type=float, nargs=3, default=(0.0, 0.6, 0.5), help="where, default: %(default)s")
-    add("--watch", type=float, default=2.0, help="for so many seconds, default: %(default)s")
+    add("--count", type=int, default=5, help="number of boxes, default: %(default)s")
+    add("--size", type=float, default=0.06, help="edge length [m], default: %(default)s")
+    add(
+        "--at",
+        type=float,
+        nargs=3,
+        default=(0.0, 0.6, 0.5),
+        help="position [m], default: %(default)s",
+    )
+    add("--watch", type=float, default=2.0, help="seconds until deletion, default: %(default)s")
     add("--model", help="path or URI of an MJCF or URDF to spawn instead of boxes")
-    add("--keep", action="store_true", help="leave them there")
+    add("--keep", action="store_true", help="do not delete them")
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 
 
 def spin_until(
-    node: Node, condition: Callable[[], object], seconds: float = 10.0, *, heed: bool = True
+    node: Node,
+    condition: Callable[[], object],
+    seconds: float = 10.0,
+    *,
+    interruptible: bool = True,
 ) -> bool:
-    """Spin until a condition holds; return whether it did within `seconds` of wall time.
+    """Spin until a condition is met; return whether it was within `seconds` of wall time.
 
-    Ctrl-C ends it, unless it is to `heed` that later.
+    Ctrl-C raises KeyboardInterrupt if it is `interruptible`; otherwise at the next spin that is.
     """
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=0.1)
-        if heed and interrupts and interrupts.pop():
+        if interruptible and interrupts and interrupts.pop():
             raise KeyboardInterrupt
     return bool(condition())
 
 
 class Simulator:
-    """The services of a simulator that this program uses."""
+    """Clients of the services of a simulator."""
 
     def __init__(self, node: Node) -> None:
-        """Look for it with `node`."""
+        """Create the clients."""
         self.node = node
         self.spawner = self._client(SpawnEntities, "spawn_entities")
         self.deleter = self._client(DeleteEntity, "delete_entity")
@@ -75,37 +85,37 @@ class Simulator:
     def _client(self, kind: type, name: str) -> Client:
         return self.node.create_client(kind, f"{SIMULATOR}/{name}")
 
-    def is_there(self) -> bool:
-        """Return whether it is found."""
+    def is_ready(self) -> bool:
+        """Return whether the simulator is found."""
         clients = (self.spawner, self.deleter, self.states)
         return spin_until(self.node, lambda: all(c.service_is_ready() for c in clients))
 
     def call(self, client: Client, request: object) -> object:
-        """Call a service and return its response, whatever Ctrl-C says: it tells what is there."""
+        """Call a service and return its response; Ctrl-C waits, as the response names entities."""
         answer = client.call_async(request)
-        if not spin_until(self.node, answer.done, 60.0, heed=False):
-            sys.exit("the simulator does not answer")
+        if not spin_until(self.node, answer.done, 60.0, interruptible=False):
+            sys.exit("the simulator does not respond")
         return answer.result()
 
-    def spawn(self, wanted: argparse.Namespace) -> tuple[list[str], str]:
-        """Spawn what is wanted, all of it at once; return its names, and what went wrong."""
+    def spawn(self, args: argparse.Namespace) -> tuple[list[str], str]:
+        """Spawn all entities at once; return their names, and an error, empty without one."""
         request = SpawnEntities.Request()
-        for i in range(wanted.count):
+        for i in range(args.count):
             one = SpawnEntity(name="spawned_box", allow_renaming=True)
-            text = "" if wanted.model else BOX.format(half=0.5 * wanted.size)
-            one.entity_resource = Resource(uri=wanted.model or "", resource_string=text)
-            place = one.initial_pose.pose.position
-            place.x, place.y, place.z = wanted.at
-            place.z += 1.5 * i * wanted.size
+            text = "" if args.model else BOX.format(half=0.5 * args.size)
+            one.entity_resource = Resource(uri=args.model or "", resource_string=text)
+            position = one.initial_pose.pose.position
+            position.x, position.y, position.z = args.at
+            position.z += 1.5 * i * args.size
             request.spawn_requests.append(one)
         response = self.call(self.spawner, request)
         results = response.results
         names = [it.entity_name for it in results if it.result.result == Result.RESULT_OK]
-        wrong = [it.result.error_message for it in results if it.result.result != Result.RESULT_OK]
-        return names, wrong[0] if wrong else ""
+        errors = [it.result.error_message for it in results if it.result.result != Result.RESULT_OK]
+        return names, errors[0] if errors else ""
 
     def show(self, names: list[str]) -> None:
-        """Print where entities are, and how fast."""
+        """Print the positions and velocities of entities."""
         filters = EntityFilters(filter=f"^({'|'.join(names)})$")
         response = self.call(self.states, GetEntitiesStates.Request(filters=filters))
         for name, state in zip(response.entities, response.states, strict=True):
@@ -118,30 +128,30 @@ class Simulator:
             self.call(self.deleter, DeleteEntity.Request(entity=name))
 
 
-def play(simulator: Simulator, wanted: argparse.Namespace) -> str:
-    """Spawn, watch and delete; return what went wrong, nothing if all went well."""
-    if not simulator.is_there():
+def play(simulator: Simulator, args: argparse.Namespace) -> str:
+    """Spawn, wait and delete; return an error, empty without one."""
+    if not simulator.is_ready():
         return NOT_FOUND
-    names, problem = simulator.spawn(wanted)
+    names, problem = simulator.spawn(args)
     try:
         if names:
-            spin_until(simulator.node, lambda: False, wanted.watch)
+            spin_until(simulator.node, lambda: False, args.watch)
             print(f"{'name':<16} {'x':>8} {'y':>8} {'z':>8} {'vz':>8}")
             simulator.show(names)
     finally:
-        if not wanted.keep:
+        if not args.keep:
             simulator.delete(names)
-    print(f"{len(names)} spawned, {len(names) * (not wanted.keep)} deleted")
+    print(f"{len(names)} spawned, {len(names) * (not args.keep)} deleted")
     return problem
 
 
 if __name__ == "__main__":
-    asked = options()
-    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to tidy up with.
-    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    args = options()
+    # Replaces rclpy's handler: after Ctrl-C, the middleware must be alive to tidy up.
+    # The handler sets a flag only: exceptions inside rclpy's code would be converted to others.
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        sys.exit(play(Simulator(rclpy.create_node("spawn_boxes")), asked) or 0)
+        sys.exit(play(Simulator(rclpy.create_node("spawn_boxes")), args) or 0)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -1,7 +1,7 @@
-"""Drive an arm in lockstep: as fast as this controller and the simulator can, and always the same.
+"""Control an arm in lockstep: as fast as controller and simulator can, with identical results.
 
-Run it in a second terminal while `make sim SCENE=arm` runs, and once more: it ends with a
-fingerprint of all joint states that it got, and the fingerprints are equal.
+Run it twice in a second terminal while `make sim SCENE=arm` runs: it prints a fingerprint of all
+joint states that it received, and the fingerprints are equal.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import ResetSimulation
 
-try:  # answers in half the time
+try:  # responds in half the time
     from rclpy.experimental import EventsExecutor as Executor
 except ImportError:  # rclpy before 7.1.4
     from rclpy.executors import SingleThreadedExecutor as Executor
@@ -30,21 +30,23 @@ SIMULATOR = "/mujoco"
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 AMPLITUDE_RAD, FREQUENCY_HZ = 0.3, 0.5
 NANOSECONDS = 1_000_000_000
-interrupts: list[bool] = []  # by Ctrl-C
+interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
 def options() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--joint", default="elbow_joint", help="default: %(default)s")
-    add("--rate", type=float, default=200.0, help="ticks per simulated second, %(default)s")
+    add(
+        "--rate", type=float, default=200.0, help="ticks per simulated second, default: %(default)s"
+    )
     add("--seconds", type=float, default=10.0, help="simulated, default: %(default)s")
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 
 
 def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.0) -> bool:
-    """Spin until a condition holds; return whether it did within `seconds` of wall time."""
+    """Spin until a condition is met; return whether it was within `seconds` of wall time."""
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
         node.executor.spin_once(timeout_sec=0.1)
@@ -54,27 +56,27 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
 
 
 class Controller:
-    """Answers each joint state with a command, from the first one after a reset on."""
+    """Responds to each joint state after a reset with a command."""
 
-    def __init__(self, node: Node, wanted: argparse.Namespace) -> None:
-        """Swing the joint that is `wanted`."""
+    def __init__(self, node: Node, args: argparse.Namespace) -> None:
+        """Move the joint of the command line along a sine."""
         self.node = node
-        self.joint = wanted.joint
+        self.joint = args.joint
         self.names: list[str] = []
         self.origin: float | None = None
         self.time = 0.0
-        self.end = wanted.seconds
+        self.end = args.seconds
         self.begun = self.over = 0.0  # wall time
         self.fingerprint = hashlib.sha256()
         self.commands = node.create_publisher(JointState, "joint_commands", 10)
-        node.create_subscription(JointState, "joint_states", self._answer, 10)
+        node.create_subscription(JointState, "joint_states", self._respond, 10)
 
     @property
-    def is_heard(self) -> bool:
-        """Return whether the simulator listens, and is heard."""
+    def is_connected(self) -> bool:
+        """Return whether messages flow in both directions."""
         return bool(self.names and self.commands.get_subscription_count())
 
-    def _answer(self, state: JointState) -> None:
+    def _respond(self, state: JointState) -> None:
         self.names = list(state.name)
         if self.over or self.joint not in self.names:
             return
@@ -91,71 +93,71 @@ class Controller:
             self.over = monotonic()
             return
         phase = 2 * np.pi * FREQUENCY_HZ * self.time
-        answer = JointState(
+        command = JointState(
             name=[self.joint],
             position=[self.origin + AMPLITUDE_RAD * (1.0 - np.cos(phase))],
             velocity=[2 * np.pi * FREQUENCY_HZ * AMPLITUDE_RAD * np.sin(phase)],
         )
-        answer.header.stamp = state.header.stamp  # which tick it answers
-        self.commands.publish(answer)
+        command.header.stamp = state.header.stamp  # the tick that this command is for
+        self.commands.publish(command)
 
 
 class Simulator:
-    """What is asked of the simulator beside the joints."""
+    """Clients of the simulator's parameters and services."""
 
     def __init__(self, node: Node) -> None:
-        """Look for it with `node`."""
+        """Create the clients."""
         self.node = node
         self.parameters = AsyncParameterClient(node, SIMULATOR)
         self.resets = node.create_client(ResetSimulation, f"{SIMULATOR}/reset_simulation")
 
     @property
-    def is_there(self) -> bool:
-        """Return whether its services are."""
+    def is_ready(self) -> bool:
+        """Return whether its services are ready."""
         return self.parameters.services_are_ready() and self.resets.service_is_ready()
 
     def get(self, *names: str) -> dict[str, object]:
         """Return parameters."""
-        asked = self.parameters.get_parameters(names)
-        spin_until(self.node, asked.done)
-        return dict(zip(names, map(parameter_value_to_python, asked.result().values), strict=True))
+        future = self.parameters.get_parameters(names)
+        spin_until(self.node, future.done)
+        return dict(zip(names, map(parameter_value_to_python, future.result().values), strict=True))
 
     def set(self, **values: object) -> str:
-        """Set parameters, all or none; return why they were refused, if so."""
-        asked = self.parameters.set_parameters_atomically(
+        """Set all parameters or none; return the reason of a rejection, empty without one."""
+        future = self.parameters.set_parameters_atomically(
             [Parameter(name, value=value) for name, value in values.items()]
         )
-        if not spin_until(self.node, asked.done):
-            return "the simulator does not answer"
-        result = asked.result().result
+        if not spin_until(self.node, future.done):
+            return "the simulator does not respond"
+        result = future.result().result
         return "" if result.successful else result.reason
 
     def reset(self) -> str:
-        """Return to the start of the scene; return what went wrong, nothing if all went well."""
-        asked = self.resets.call_async(ResetSimulation.Request())
-        if not spin_until(self.node, asked.done):
-            return "the simulator does not answer"
-        result = asked.result().result
+        """Reset the scene; return an error, empty without one."""
+        future = self.resets.call_async(ResetSimulation.Request())
+        if not spin_until(self.node, future.done):
+            return "the simulator does not respond"
+        result = future.result().result
         return "" if result.result == result.RESULT_OK else result.error_message
 
 
-def drive(node: Node, wanted: argparse.Namespace) -> str:
-    """Swing the joint in lockstep; return what went wrong, nothing if all went well."""
-    simulator, controller = Simulator(node), Controller(node, wanted)
-    if not spin_until(node, lambda: simulator.is_there and controller.is_heard):
+def drive(node: Node, args: argparse.Namespace) -> str:
+    """Move the joint in lockstep; return an error, empty without one."""
+    simulator, controller = Simulator(node), Controller(node, args)
+    if not spin_until(node, lambda: simulator.is_ready and controller.is_connected):
         return NOT_FOUND
-    if wanted.joint not in controller.names:
-        return f"no joint '{wanted.joint}' here; --joint is one of: {', '.join(controller.names)}"
+    if args.joint not in controller.names:
+        return f"no joint '{args.joint}' here; --joint is one of: {', '.join(controller.names)}"
     before = simulator.get("mode", "lockstep_sources", "real_time_factor")
-    source = f"{node.get_namespace().strip('/')}/joint_commands@{wanted.rate:g}".strip("/")
+    source = f"{node.get_namespace().strip('/')}/joint_commands@{args.rate:g}".strip("/")
     problem = simulator.set(mode="lockstep", lockstep_sources=source, real_time_factor=0.0)
     if problem:
         return problem
     try:
         problem = simulator.reset()
-        patience = 30.0 + 10.0 * wanted.seconds
-        if not problem and not spin_until(node, lambda: controller.over, patience):
-            problem = "the simulation stands still"
+        timeout_s = 30.0 + 10.0 * args.seconds
+        if not problem and not spin_until(node, lambda: controller.over, timeout_s):
+            problem = "the simulated time does not advance"
     finally:
         simulator.set(**before)
     if problem:
@@ -163,21 +165,21 @@ def drive(node: Node, wanted: argparse.Namespace) -> str:
     took = controller.over - controller.begun
     print(
         f"{controller.time:g} s simulated in {took:.2f} s: {controller.time / took:.1f} times real "
-        f"time, each of {wanted.seconds * wanted.rate:.0f} ticks answered\n"
-        f"fingerprint of what was felt: {controller.fingerprint.hexdigest()[:16]}"
+        f"time, with a command for each of {args.seconds * args.rate:.0f} ticks\n"
+        f"fingerprint of the joint states: {controller.fingerprint.hexdigest()[:16]}"
     )
     return ""
 
 
 if __name__ == "__main__":
-    asked = options()
+    args = options()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     driver, executor = rclpy.create_node("lockstep"), Executor()
     executor.add_node(driver)
-    # Without rclpy's own handler, Ctrl-C leaves the middleware alive to leave the lockstep with.
-    # An exception amid rclpy's code would come out of it as another: it is raised between.
+    # Replaces rclpy's handler: after Ctrl-C, the middleware must be alive to leave the lockstep.
+    # The handler sets a flag only: exceptions inside rclpy's code would be converted to others.
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(True))
     try:
-        sys.exit(drive(driver, asked) or 0)
+        sys.exit(drive(driver, args) or 0)
     except KeyboardInterrupt:
         sys.exit(130)

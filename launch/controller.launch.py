@@ -1,4 +1,4 @@
-"""Start a controller beside a robot, simulated or real, which it knows by its topics."""
+"""Start a controller for a robot, simulated or real, over the robot's topics."""
 
 from pathlib import Path
 
@@ -14,63 +14,63 @@ BOOLEAN = ["true", "false"]
 ARGUMENTS = [
     DeclareLaunchArgument(
         "controller",
-        description="The controller: one that is shipped (grasp_reflex, pick_place, stand), or "
-        "the path of a YAML file.",
+        description="Controller: a shipped one (grasp_reflex, pick_place, stand) or the path of a "
+        "YAML file.",
     ),
     DeclareLaunchArgument(
         "scene",
         default_value="arm",
-        description="The robot and what is around it, to compute and plan in: the name of a "
-        "shipped scene or the path of a scene YAML, MJCF, MJB or URDF file.",
+        description="Model of the robot and its environment, for dynamics and planning: the name "
+        "of a shipped scene or the path of a scene YAML, MJCF, MJB or URDF file.",
     ),
     DeclareLaunchArgument(
         "robot",
         default_value="",
-        description="Name of the scene's robot that is controlled; without it, the only one that "
-        "has joints.",
+        description="Name of the controlled robot of the scene. Default: the only robot with "
+        "joints.",
     ),
     DeclareLaunchArgument(
         "output",
         default_value="joint_commands",
         choices=["joint_commands", "trajectory", "trajectory_effort"],
-        description="How the robot is told: by a stream of joint commands, or by short "
-        "trajectories, without or with efforts, and goals for the gripper.",
+        description="Command interface: a stream of joint commands, or short trajectories without "
+        "or with efforts, and goals for the gripper.",
     ),
     DeclareLaunchArgument(
         "without",
         default_value="",
-        description="What is in the scene but not told of by the robot, such as 'odom, tf/box'.",
+        description="Topics of the scene that the robot does not publish, such as 'odom, tf/box'.",
     ),
     DeclareLaunchArgument(
         "simulator",
         default_value="/mujoco",
-        description="Full name of the node that has the robot's gains as parameters; 'none' for "
-        "a robot without one.",
+        description="Full name of the node whose parameters are the robot's gains; 'none' without "
+        "such a node.",
     ),
     DeclareLaunchArgument(
         "lockstep",
         default_value="false",
         choices=BOOLEAN,
-        description="Whether the clock of a simulator waits for the controller.",
+        description="Whether the clock of the simulator waits for the controller.",
     ),
     DeclareLaunchArgument(
         "step_by_step",
         default_value="",
         choices=["", *BOOLEAN],
-        description="Whether transitions of that trigger wait for a request. Without it, what the "
-        "params_file or the controller itself says.",
+        description="Whether transitions with the trigger step_by_step wait for a request. "
+        "Default: the value in the params_file, or that of the controller.",
     ),
     DeclareLaunchArgument(
         "seed",
         default_value="",
-        description="Seed of everything random in the controller. Without it, what the "
-        "params_file says, or else 0.",
+        description="Seed of all random numbers of the controller. Default: the value in the "
+        "params_file, or 0.",
     ),
     DeclareLaunchArgument(
         "params_file",
         default_value="",
-        description="YAML file of further parameters, such as settings of states; the arguments "
-        "win over it.",
+        description="YAML file of further parameters, such as settings of states; arguments take "
+        "precedence.",
     ),
 ]
 
@@ -84,7 +84,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the controller for the arguments in `context`.
 
     Raises:
-        ValueError: An argument is wrong.
+        ValueError: An argument is invalid.
     """
     arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
     simulator = arguments["simulator"]
@@ -100,7 +100,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         Node(
             package="mujoco_ros",
             executable="controller",
-            # As it names itself: parameters for this very node win over a params_file that does.
+            # The node's own name: parameters of a named node take precedence over a params_file.
             name=Path(arguments["controller"]).stem,
             namespace="",
             arguments=[arguments["controller"]],
@@ -114,7 +114,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def _controller_ended(
     event: ProcessExited, context: LaunchContext
 ) -> list[LaunchDescriptionEntity]:
-    # An exception is what makes `ros2 launch` itself exit with an error.
+    # Only an exception makes `ros2 launch` exit with an error.
     if event.returncode != 0 and not context.is_shutdown:
         raise RuntimeError(f"the controller failed with exit code {event.returncode}")
     return []

@@ -1,4 +1,4 @@
-"""Start the arm, the box on its table, and the controller that brings the box to and fro."""
+"""Start the arm with a box, and the controller that moves the box between two places."""
 
 from pathlib import Path
 
@@ -14,22 +14,21 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "viewer",
         default_value="web",
-        description="What shows the simulation: web (a page for a browser), native (a window) or "
-        "none.",
+        description="Viewer: web (a page for a browser), native (a window) or none.",
     ),
     DeclareLaunchArgument(
         "repeat",
         default_value="true",
         choices=BOOLEAN,
-        description="Whether the box is brought back, and so on without an end. A task once begun "
-        "follows the parameters of the node pick_place.",
+        description="Whether the task is repeated endlessly, alternating the two places; otherwise "
+        "parameters of the node pick_place define it.",
     ),
     DeclareLaunchArgument(
         "step_by_step",
         default_value="false",
         choices=BOOLEAN,
-        description="Whether every phase waits to be asked for: `ros2 lifecycle list /pick_place` "
-        "tells what there is to ask for, and `ros2 lifecycle set /pick_place done` asks.",
+        description="Whether every phase waits for a request: `ros2 lifecycle list /pick_place` "
+        "lists the available ones, `ros2 lifecycle set /pick_place done` sends one.",
     ),
 ]
 

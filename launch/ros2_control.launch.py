@@ -1,4 +1,4 @@
-"""Start the simulator and, on it, the ros2_control stack that drives the real robot."""
+"""Start the simulator with the ros2_control stack of the real robot."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from launch_ros.actions import Node
 SHARE = Path(__file__).resolve().parents[1]
 CONTROLLERS = SHARE / "config" / "ros2_control"
 STACK = ("controller_manager", "joint_state_topic_hardware_interface", "robot_state_publisher")
-# Where the controllers of the shipped files come from; others may, the controller_manager says.
+# Packages of the controllers in the shipped files; controller_manager reports missing others.
 PACKAGES = {
     "joint_state_broadcaster/JointStateBroadcaster": "joint_state_broadcaster",
     "joint_trajectory_controller/JointTrajectoryController": "joint_trajectory_controller",
@@ -34,28 +34,27 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "scene",
         default_value="arm",
-        description="What is simulated, as for sim.launch.py. Each robot of the scene gets a "
-        "controller_manager, in the robot's namespace.",
+        description="Scene to simulate, as for sim.launch.py. Each robot of the scene has a "
+        "controller_manager in its namespace.",
     ),
     DeclareLaunchArgument(
         "controllers",
         default_value="",
         description="YAML file of the controller_manager and its controllers, as for the real "
-        "robot. Without it, config/ros2_control/<model>.yaml, <model> being the name of the "
-        "robot's model file.",
+        "robot. Default: config/ros2_control/<model>.yaml for the model file <model>.",
     ),
     DeclareLaunchArgument(
         "active_controllers",
         default_value="",
-        description="Controllers to start, in this order, separated by commas. Without it, all "
-        "that the controllers file gives the controller_manager, in its order.",
+        description="Controllers to start, in this order, separated by commas. Default: all of the "
+        "controllers file, in its order.",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is started for one robot."""
+    """Namespace and controllers of one robot."""
 
     namespace: str
     controllers: Path
@@ -63,7 +62,7 @@ class Plan:
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the simulator between what must hold before it starts and what is started on it."""
+    """Return the checks, the simulator, and the controllers, in this order."""
     return LaunchDescription(
         [
             *ARGUMENTS,
@@ -78,11 +77,11 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Find what is wrong before anything is started.
+    """Check the arguments before any process starts.
 
     Raises:
-        ModelError: The scene is wrong.
-        ValueError: A package is missing, or an argument or a controllers file is wrong.
+        UserInputError: The scene is invalid.
+        ValueError: A package is missing, or an argument or a controllers file is invalid.
     """
     _plans(*_arguments(context))
     return []
@@ -99,7 +98,7 @@ def _manager(plan: Plan, use_sim_time: bool) -> Node:
     return Node(
         package="controller_manager",
         executable="ros2_control_node",
-        # No name: it would go to every node of the process, those of the controllers as well.
+        # Without a name, which would apply to the nodes of all controllers in the process.
         namespace=plan.namespace or None,
         output="screen",
         parameters=[plan.controllers, {"use_sim_time": use_sim_time}],
@@ -122,7 +121,7 @@ def _on_exit(
     what: str, then: list[LaunchDescriptionEntity]
 ) -> Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]:
     def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        # An exception is what makes `ros2 launch` itself exit with an error.
+        # Only an exception makes `ros2 launch` exit with an error.
         if event.returncode != 0 and not context.is_shutdown:
             raise RuntimeError(f"{what} failed with exit code {event.returncode}")
         return then
@@ -136,7 +135,7 @@ def _arguments(context: LaunchContext) -> list[str]:
 
 @cache
 def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
-    # Imported here because `ros2 launch --show-args` need not wait for it.
+    # Imported here so that `ros2 launch --show-args` is fast.
     from mujoco_ros.model.scene.config import load_scene
 
     config = load_scene(scene)
@@ -175,7 +174,7 @@ def _file(controllers: str, robot: str, model: str) -> Path:
 
 
 def _controllers(file: Path) -> dict[str, str]:
-    """Return the type of every controller that the file gives the controller_manager."""
+    """Return the types of the controllers in the controller_manager's parameters."""
     try:
         content = yaml.safe_load(file.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -192,7 +191,7 @@ def _controllers(file: Path) -> dict[str, str]:
 
 
 def _parameters(content: Any, node: str) -> Iterator[dict[str, Any]]:
-    """Yield the parameters of a node of that name, under whatever namespace."""
+    """Yield the parameters of the nodes of this name in all namespaces."""
     if not isinstance(content, dict):
         return
     for key, value in content.items():

@@ -17,19 +17,19 @@ ARGUMENTS = [
         "rviz_config",
         default_value=str(SHARE / "config" / "rviz" / "mujoco_ros.rviz"),
         description="RViz configuration. Displays with placeholders, as in the default one, are "
-        "repeated for each topic of the scene; one saved by RViz is used as it is.",
+        "repeated for each topic of the scene; a file saved by RViz is used unchanged.",
     ),
     DeclareLaunchArgument(
         "scene",
         default_value="humanoid",
-        description="The scene that is simulated, as for sim.launch.py: its robots, sensors and "
-        "cameras are shown.",
+        description="The simulated scene, as for sim.launch.py: RViz shows its robots, sensors and "
+        "cameras.",
     ),
     DeclareLaunchArgument(
         "use_sim_time",
         default_value="true",
         choices=["true", "false"],
-        description="Whether RViz follows the simulator's /clock.",
+        description="Whether RViz uses the simulator's /clock.",
     ),
 ]
 
@@ -43,8 +43,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return RViz for the arguments in `context`.
 
     Raises:
-        ModelError: The scene is wrong.
-        ValueError: The configuration is none or does not exist, or RViz is not installed.
+        UserInputError: The scene is invalid.
+        ValueError: The configuration is invalid or does not exist, or RViz is not installed.
     """
     arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
     try:
@@ -66,8 +66,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def _for_scene(template: Path, scene: str) -> Path:
-    """Return a configuration that shows a scene; the template itself if nothing in it varies."""
-    # Imported here because they load MuJoCo, which `ros2 launch --show-args` need not wait for.
+    """Return the configuration for a scene; the template itself without placeholders."""
+    # Imported here, as they load MuJoCo, so that `ros2 launch --show-args` is fast.
     from mujoco_ros.bridge.tf.rviz_config import filled
     from mujoco_ros.model.robot.layout import lay_out
     from mujoco_ros.model.scene.assembly import assemble

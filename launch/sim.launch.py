@@ -1,4 +1,4 @@
-"""Start the simulator and, where asked for, robot_state_publisher, RViz and a recording."""
+"""Start the simulator and, on request, robot_state_publisher, RViz and a recording."""
 
 import shutil
 from pathlib import Path
@@ -20,94 +20,94 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 SHARE = Path(__file__).resolve().parents[1]
 BOOLEAN = ["true", "false"]
-# As the simulator's own TF; the default of robot_state_publisher is 20 Hz.
+# The rate of the simulator's TF; the default of robot_state_publisher is 20 Hz.
 TF_RATE_HZ = 100.0
 
 ARGUMENTS = [
     DeclareLaunchArgument(
         "scene",
         default_value="humanoid",
-        description="What is simulated: the name of a shipped scene (humanoid, quadruped, arm, "
+        description="Scene to simulate: the name of a shipped scene (humanoid, quadruped, arm, "
         "zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
     ),
     DeclareLaunchArgument(
         "real_time_factor",
         default_value="",
         description="Simulated seconds per second of wall time; 0 runs as fast as possible. "
-        "Without it, what the params_file says, or else 1.",
+        "Default: the value in the params_file, or 1.",
     ),
     DeclareLaunchArgument(
         "tf",
         default_value="auto",
         choices=["auto", "base", "all", "none"],
-        description="Which transforms the simulator publishes: those of bases, free objects and "
-        "cameras, those of every link as well, or none. 'auto' is 'base' with "
-        "robot_state_publisher, 'all' with RViz alone, and else what the params_file says, or "
+        description="Transforms that the simulator publishes: 'base' for bases, free objects and "
+        "cameras; 'all' for every link as well; 'none'. 'auto' is 'base' with "
+        "robot_state_publisher, 'all' with RViz only, otherwise the value in the params_file, or "
         "'base'.",
     ),
     DeclareLaunchArgument(
         "params_file",
         default_value="",
-        description="YAML file of further parameters for the simulator; the arguments win over it.",
+        description="YAML file of further parameters of the simulator; arguments take precedence.",
     ),
     DeclareLaunchArgument(
         "log_level",
         default_value="info",
         choices=["debug", "info", "warn", "error", "fatal"],
-        description="What the simulator logs.",
+        description="Log level of the simulator.",
     ),
     DeclareLaunchArgument(
         "viewer",
         default_value="",
-        description="What shows the simulation: web (a page for a browser), native (a window) or "
-        "none. Without it, what the params_file says, or else none.",
+        description="Viewer: web (a page for a browser), native (a window) or none. Default: the "
+        "value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controller",
         default_value="",
-        description="Controller that runs in the simulator, in step with the physics: one that is "
-        "shipped (grasp_reflex, pick_place, stand) or the path of a YAML file. Without it, what "
-        "the params_file says, or else none.",
+        description="Controller that runs in the simulator, synchronous with the physics: a "
+        "shipped one (grasp_reflex, pick_place, stand) or the path of a YAML file. Default: the "
+        "value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controller_robot",
         default_value="",
-        description="Name of the robot that the controller is for. Without it, what the "
-        "params_file says, or else the only one that has joints.",
+        description="Name of the controlled robot. Default: the value in the params_file, or the "
+        "only robot with joints.",
     ),
     DeclareLaunchArgument(
         "controller_step_by_step",
         default_value="",
         choices=["", *BOOLEAN],
-        description="Whether the controller's transitions of that trigger wait for a request. "
-        "Without it, what the params_file or the controller itself says.",
+        description="Whether transitions with the trigger step_by_step wait for a request. "
+        "Default: the value in the params_file, or that of the controller.",
     ),
     DeclareLaunchArgument(
         "controller_seed",
         default_value="",
-        description="Seed of everything random in the controller. Without it, what the "
-        "params_file says, or else 0.",
+        description="Seed of all random numbers of the controller. Default: the value in the "
+        "params_file, or 0.",
     ),
     DeclareLaunchArgument(
         "use_sim_time",
         default_value="true",
         choices=BOOLEAN,
-        description="Whether what is started beside the simulator follows its /clock.",
+        description="Whether the other nodes use the simulator's /clock.",
     ),
     DeclareLaunchArgument(
         "robot_state_publisher",
         default_value="false",
         choices=BOOLEAN,
         description="Start a robot_state_publisher for each robot, in the robot's namespace. "
-        "It publishes the links' transforms; the simulator then leaves them to it.",
+        "It publishes the transforms of the links instead of the simulator.",
     ),
     DeclareLaunchArgument(
         "ros2_control",
         default_value="false",
         choices=BOOLEAN,
         description="Leave the joints to a controller_manager, which ros2_control.launch.py "
-        "starts: robot_description says how to drive them, and their states are published as "
-        "simulation/joint_states.",
+        "starts: robot_description has their ros2_control hardware, and their states are "
+        "published as simulation/joint_states.",
     ),
     DeclareLaunchArgument(
         "rviz", default_value="false", choices=BOOLEAN, description="Start RViz."
@@ -120,14 +120,14 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "record",
         default_value="",
-        description="Folder to record every topic to, cameras included, as an MCAP bag; "
-        "it must not exist yet. Nothing is recorded without it.",
+        description="Folder of an MCAP bag of all topics, including cameras; it must not exist. "
+        "Default: no recording.",
     ),
     DeclareLaunchArgument(
         "state_log",
         default_value="",
-        description="File to log the full state to at every step; it must not exist yet. Nothing "
-        "is logged without it.",
+        description="File of the log of the full state at every step; it must not exist. Default: "
+        "no log.",
     ),
 ]
 
@@ -141,11 +141,11 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the processes for the arguments in `context`.
 
     Raises:
-        ModelError: The scene is wrong, where it has to be read here.
-        ValueError: An argument is wrong, or needs a package that is not installed.
+        UserInputError: The scene is invalid.
+        ValueError: An argument is invalid, or needs a package that is not installed.
     """
     arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
-    # The simulator comes last: what is wrong beside it, then, is found before anything has started.
+    # The simulator is the last one, so errors of the others occur before any process starts.
     entities: list[LaunchDescriptionEntity] = []
     if arguments["rviz"] == "true":
         entities.append(_rviz(arguments))
@@ -187,8 +187,8 @@ def _simulator(arguments: dict[str, str]) -> Node:
         package="mujoco_ros",
         executable="sim",
         name="mujoco",
-        # With a namespace, launch_ros writes parameters for this very node, not for `/**`:
-        # only so do they win over a params_file that names the node.
+        # With a namespace, launch_ros writes parameters for this node instead of `/**`; only those
+        # take precedence over a params_file that names the node.
         namespace="",
         output="screen",
         parameters=parameters,
@@ -199,7 +199,7 @@ def _simulator(arguments: dict[str, str]) -> Node:
 
 
 def _tf(arguments: dict[str, str]) -> str | None:
-    """Return the simulator's `tf` parameter, or None to leave it as it is."""
+    """Return the simulator's `tf` parameter; None leaves the default."""
     tf = arguments["tf"]
     links_published = arguments["robot_state_publisher"] == "true"
     if tf == "all" and links_published:
@@ -214,15 +214,15 @@ def _tf(arguments: dict[str, str]) -> str | None:
 
 
 def _simulator_ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    # An exception is what makes `ros2 launch` itself exit with an error.
+    # Only an exception makes `ros2 launch` exit with an error.
     if event.returncode != 0 and not context.is_shutdown:
         raise RuntimeError(f"the simulator failed with exit code {event.returncode}")
     return [Shutdown(reason="the simulator ended")]
 
 
 def _simulated_states(scene: str) -> list[tuple[str, str]]:
-    """Return the remappings that leave the name joint_states to the joint_state_broadcasters."""
-    # Imported here because `ros2 launch --show-args` need not wait for it.
+    """Return remappings that reserve joint_states for the joint_state_broadcasters."""
+    # Imported here so that `ros2 launch --show-args` is fast.
     from mujoco_ros.model.scene.config import load_scene
 
     config = load_scene(scene)
@@ -232,12 +232,12 @@ def _simulated_states(scene: str) -> list[tuple[str, str]]:
 
 
 def _robot_state_publishers(arguments: dict[str, str]) -> list[Node]:
-    # Imported here because it loads MuJoCo, which `ros2 launch --show-args` need not wait for.
+    # Imported here, as it loads MuJoCo, so that `ros2 launch --show-args` is fast.
     from mujoco_ros.model.robot.description import describe
 
     remappings: list[tuple[str, str]] = []
     if arguments["ros2_control"] == "true":
-        # The simulator's says how to drive the joints; this one must not take its place.
+        # The simulator's description has the ros2_control hardware; this one must not replace it.
         remappings.append(("robot_description", "robot_state_publisher/robot_description"))
     return [
         Node(
@@ -247,7 +247,7 @@ def _robot_state_publishers(arguments: dict[str, str]) -> list[Node]:
             namespace=robot.namespace or None,
             parameters=[
                 {
-                    # Without a type, the XML would be read as YAML.
+                    # Without a type, the XML would be parsed as YAML.
                     "robot_description": ParameterValue(robot.urdf, value_type=str),
                     "frame_prefix": ParameterValue(robot.frame_prefix, value_type=str),
                     "publish_frequency": TF_RATE_HZ,
@@ -270,7 +270,7 @@ def _rviz(arguments: dict[str, str]) -> IncludeLaunchDescription:
 
 
 def _recorder(record: str, use_sim_time: str) -> ExecuteProcess:
-    """Return `ros2 bag record`, or where that is not installed, the recorder of this package."""
+    """Return `ros2 bag record`; if that is not installed, the recorder of this package."""
     folder = Path(record).expanduser()
     if folder.exists():
         raise ValueError(f"record:={folder} already exists; name a folder to be created")
@@ -280,7 +280,7 @@ def _recorder(record: str, use_sim_time: str) -> ExecuteProcess:
         if use_sim_time == "true":
             arguments.append("--use-sim-time")
         return Node(package="mujoco_ros", executable="record", arguments=arguments, output="screen")
-    # The keyboard control would read the terminal that belongs to `ros2 launch`.
+    # The keyboard control would read the terminal of `ros2 launch`.
     command = [ros2, "bag", "record", "--all", "--storage", "mcap", "--disable-keyboard-controls"]
     if use_sim_time == "true":
         command.append("--use-sim-time")

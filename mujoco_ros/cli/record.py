@@ -109,17 +109,17 @@ class _Session:
         """Record until there is a signal."""
         if self._clock is not None:
             _LOG.info("waiting for /clock")
-            while not signals and not self._clock.running:
+            while not signals and not self._clock.started:
                 time.sleep(_TAKE_S)
-                self._clock.take()
+                self._clock.update()
         _LOG.info("recording into '%s' until Ctrl-C", self._bag.folder)
         look_at = flush_at = time.monotonic()
         while not signals:
             now = time.monotonic()
             if now >= look_at:
-                self._recorder.look()
+                self._recorder.discover()
                 look_at = now + _LOOK_S
-            self._recorder.take()
+            self._recorder.update()
             if now >= flush_at:
                 self._bag.flush()
                 flush_at = now + _FLUSH_S

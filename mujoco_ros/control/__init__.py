@@ -1,1 +1,1 @@
-"""References, gains and trajectories of joints. No ROS, no MuJoCo."""
+"""Command arbitration, references, gains and trajectories of joints. No ROS, no MuJoCo."""

@@ -1,14 +1,14 @@
-"""How often, and when last, each of several sources sent a command."""
+"""Rate of commands and age of the newest one, for each command source."""
 
 from typing import NamedTuple
 
 
 class CommandTally(NamedTuple):
-    """What was heard of one source.
+    """Commands of one source.
 
     Attributes:
         source: Its name.
-        rate: Commands a second of simulated time, since the last report [Hz].
+        rate: Commands per second of simulated time since the last report [Hz].
         age: Simulated time since its newest command [s].
     """
 
@@ -18,20 +18,19 @@ class CommandTally(NamedTuple):
 
 
 class CommandRates:
-    """Counts commands by their source; times are simulated [s]."""
+    """Counts commands by source; times are simulated [s]."""
 
     def __init__(self) -> None:
-        """Have heard nobody yet."""
         self._counts: dict[str, int] = {}
         self._newest: dict[str, float] = {}
 
-    def note(self, source: str, time: float) -> None:
+    def add(self, source: str, time: float) -> None:
         """Count a command that takes effect at `time`."""
         self._counts[source] = self._counts.get(source, 0) + 1
         self._newest[source] = time
 
     def report(self, time: float, elapsed: float) -> tuple[CommandTally, ...]:
-        """Return what was heard of each source in the time `elapsed`, and begin to count anew."""
+        """Return the tally of each source over the last `elapsed` seconds, and reset the counts."""
         tallies = tuple(
             CommandTally(
                 source=source,
@@ -44,6 +43,6 @@ class CommandRates:
         return tallies
 
     def clear(self) -> None:
-        """Forget everybody."""
+        """Remove all sources."""
         self._counts.clear()
         self._newest.clear()

@@ -1,13 +1,13 @@
-"""Why a command is refused."""
+"""Reasons for which a command is rejected."""
 
 
 class CommandError(ValueError):
-    """A command is wrong; nothing of it was applied. The message names the culprit."""
+    """An invalid command, none of which was applied; the message names the joint or the point."""
 
 
 class JointError(CommandError):
-    """A command names joints that are not there, or asks of one what it cannot take."""
+    """The command names joints that do not exist or that lack the command interface."""
 
 
 class LateError(CommandError):
-    """A trajectory ends before it could begin."""
+    """The trajectory ends before its execution can start."""

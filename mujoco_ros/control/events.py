@@ -1,4 +1,4 @@
-"""What those who command joints have to be told."""
+"""Events of command arbitration and of goals. `goal` identifies a goal, `robot` is a namespace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from mujoco_ros.control.gains import Gains
 
 
 class CommandSource(StrEnum):
-    """Who holds a joint; the values are the names of topics and controllers."""
+    """Possible owners of a joint; the values are names of topics and controllers."""
 
-    NOBODY = "nobody"
+    UNCLAIMED = "unclaimed"
     TRAJECTORY = "joint_trajectory_controller"
     JOINT_COMMANDS = "joint_commands"
     POSITION = "position_controller"
@@ -23,7 +23,7 @@ class CommandSource(StrEnum):
 
 
 class Outcome(IntEnum):
-    """How a goal ended; the negative ones are error codes of FollowJointTrajectory."""
+    """Outcome of a goal; the negative values are error codes of FollowJointTrajectory."""
 
     CANCELED = 1
     SUCCESSFUL = 0
@@ -36,22 +36,17 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalStarted:
-    """The robot began to act on a goal."""
+    """Execution of a goal started."""
 
     goal: object
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalEnded:
-    """A goal was reached, or given up.
+    """Execution of a goal ended; position [m or rad] and effort [N or Nm] are a gripper's.
 
     Attributes:
-        goal: What it was started with.
-        outcome: How it ended.
-        message: Why, in words.
-        position: Position of the gripper [m or rad].
-        effort: Effort of the gripper [N or Nm].
-        stalled: Whether the gripper was stopped by something.
+        stalled: Whether the gripper stalled on an obstacle or an object.
     """
 
     goal: object
@@ -64,16 +59,14 @@ class GoalEnded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalProgress:
-    """Where a goal stands.
+    """Feedback of a goal; the effort [N or Nm] is a gripper's.
 
     Attributes:
-        goal: What it was started with.
         time: Simulated time [s].
         since_start: Time since the trajectory's start [s].
-        index: Number of the next waypoint.
+        index: Index of the next waypoint.
         desired: References: position, velocity, acceleration.  # (3, n)
         actual: Position, velocity.  # (2, n)
-        effort: Effort of the gripper [N or Nm].
     """
 
     goal: object
@@ -87,27 +80,23 @@ class GoalProgress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandPreempted:
-    """Joints that someone held are held by someone else now.
+    """Joints have a new owner.
 
     Attributes:
-        robot: The robot's namespace.
-        was_done: Whether the loser had nothing left to do with them.
+        source: The preempted source.
+        was_idle: Whether the preempted source had completed its command.
     """
 
-    loser: CommandSource
-    taker: CommandSource
+    source: CommandSource
+    new_owner: CommandSource
     joints: tuple[str, ...]
     robot: str = ""
-    was_done: bool = False
+    was_idle: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StreamStopped:
-    """A stream of commands fell silent for longer than it may.
-
-    Attributes:
-        robot: The robot's namespace.
-    """
+    """A stream sent no command within the timeout [s of simulated time]; `action`: hold or damp."""
 
     source: CommandSource
     joints: tuple[str, ...]
@@ -118,11 +107,7 @@ class StreamStopped:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandRejected:
-    """A command that looked right turned out to be impossible.
-
-    Attributes:
-        robot: The robot's namespace.
-    """
+    """A valid command could not be executed."""
 
     source: CommandSource
     message: str
@@ -131,7 +116,7 @@ class CommandRejected:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandFailed:
-    """A command raised an error that nobody expected; its goal, if any, is not pursued."""
+    """A command raised an unexpected error; its goal, if any, is not executed."""
 
     topic: str
     message: str
@@ -140,7 +125,7 @@ class CommandFailed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandDropped:
-    """A command came at a time at which it means nothing; its goal, if any, is not pursued."""
+    """A command became obsolete before it was applied; its goal, if any, is not executed."""
 
     topic: str
     message: str
@@ -152,11 +137,11 @@ class SimulationReset:
     """The simulation was reset.
 
     Attributes:
-        time: Its time now [s].
-        gain_changes: How often gains had been changed by then, since the start.
-        before: Its time before [s].
-        state: Whether its state was reset; otherwise the time alone was set.
-        gains: The gains of each robot now, by what identifies it; without, the configured ones.
+        time: Simulated time after the reset [s].
+        gain_changes: Number of changes of gains since the start.
+        before: Simulated time before the reset [s].
+        state: Whether the state was reset; otherwise only the time.
+        gains: Gains after the reset by robot; the configured ones if None.
     """
 
     time: float

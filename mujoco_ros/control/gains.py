@@ -1,4 +1,4 @@
-"""PD gains: their file formats, and what is derived where nobody gave any."""
+"""PD gains: file formats, and defaults derived from the inertia."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import parse_yaml, read_text
 
 LARGEST_GAIN = 1e6
-"""Beyond this no gain is meant seriously [Nm/rad, N/m, Nms/rad or Ns/m]."""
+"""Largest accepted gain [Nm/rad, N/m, Nms/rad or Ns/m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +27,16 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
     """Read a gains file: YAML (``joint: {kp: …, kd: …}``), or "kp kd" lines in joint order.
 
     Args:
-        path: ``.yaml``/``.yml``, or anything else for the text form, which mc-mujoco introduced;
-            there a line stands for each of `required`, ``#`` starts a comment.
-        joints: Every joint of the robot; others in the file are an error.
+        path: ``.yaml``/``.yml``, or any other suffix for mc-mujoco's text format: one line for each
+            of `required`, comments after ``#``.
+        joints: All joints of the robot.
         required: The joints that need gains (those driven by torque motors).
 
     Returns:
-        Gains over `joints`, zero where none are given.
+        Gains over `joints`, zero where the file has none.
 
     Raises:
-        ModelError: The file is broken, has a joint the robot has not, or lacks one it has.
+        UserInputError: The file is malformed, names an unknown joint or lacks a required one.
     """
     text, where = read_text(path), str(path)
     is_yaml = path.suffix in (".yaml", ".yml")
@@ -53,29 +53,26 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
 
 
 def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float) -> Gains:
-    """Choose gains that hold a pose, for motors whose gains nobody gave.
+    """Return default gains that hold a configuration.
 
-    Stiffness spends the torque limit on an error of 0.1 rad (or m), up to what explicit integration
-    of the spring bears; without a limit it gives 5 Hz. Damping is critical on the joint's own
-    inertia.
+    The stiffness reaches the torque limit at an error of 0.1 rad (or m), within the stability of
+    explicit integration; without a torque limit, the natural frequency is 5 Hz. The damping is
+    critical for the joint's own inertia.
 
     Args:
-        inertia: What each joint feels with all others free: 1 / diagonal of the inverse of the
+        inertia: Inertia of each joint with all others free: 1 / diagonal of the inverse of the
             joint-space inertia, armature included [kg m² or kg].  # (n,)
         torque_limit: Largest torque at the joint, inf where unlimited [Nm or N].  # (n,)
-        timestep: Simulated seconds per step.
-
-    Returns:
-        Gains over the same joints.
+        timestep: Simulated time between steps [s].
     """
     stiff = np.where(np.isfinite(torque_limit), torque_limit / 0.1, inertia * (2 * np.pi * 5) ** 2)
-    # Joints that lie in line share a lighter mode than each has alone, hence the margin.
+    # Joints with parallel axes share a mode of lower inertia than each alone, hence the margin.
     kp = np.minimum(stiff, inertia * (0.25 / timestep) ** 2)
     kp = np.minimum(kp, LARGEST_GAIN)
     return Gains(kp=kp, kd=np.minimum(2.0 * np.sqrt(kp * inertia), LARGEST_GAIN))
 
 
-@lru_cache(maxsize=16)  # who simulates the same scene again and again, parses its gains once
+@lru_cache(maxsize=16)  # repeated loads of one scene parse its gains once
 def _from_yaml(text: str, where: str) -> Mapping[str, tuple[float, float]]:
     data = parse_yaml(text, where)
     if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""The gripper controller of one robot, as ros2_controllers' parallel_gripper_controller acts."""
+"""Gripper controller of one robot, equivalent to ros2_controllers' parallel_gripper_controller."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,16 +11,20 @@ from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
+_FEEDBACK_PERIOD_S = 0.05
+"""Period of feedback: ros2_controllers' default action_monitor_rate of 20 Hz."""
+_SAVED = ("_moving", "_target", "_speed")
+
 
 @dataclass(frozen=True, kw_only=True)
 class GripperCommand:
-    """Where the gripper shall go.
+    """A checked command.
 
     Attributes:
-        position: Position of its joint [m or rad].
+        position: Goal position of the gripper joint [m or rad].
         velocity: Largest speed of the reference [m/s or rad/s]; 0 is the setting's.
         effort: Largest effort [N or Nm]; 0 is the setting's.
-        clamped: Whether the position was moved into the joint's limits, and from where.
+        clamped: Whether the position was clamped to the joint's limits.
     """
 
     position: float
@@ -37,10 +41,10 @@ def gripper_command(
     velocity: list[float],
     effort: list[float],
 ) -> GripperCommand:
-    """Check a command; velocity and effort are optional.
+    """Return a checked command; velocity and effort may be empty.
 
     Raises:
-        CommandError: It is wrong; the message says how.
+        CommandError: The command is invalid.
     """
     if joints.gripper is None:
         raise CommandError("the robot has no gripper")
@@ -50,19 +54,19 @@ def gripper_command(
     if len(position) != 1:
         raise CommandError(f"a gripper command has 1 position, got {len(position)}")
     values = {"position": position[0]}
-    for what, given in (("velocity", velocity), ("effort", effort)):
+    for name, given in (("velocity", velocity), ("effort", effort)):
         if len(given) > 1:
-            raise CommandError(f"a gripper command has at most 1 {what}, got {len(given)}")
-        values[what] = given[0] if given else 0.0
-    for what, value in values.items():
-        check_numbers(np.array([value]), what, [joint], nan=False)
-        if what != "position" and value < 0:
-            raise CommandError(f"the {what} limit must not be negative, got {value:g}")
-    place, clamped = joints.limited(
+            raise CommandError(f"a gripper command has at most 1 {name}, got {len(given)}")
+        values[name] = given[0] if given else 0.0
+    for name, value in values.items():
+        check_numbers(np.array([value]), name, [joint], nan=False)
+        if name != "position" and value < 0:
+            raise CommandError(f"the {name} limit must not be negative, got {value:g}")
+    goal, clamped = joints.clamp(
         np.array([joints.gripper]), np.array([values["position"]]), out_of_limits
     )
     return GripperCommand(
-        position=float(place[0]),
+        position=float(goal[0]),
         velocity=values["velocity"],
         effort=values["effort"],
         clamped=clamped,
@@ -70,9 +74,9 @@ def gripper_command(
 
 
 class GripperController:
-    """Moves the reference of one joint to where it shall go, and tells when the joint is there.
+    """Ramps the reference of one joint to a goal and reports when the joint reaches it or stalls.
 
-    Standing still before that is a stall: something is in the way, or gripped.
+    A stall is a standstill before the goal, as on an obstacle or a gripped object.
     """
 
     def __init__(
@@ -83,14 +87,14 @@ class GripperController:
         emit: Callable[[Event], None],
         limit_effort: Callable[[float], None],
     ) -> None:
-        """Do nothing yet.
+        """Start without a goal.
 
         Args:
             joint: Index of the joint.
-            references: The robot's references.
-            settings: When a goal counts as reached, or stalled.
-            emit: Handed what there is to tell.
-            limit_effort: Limits the joint's effort [N or Nm]; 0 gives back its own limit.
+            references: References of all joints of the robot.
+            settings: Tolerances, stall detection and default limits.
+            emit: Called with each event.
+            limit_effort: Limits the joint's effort [N or Nm]; 0 restores its own limit.
         """
         self.settings = settings
         self._joint = joint
@@ -98,80 +102,80 @@ class GripperController:
         self._emit = emit
         self._limit_effort = limit_effort
         self._goal: object | None = None
-        self._told = False
+        self._started = False
         self._target = 0.0
         self._speed = 0.0
         self._q, self._effort = 0.0, 0.0  # as last measured
         self._still_since, self._still_at = 0.0, 0.0
-        self._next_progress = 0.0
+        self._next_feedback = 0.0
         self._moving = False
 
     @property
     def busy(self) -> bool:
-        """Return whether `update` has anything to do."""
+        """Whether `update` is needed."""
         return self._moving or self._goal is not None
 
+    def is_idle(self, _joints: np.ndarray, _time: float) -> bool:
+        """Return whether no goal is active and the reference has reached its target."""
+        return not self.busy
+
     def accept(self, command: GripperCommand, goal: object, time: float) -> None:
-        """Pursue a command."""
+        """Execute a command; the previous goal is canceled."""
         self._end(Outcome.CANCELED, "preempted by a new command")
-        self._goal, self._told, self._moving = goal, False, True
+        self._goal, self._started, self._moving = goal, False, True
         self._target = command.position
         self._speed = command.velocity or self.settings.max_velocity or np.inf
-        self._next_progress = time
+        self._next_feedback = time
         self._limit_effort(command.effort or self.settings.max_effort)
 
     def cancel(self, goal: object) -> None:
-        """Stop where the reference is, if `goal` is still pursued; what is gripped stays so."""
+        """Hold the reference if `goal` is active; the effort limit remains."""
         if self._goal == goal:
             self._moving = False
             self._end(Outcome.CANCELED, "canceled: holding position")
 
     def stop(self, reason: str) -> None:
-        """Stop where the reference is; what is gripped stays so."""
+        """Hold the reference and abort the goal; the effort limit remains."""
         self._moving = False
         self._end(Outcome.INVALID_GOAL, reason)
 
-    def release(self, reason: str) -> None:
-        """Leave the joint to somebody else, with its own effort limit."""
+    def release(self, _joints: np.ndarray, reason: str) -> None:
+        """Release the joint, with its own effort limit, and abort the goal."""
+        self.reset(reason)
+
+    def reset(self, reason: str) -> None:
+        """Restore the joint's own effort limit and abort the goal."""
         self._limit_effort(0.0)
         self.stop(reason)
 
-    def memory(self) -> dict[str, float]:
-        """Return all there is to remember, for `recall`; the goal is not part of it."""
-        return {name: getattr(self, name) for name in _REMEMBERED}
+    def save_state(self) -> dict[str, float]:
+        """Return the state without the goal, for `restore_state`."""
+        return {name: getattr(self, name) for name in _SAVED}
 
-    def recall(self, memory: dict[str, float]) -> None:
-        """Go on as at the time of a `memory`; a goal must have been ended."""
-        vars(self).update(memory)
+    def restore_state(self, state: dict[str, float]) -> None:
+        """Continue from a saved state; no goal may be active."""
+        vars(self).update(state)
 
     def update(self, time: float, timestep: float, q: float, dq: float, effort: float) -> None:
-        """Write the reference of this instant and watch the joint.
-
-        Args:
-            time: Simulated time [s].
-            timestep: Simulated time between steps [s].
-            q: Measured position.
-            dq: Measured velocity.
-            effort: Effort of its actuators [N or Nm].
-        """
+        """Write the reference of this step, and monitor the goal by the measured state."""
         self._q, self._effort = q, effort
         if self._moving:
-            reference, reach = self._references.q[self._joint], self._speed * timestep
-            way = self._target - reference
-            self._moving = abs(way) > reach
+            reference, step = self._references.q[self._joint], self._speed * timestep
+            remaining = self._target - reference
+            self._moving = abs(remaining) > step
             self._references.q[self._joint] = (
-                reference + np.copysign(reach, way) if self._moving else self._target
+                reference + np.copysign(step, remaining) if self._moving else self._target
             )
         if self._goal is not None:
-            self._watch(time, q, dq)
+            self._monitor(time, q, dq)
 
-    def _watch(self, time: float, q: float, dq: float) -> None:
+    def _monitor(self, time: float, q: float, dq: float) -> None:
         settings = self.settings
-        if not self._told:
-            self._told = True
+        if not self._started:
+            self._started = True
             self._still_since, self._still_at = time, q
             self._emit(GoalStarted(goal=self._goal))
-        # By the mean speed: in stiff contacts the speed itself chatters for ever.
+        # By the mean speed: in stiff contacts the momentary speed oscillates without end.
         if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
             self._still_since, self._still_at = time, q
         if abs(self._target - q) < settings.goal_tolerance:
@@ -179,8 +183,8 @@ class GripperController:
         elif time - self._still_since > settings.stall_timeout:
             outcome = Outcome.SUCCESSFUL if settings.allow_stalling else Outcome.INVALID_GOAL
             self._end(outcome, "stalled", stalled=True)
-        elif time >= self._next_progress:
-            self._next_progress = time + _PROGRESS_S
+        elif time >= self._next_feedback:
+            self._next_feedback = time + _FEEDBACK_PERIOD_S
             self._emit(
                 GoalProgress(
                     goal=self._goal,
@@ -206,8 +210,3 @@ class GripperController:
                     stalled=stalled,
                 )
             )
-
-
-_PROGRESS_S = 0.05
-"""As the genuine controller's action_monitor_rate of 20 Hz."""
-_REMEMBERED = ("_moving", "_target", "_speed")

@@ -1,4 +1,4 @@
-"""Joint commands as streams carry them, checked and ready to be applied."""
+"""Checked joint commands of streams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
 
 @dataclass(frozen=True, kw_only=True)
 class JointCommand:
-    """What some joints are told.
+    """A checked command.
 
     Attributes:
         joints: Indices of the joints.  # (k,)
-        values: Position, velocity and effort; NaN leaves one as it is.  # (3, k)
-        clamped: Which positions were moved into the joints' limits.
+        values: Position, velocity and effort; NaN is unchanged.  # (3, k)
+        clamped: Which positions were clamped to the joints' limits.
     """
 
     joints: np.ndarray
@@ -34,36 +34,35 @@ def joint_command(
     names: Sequence[str],
     fields: Sequence[Sequence[float]],
 ) -> JointCommand:
-    """Check a command by name.
+    """Return a checked command for named joints, without joints that have NaN only.
 
     Args:
         joints: The robot's joints.
-        out_of_limits: What happens to positions beyond the limits.
-        names: The joints it is for.
-        fields: Position, velocity and effort, each empty or as long as `names`.
+        out_of_limits: Handling of positions beyond the limits.
+        names: Names of the commanded joints.
+        fields: Position, velocity and effort, each empty or of the length of `names`.
 
     Raises:
-        CommandError: It is wrong; the message names the joint. Joints about which it says nothing
-            are left out of the result.
+        CommandError: The command is invalid; the message names the joint.
     """
     if not names:
         raise JointError("the command names no joints")
     indices = joints.find(names)
     values = np.full((3, len(names)), np.nan)
-    for row, (what, field) in enumerate(zip(INTERFACES, fields, strict=True)):
+    for row, (interface, field) in enumerate(zip(INTERFACES, fields, strict=True)):
         if not len(field):
             continue
         if len(field) != len(names):
             raise CommandError(
-                f"{what} has {len(field)} values for {len(names)} joints; give one for each "
+                f"{interface} has {len(field)} values for {len(names)} joints; give one for each "
                 "(NaN leaves a joint as it is), or none"
             )
         values[row] = field
-        check_numbers(values[row], what, names, nan=True)
-        joints.check_takes(indices, what, ~np.isnan(values[row]))
-    values[0], clamped = joints.limited(indices, values[0], out_of_limits)
-    said = ~np.isnan(values).all(axis=0)
-    return JointCommand(joints=indices[said], values=values[:, said], clamped=clamped)
+        check_numbers(values[row], interface, names, nan=True)
+        joints.check_interface(indices, interface, ~np.isnan(values[row]))
+    values[0], clamped = joints.clamp(indices, values[0], out_of_limits)
+    commanded = ~np.isnan(values).all(axis=0)
+    return JointCommand(joints=indices[commanded], values=values[:, commanded], clamped=clamped)
 
 
 def forward_command(
@@ -72,18 +71,12 @@ def forward_command(
     interface: str,
     data: Sequence[float],
 ) -> JointCommand:
-    """Check a command of one quantity for all joints that take it, in model order.
-
-    Args:
-        joints: The robot's joints.
-        out_of_limits: What happens to positions beyond the limits.
-        interface: ``position``, ``velocity`` or ``effort``.
-        data: One value for each joint.
+    """Return a checked command of one interface for all joints that have it, in model order.
 
     Raises:
-        CommandError: It is wrong; the message names the joint.
+        CommandError: The command is invalid; the message names the joint.
     """
-    chosen = joints.taking(interface)
+    chosen = joints.with_interface(interface)
     names = [joints.names[i] for i in chosen]
     if len(data) != len(chosen):
         raise CommandError(
@@ -96,5 +89,5 @@ def forward_command(
     check_numbers(values[row], interface, names, nan=False)
     clamped = Clamped()
     if interface == POSITION:
-        values[0], clamped = joints.limited(indices, values[0], out_of_limits)
+        values[0], clamped = joints.clamp(indices, values[0], out_of_limits)
     return JointCommand(joints=indices, values=values, clamped=clamped)

@@ -1,4 +1,4 @@
-"""The joints of a robot as those who command them see them."""
+"""Joints of a robot: command interfaces, limits and errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from mujoco_ros.control.settings import OutOfLimits
 from mujoco_ros.model.errors import unknown
 
 LARGEST = 1e9
-"""Beyond this no position, velocity, acceleration or effort is meant seriously."""
-# Simulated limits are soft, and written ones rounded: who holds a joint where it is, at its stop,
-# commands a position that is beyond by as little [rad or m].
+"""Largest accepted position, velocity, acceleration or effort."""
 _SLACK = 1e-3
+"""Simulated limits are soft and described ones rounded: a command that holds a joint at its limit
+exceeds the limit by up to this [rad or m]."""
 
 
 @dataclass(frozen=True)
 class Clamped:
-    """How many positions of a command were moved into the joints' limits, and which."""
+    """Number of positions of a command that were clamped to the limits, and a message."""
 
     count: int = 0
     text: str = ""
@@ -31,36 +31,32 @@ class ControlledJoints:
     """A robot's scalar joints in model order.
 
     Attributes:
-        names: Names as ROS knows them.
-        takes: Of each joint, which of ``position``, ``velocity`` and ``effort`` it takes.
+        names: ROS names.
+        interfaces: Command interfaces of each joint: ``position``, ``velocity``, ``effort``.
         lower: Smallest position [rad or m], -inf where unlimited.  # (n,)
         upper: Largest position [rad or m], inf where unlimited.  # (n,)
-        continuous: Whether it turns without end, so that full turns do not matter.  # (n,) bool
-        gripper: Index of the joint that the gripper controller serves, None without one.
+        continuous: Whether the joint is continuous: full turns are equivalent.  # (n,) bool
+        gripper: Index of the gripper controller's joint, None without one.
     """
 
     names: tuple[str, ...]
-    takes: tuple[frozenset[str], ...]
+    interfaces: tuple[frozenset[str], ...]
     lower: np.ndarray
     upper: np.ndarray
     continuous: np.ndarray
     gripper: int | None = None
 
-    def taking(self, interface: str) -> tuple[int, ...]:
-        """Return the joints, but for the gripper's, that take `interface`."""
+    def with_interface(self, interface: str) -> tuple[int, ...]:
+        """Return the joints that have the command `interface`, without the gripper's."""
         return tuple(
-            i for i, takes in enumerate(self.takes) if interface in takes and i != self.gripper
+            i for i, has in enumerate(self.interfaces) if interface in has and i != self.gripper
         )
 
     def find(self, names: Sequence[str], among: Iterable[int] | None = None) -> np.ndarray:
-        """Return the indices of joints given by name.
-
-        Args:
-            names: Their names, each once.
-            among: The joints to choose from; None for all.
+        """Return the indices of joints by name, of all or `among` some indices.
 
         Raises:
-            JointError: A name is unknown, or given twice.
+            JointError: A name is unknown, not among them, or duplicate.
         """
         choices = range(len(self.names)) if among is None else among
         index = {self.names[i]: i for i in choices}
@@ -68,41 +64,37 @@ class ControlledJoints:
             if name not in index:
                 if name in self.names:
                     joint = self.names.index(name)
-                    grips = joint == self.gripper
-                    why = "belongs to the gripper controller" if grips else self.what(joint)
-                    raise JointError(f"joint '{name}' {why}; choose from: {', '.join(index)}")
+                    if joint == self.gripper:
+                        reason = "belongs to the gripper controller"
+                    else:
+                        reason = self.describe(joint)
+                    raise JointError(f"joint '{name}' {reason}; choose from: {', '.join(index)}")
                 raise JointError(str(unknown("joint", name, index)))
         if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise JointError(f"joint '{twice}' is named twice")
+            duplicate = next(name for i, name in enumerate(names) if name in names[:i])
+            raise JointError(f"joint '{duplicate}' is named twice")
         return np.array([index[name] for name in names], dtype=np.intp)
 
-    def what(self, joint: int) -> str:
-        """Say what a joint can be commanded with."""
-        takes = [interface for interface in INTERFACES if interface in self.takes[joint]]
-        if not takes:
+    def describe(self, joint: int) -> str:
+        """Return the predicate of a sentence about a joint's command interfaces."""
+        has = [interface for interface in INTERFACES if interface in self.interfaces[joint]]
+        if not has:
             return "is passive: it takes no commands"
-        return f"takes {' and '.join(takes)} only" if len(takes) < 3 else "takes any command"
+        return f"takes {' and '.join(has)} only" if len(has) < 3 else "takes any command"
 
-    def check_takes(self, joints: np.ndarray, interface: str, given: np.ndarray) -> None:
-        """Refuse what is `given` (bool, over `joints`) if a joint does not take `interface`.
+    def check_interface(self, joints: np.ndarray, interface: str, given: np.ndarray) -> None:
+        """Reject `given` values (k,) bool of `joints` (k,) without the command `interface`.
 
         Raises:
-            JointError: It does not.
+            JointError: A joint with a value lacks the interface.
         """
         for joint in joints[given]:
-            if interface not in self.takes[joint]:
-                raise JointError(
-                    f"joint '{self.names[joint]}' takes no {interface}: it {self.what(int(joint))}"
-                )
+            if interface not in self.interfaces[joint]:
+                name, reason = self.names[joint], self.describe(int(joint))
+                raise JointError(f"joint '{name}' takes no {interface}: it {reason}")
 
     def error(self, desired: np.ndarray, actual: np.ndarray) -> np.ndarray:
-        """Return desired minus actual positions and velocities; full turns do not count.
-
-        Args:
-            desired: Positions and velocities.  # (2, n)
-            actual: Positions and velocities.  # (2, n)
-        """
+        """Return desired minus actual positions and velocities, without full turns.  # (2, n)."""
         error: np.ndarray = desired - actual
         if self._any_continuous:
             wrapped = np.remainder(error[0] + np.pi, 2 * np.pi) - np.pi
@@ -113,18 +105,18 @@ class ControlledJoints:
     def _any_continuous(self) -> bool:
         return bool(self.continuous.any())
 
-    def limited(
+    def clamp(
         self, joints: np.ndarray, positions: np.ndarray, out_of_limits: OutOfLimits
     ) -> tuple[np.ndarray, Clamped]:
-        """Return positions within the limits of `joints`, and what was clearly outside.
+        """Return positions clamped to the limits, and a description of the clamped ones.
 
         Args:
-            joints: The joints.  # (k,)
-            positions: Their positions, NaN where there is none.  # (..., k)
-            out_of_limits: Whether to clamp what is outside, or to refuse it.
+            joints: Indices of the joints.  # (k,)
+            positions: Positions, NaN where there is none.  # (..., k)
+            out_of_limits: Whether positions beyond the limits are clamped or rejected.
 
         Raises:
-            CommandError: A position is outside, and is to be refused.
+            CommandError: A position is beyond the limits and `out_of_limits` is ``refuse``.
         """
         lower, upper = self.lower[joints], self.upper[joints]
         if not ((positions < lower) | (positions > upper)).any():
@@ -143,24 +135,18 @@ class ControlledJoints:
         return within, Clamped(count, f"{first} was clamped to {limits}{more}")
 
 
-def check_numbers(values: np.ndarray, what: str, names: Sequence[str], *, nan: bool) -> None:
-    """Refuse what is no number, or absurdly large.
-
-    Args:
-        values: The values.  # (..., k)
-        what: What they are, for the message.
-        names: Names of the k joints.
-        nan: Whether NaN is allowed, as "leave as it is".
+def check_numbers(values: np.ndarray, quantity: str, names: Sequence[str], *, nan: bool) -> None:
+    """Reject non-finite and excessive values (..., k); NaN is valid if `nan`, as "unchanged".
 
     Raises:
-        CommandError: A value is wrong.
+        CommandError: A value is invalid; the message has the `quantity` and one of the k `names`.
     """
-    good = np.abs(values) <= LARGEST
+    valid = np.abs(values) <= LARGEST
     if nan:
-        good |= np.isnan(values)
-    if good.all():
+        valid |= np.isnan(values)
+    if valid.all():
         return
-    *_, column = np.argwhere(~good)[0]
-    value = values[~good][0]
-    wanted = "a finite number" if not np.isfinite(value) else f"within ±{LARGEST:g}"
-    raise CommandError(f"{what} of joint '{names[column]}' is {value:g}; it must be {wanted}")
+    *_, column = np.argwhere(~valid)[0]
+    value = values[~valid][0]
+    expected = "a finite number" if not np.isfinite(value) else f"within ±{LARGEST:g}"
+    raise CommandError(f"{quantity} of joint '{names[column]}' is {value:g}; it must be {expected}")

@@ -1,10 +1,10 @@
-"""What a joint can be commanded with."""
+"""Command interfaces of joints."""
 
 from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """What an input of an actuator asks of its joint."""
+    """Meaning of an actuator's control input for its joint."""
 
     PD = "pd"
     POSITION = "position"
@@ -16,7 +16,7 @@ POSITION, VELOCITY, EFFORT = "position", "velocity", "effort"
 INTERFACES = (POSITION, VELOCITY, EFFORT)
 """Quantities of a command, named as ros2_control's command interfaces."""
 
-_TAKES = {
+_INTERFACES = {
     Mode.PD: frozenset(INTERFACES),
     Mode.POSITION: frozenset({POSITION}),
     Mode.VELOCITY: frozenset({VELOCITY}),
@@ -24,6 +24,6 @@ _TAKES = {
 }
 
 
-def taken_by(modes: tuple[Mode, ...]) -> frozenset[str]:
-    """Return the quantities that a joint with inputs of `modes` takes; none if it is passive."""
-    return frozenset().union(*(_TAKES[mode] for mode in modes))
+def command_interfaces(modes: tuple[Mode, ...]) -> frozenset[str]:
+    """Return the command interfaces of a joint whose inputs have `modes`; none if it is passive."""
+    return frozenset().union(*(_INTERFACES[mode] for mode in modes))

@@ -1,11 +1,12 @@
-"""All that commands one robot's joints, and which of it each joint follows."""
+"""Command arbitration of one robot: every joint follows its owner, the newest command source."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mujoco_ros.control.command_rates import CommandRates
-from mujoco_ros.control.control_state import ControlState
 from mujoco_ros.control.errors import LateError
 from mujoco_ros.control.events import (
     CommandPreempted,
@@ -18,6 +19,7 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.control.joint_owners import JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
 from mujoco_ros.control.references import References
@@ -26,35 +28,39 @@ from mujoco_ros.control.stream import Stream
 from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
-_SOURCES = tuple(CommandSource)
-_CODES = {source: code for code, source in enumerate(_SOURCES)}
 FORWARDED = {
     CommandSource.POSITION: POSITION,
     CommandSource.VELOCITY: VELOCITY,
     CommandSource.EFFORT: EFFORT,
 }
-"""The forward command controllers and what they command."""
-_GOING_ON = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER)
-"""Those that go on from the velocities and efforts that joints were told before."""
-_DONE_S = 0.5
-"""A stream that was silent for so long has ended, as far as anybody else can tell."""
+"""Forward command controllers and their command interfaces."""
+_CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER)
+"""Sources that continue from the present velocity and effort references."""
 RESET = "the simulation was reset"
-"""Why goals end unless something else is said."""
+"""Default reason for which goals end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlState:
+    """State of a robot's command arbitration, without goals."""
+
+    sources: dict[CommandSource, Any]
+    owners: np.ndarray
+    damped: np.ndarray
 
 
 class RobotControl:
-    """Writes a robot's references at every step, from whatever commands it.
+    """Writes a robot's references at every step from the commands of all sources.
 
-    Each joint follows one source at a time. The newest command takes the joints it is for: a stream
-    that loses them is told by an event, a goal that needs them ends. A joint nobody commands any
-    more keeps its reference.
+    The newest command claims its joints. The preempted source is reported by an event, and a goal
+    that needs these joints ends. An unclaimed joint keeps its reference.
 
     Attributes:
         joints: The joints.
         references: Their references, written by `update`.
         stream: Settings of streams.
-        heard: How often it is commanded, by source.
-        q: Measured positions, to be filled in before `update` while `active`.  # (n,)
+        rates: Rates of the command sources.
+        q: Measured positions, to be set before `update` while `active`.  # (n,)
         dq: Measured velocities.  # (n,)
         effort: Efforts of the actuators.  # (n,)
         timestep: Simulated time between steps [s].
@@ -68,20 +74,20 @@ class RobotControl:
         emit: Callable[[Event], None],
         limit_effort: Callable[[int, float], None],
     ) -> None:
-        """Command nothing yet.
+        """Start with all joints unclaimed.
 
         Args:
             joints: The joints.
             references: Their references.
             timestep: Simulated time between steps [s].
-            emit: Handed what there is to tell.
-            limit_effort: Limits the effort of a joint [N or Nm]; 0 gives back its own limit.
+            emit: Called with each event.
+            limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
         """
         count = len(joints.names)
         self.joints = joints
         self.references = references
         self.stream = StreamSettings()
-        self.heard = CommandRates()
+        self.rates = CommandRates()
         self.q, self.dq, self.effort = np.zeros((3, count))
         self.timestep = timestep
         self._emit = emit
@@ -104,22 +110,21 @@ class RobotControl:
                 emit,
                 lambda effort: self._limit_effort(index, effort),
             )
-        self._holder = np.zeros(count, dtype=np.intp)  # index into _SOURCES
+        self._sources: dict[CommandSource, JointOwner] = {
+            CommandSource.TRAJECTORY: self.trajectory,
+            **self._streams,
+            **({CommandSource.GRIPPER: self.gripper} if self.gripper is not None else {}),
+        }
+        self._owners = JointOwners(count)
         self._damped = np.zeros(count, dtype=bool)
         self._damping = False
-        takes_position = [POSITION in takes for takes in joints.takes]
-        self._integrates = np.array(takes_position, dtype=bool)
+        positioned = [POSITION in interfaces for interfaces in joints.interfaces]
+        self._integrates = np.array(positioned, dtype=bool)
 
     def bind(
         self, references: np.ndarray, timestep: float, limit_effort: Callable[[int, float], None]
     ) -> None:
-        """Go on with other arrays, after the model has changed.
-
-        Args:
-            references: The references of the same joints.  # (3, n)
-            timestep: Simulated time between steps [s].
-            limit_effort: As for the constructor.
-        """
+        """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
         for stream in self._streams.values():
             stream.bind(self.references)
@@ -128,22 +133,17 @@ class RobotControl:
 
     @property
     def active(self) -> bool:
-        """Return whether `update` has anything to do."""
-        # Asked at every step: a generator would take longer than all the rest.
+        """Whether `update` is needed."""
+        # Evaluated at every step, where a generator expression would dominate the cost.
         for _, stream in self._each:
             if stream.busy:
                 return True
-        gripped = self.gripper is not None and self.gripper.busy
-        return self.trajectory.busy or gripped or self._damping
+        gripping = self.gripper is not None and self.gripper.busy
+        return self.trajectory.busy or gripping or self._damping
 
-    def holders(self) -> dict[CommandSource, tuple[str, ...]]:
-        """Return who holds which joints."""
-        names = self.joints.names
-        return {
-            source: tuple(names[i] for i in np.flatnonzero(self._holder == code))
-            for code, source in enumerate(_SOURCES)
-            if (self._holder == code).any()
-        }
+    def owners(self) -> dict[CommandSource, tuple[str, ...]]:
+        """Return the names of the joints that each source owns; unclaimed joints included."""
+        return {source: self._names(joints) for source, joints in self._owners.by_source()}
 
     def configure(
         self,
@@ -160,7 +160,10 @@ class RobotControl:
     def follow(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
     ) -> None:
-        """Follow a trajectory; `goal` names it in events. One that is over changes nothing."""
+        """Execute a trajectory from the step at `time` on; one in the past is rejected by an event.
+
+        Events carry `goal`; without an action client it is None.
+        """
         try:
             trajectory.check_in_time(time)
         except LateError as error:
@@ -170,13 +173,13 @@ class RobotControl:
                 late = Outcome.OLD_HEADER_TIMESTAMP
                 self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
             return
-        self.heard.note(CommandSource.TRAJECTORY, time)
-        self._take(CommandSource.TRAJECTORY, trajectory.joints, time)
+        self.rates.add(CommandSource.TRAJECTORY, time)
+        self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
     def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
-        """Stop joints where their references are, whoever moves them."""
-        self._take(CommandSource.TRAJECTORY, joints)
+        """Stop joints at their references, whatever their owner."""
+        self._claim(CommandSource.TRAJECTORY, joints)
         self.trajectory.hold(joints, goal)
 
     def command(
@@ -188,79 +191,72 @@ class RobotControl:
     ) -> None:
         """Apply a command of a stream from the step at `time` on.
 
-        Args:
-            source: The stream.
-            command: The command.
-            time: Simulated time of the next step [s].
-            settings: How to interpolate, if not as all streams.
+        The interpolation is that of all streams unless `settings` are given.
         """
         if not len(command.joints):
             return
-        self.heard.note(source, time)
-        self._take(source, command.joints, time)
+        self.rates.add(source, time)
+        self._claim(source, command.joints, time)
         self._streams[source].command(
             command.joints, command.values, settings or self.stream, time, self.timestep
         )
 
-    def drop(self, source: CommandSource, *, measured: bool = False) -> None:
-        """End a stream: the joints it holds stay where their references are, and are nobody's.
-
-        A joint that was told no position stays where `q` says it is. With `measured`, all do that
-        are nobody's then: references say little of where joints are whose gains have changed.
-        """
-        stream = self._streams[source]
-        left = stream.held.copy()
-        if measured:
-            left |= self._holder == 0
-            stream.positioned[left] = False
-        joints = np.flatnonzero(left)
-        self._rest(source, joints)
-        stream.release(joints)
-        self._holder[joints] = 0
-
-    def grip(self, command: GripperCommand, goal: object, time: float) -> None:
-        """Pursue a gripper command."""
+    def command_gripper(self, command: GripperCommand, goal: object, time: float) -> None:
+        """Execute a gripper command."""
         if self.gripper is not None and self.joints.gripper is not None:
-            self.heard.note(CommandSource.GRIPPER, time)
-            self._take(CommandSource.GRIPPER, np.array([self.joints.gripper]), time)
+            self.rates.add(CommandSource.GRIPPER, time)
+            self._claim(CommandSource.GRIPPER, np.array([self.joints.gripper]), time)
             self.gripper.accept(command, goal, time)
 
+    def release(self, source: CommandSource, *, measured: bool = False) -> None:
+        """Release the joints of a stream; they hold their position.
+
+        A joint that received no position holds its measured one. With `measured`, all joints of the
+        stream and all unclaimed ones do: references set under other gains are far from positions.
+        """
+        stream = self._streams[source]
+        released = stream.owned.copy()
+        if measured:
+            released |= self._owners.unclaimed
+            stream.positioned[released] = False
+        joints = np.flatnonzero(released)
+        self._hold_positions(source, joints)
+        stream.release(joints)
+        self._owners.release(joints)
+
     def reset(self, reason: str = RESET) -> None:
-        """Forget all commands; goals end for that `reason`. The references are set by others."""
-        self._forget(reason)
+        """Release all joints and end goals for a `reason`; the caller sets the references."""
+        self._clear(reason)
         if self.gripper is not None:
-            self.gripper.release(reason)
+            self.gripper.reset(reason)
 
-    def let_go(self, reason: str = RESET) -> None:
-        """Forget all commands, but stay there: goals end for that `reason`.
+    def hold_all(self, reason: str = RESET) -> None:
+        """Release all joints, which hold their position, and end goals for a `reason`.
 
-        A joint that was told no position stays where `q` says it is. What is gripped stays so.
+        A joint that received no position holds its measured one; the gripper keeps its effort
+        limit.
         """
         for source, stream in self._streams.items():
-            self._rest(source, np.flatnonzero(stream.held))
+            self._hold_positions(source, np.flatnonzero(stream.owned))
         self.references.dq[:] = 0.0
-        self._forget(reason)
+        self._clear(reason)
         if self.gripper is not None:
             self.gripper.stop(reason)
 
-    def memory(self) -> ControlState:
-        """Return a copy of all that moves the references, but goals, for `recall`."""
+    def save_state(self) -> ControlState:
+        """Return a copy of the state without goals, for `restore_state`."""
         return ControlState(
-            streams={source: stream.memory() for source, stream in self._streams.items()},
-            trajectory=self.trajectory.memory(),
-            gripper={} if self.gripper is None else self.gripper.memory(),
-            holder=self._holder.copy(),
+            sources={source: owner.save_state() for source, owner in self._sources.items()},
+            owners=self._owners.save_state(),
             damped=self._damped.copy(),
         )
 
-    def recall(self, memory: ControlState) -> None:
-        """Go on as at the time of a `memory`, after a `reset`; the references are restored too."""
-        for source, stream in self._streams.items():
-            stream.recall(memory.streams[source])
-        self.trajectory.recall(memory.trajectory)
-        if self.gripper is not None:
-            self.gripper.recall(memory.gripper)
-        self._holder[:], self._damped[:] = memory.holder, memory.damped
+    def restore_state(self, state: ControlState) -> None:
+        """Continue from a saved state, after a `reset`; the caller restores the references."""
+        for source, owner in self._sources.items():
+            owner.restore_state(state.sources[source])
+        self._owners.restore_state(state.owners)
+        self._damped[:] = state.damped
         self._damping = bool(self._damped.any())
 
     def update(self, time: float) -> None:
@@ -273,7 +269,7 @@ class RobotControl:
                 continue
             if stream.moving:
                 stream.update(time)
-            # A hosted controller is silent only while the clock waits, or when it was dropped.
+            # A hosted controller is silent only while the clock waits or after its release.
             if (
                 timeout
                 and source is not CommandSource.CONTROLLER
@@ -281,7 +277,7 @@ class RobotControl:
             ):
                 self._stop(source, silent)
         if self._velocity.busy:
-            self._integrate(self._velocity.held)
+            self._integrate(self._velocity.owned)
         if self.gripper is not None and self.gripper.busy and self.joints.gripper is not None:
             i = self.joints.gripper
             self.gripper.update(
@@ -290,86 +286,70 @@ class RobotControl:
         if self._damping:
             np.copyto(self.references.q, self.q, where=self._damped)
 
-    def _integrate(self, held: np.ndarray) -> None:
-        """Let the position references of velocity-controlled joints move along."""
+    def _names(self, joints: np.ndarray) -> tuple[str, ...]:
+        return tuple(self.joints.names[i] for i in joints)
+
+    def _integrate(self, owned: np.ndarray) -> None:
+        """Integrate the velocity references of velocity-controlled joints to positions."""
         references, joints = self.references, self.joints
         moved = references.q + references.dq * self.timestep
-        moving = held & self._integrates
+        moving = owned & self._integrates
         stopped = moving & ((moved < joints.lower) | (moved > joints.upper))
         np.clip(moved, joints.lower, joints.upper, out=moved)
         np.copyto(references.q, moved, where=moving)
         references.dq[stopped] = 0.0
 
-    def _take(self, source: CommandSource, joints: np.ndarray, time: float = -np.inf) -> None:
-        """Let `joints` follow `source` from `time` on, and tell whom they followed before."""
-        code = _CODES[source]
-        before = self._holder[joints]
-        taken = joints[before != code]
-        if not len(taken):
+    def _claim(self, source: CommandSource, joints: np.ndarray, time: float = -np.inf) -> None:
+        """Make `source` the owner of `joints` from `time` on; preempt the previous owners."""
+        preempted = self._owners.claim(source, joints)
+        if not preempted:
             return
-        for loser_code in np.unique(before[before != code]):
-            loser, lost = _SOURCES[loser_code], joints[before == loser_code]
-            names = tuple(self.joints.names[i] for i in lost)
-            if loser is not CommandSource.NOBODY:
-                was_done = self._was_done(loser, lost, time)
+        for previous, lost in preempted:
+            if previous is not CommandSource.UNCLAIMED:
+                names, owner = self._names(lost), self._sources[previous]
+                was_idle = owner.is_idle(lost, time)
                 self._emit(
-                    CommandPreempted(loser=loser, taker=source, joints=names, was_done=was_done)
+                    CommandPreempted(
+                        source=previous, new_owner=source, joints=names, was_idle=was_idle
+                    )
                 )
-                self._release(loser, lost, f"{source} took over joint '{names[0]}'")
-        self._holder[taken] = code
-        self._damped[taken] = False
+                owner.release(lost, f"preempted by {source} on joint '{names[0]}'")
+        claimed = np.concatenate([lost for _, lost in preempted])
+        self._damped[claimed] = False
         self._damping = bool(self._damped.any())
-        if source not in _GOING_ON:
-            self.references.values[1:, taken] = 0.0
+        if source not in _CONTINUING:
+            self.references.values[1:, claimed] = 0.0
 
-    def _was_done(self, source: CommandSource, joints: np.ndarray, time: float) -> bool:
-        """Return whether a source had nothing left to do with joints it held."""
-        if source is CommandSource.TRAJECTORY:
-            return not self.trajectory.busy
-        if source is CommandSource.GRIPPER:
-            return self.gripper is None or not self.gripper.busy
-        return bool(np.isin(joints, self._streams[source].silent(time, _DONE_S)).all())
-
-    def _release(self, source: CommandSource, joints: np.ndarray, reason: str) -> None:
-        if source is CommandSource.TRAJECTORY:
-            self.trajectory.release(joints, reason)
-        elif source is CommandSource.GRIPPER:
-            if self.gripper is not None:
-                self.gripper.release(reason)
-        else:
-            self._streams[source].release(joints)
-
-    def _forget(self, reason: str) -> None:
-        self.heard.clear()
+    def _clear(self, reason: str) -> None:
+        self.rates.clear()
         self.trajectory.reset(reason)
         for stream in self._streams.values():
             stream.reset()
-        self._holder[:] = 0
+        self._owners.release()
         self._damped[:] = self._damping = False
 
-    def _rest(self, source: CommandSource, joints: np.ndarray) -> None:
-        """Let joints of a stream hold their position."""
+    def _hold_positions(self, source: CommandSource, joints: np.ndarray) -> None:
+        """Set the references of a stream's joints to hold their position."""
         references = self.references
         positioned = self._streams[source].positioned[joints] | (source is CommandSource.VELOCITY)
-        loose = joints[~positioned]  # only pushed or turned so far: where they are is all there is
-        references.q[loose] = self.q[loose]
-        references.tau[loose] = 0.0
+        # A joint without a commanded position holds the measured one.
+        measured = joints[~positioned]
+        references.q[measured] = self.q[measured]
+        references.tau[measured] = 0.0
         references.dq[joints] = 0.0
 
     def _stop(self, source: CommandSource, joints: np.ndarray) -> None:
-        """Act on a stream's silence: its joints hold their position, or are damped."""
-        stream, references = self._streams[source], self.references
-        self._rest(source, joints)
-        damp = self.stream.on_timeout == "damp"
-        if damp:
+        """Release joints of a stream after its timeout: hold their position, or damp them."""
+        self._hold_positions(source, joints)
+        if self.stream.on_timeout == "damp":
             self._damped[joints] = self._damping = True
-            references.tau[joints] = 0.0
-        stream.release(joints)
-        self._holder[joints] = 0
+            self.references.tau[joints] = 0.0
+        self._streams[source].release(joints)
+        self._owners.release(joints)
         self._emit(
             StreamStopped(
                 source=source,
-                joints=tuple(self.joints.names[i] for i in joints),
+                joints=self._names(joints),
                 timeout=self.stream.timeout,
                 action=self.stream.on_timeout,
             )

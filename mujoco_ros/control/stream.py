@@ -1,4 +1,4 @@
-"""Commands that come in a stream, and what the references are between two of them."""
+"""Streamed joint commands and the interpolation of references between them."""
 
 from copy import copy
 from typing import Any
@@ -9,65 +9,69 @@ from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import StreamSettings
 
 _LONGEST_PERIOD_S = 0.25
-"""A longer silence begins a stream anew: nobody wants a single command to take seconds."""
+"""After a longer silence a stream restarts: a single command must not ramp for seconds."""
+_IDLE_S = 0.5
+"""A stream without a command for this long counts as completed when it is preempted."""
 _SMOOTHING = 0.25
 _ROUNDING = 1e-6
-"""Part of a timestep: far more than adding times up rounds away."""
+"""Tolerance for the rounding of summed times, as a fraction of a timestep."""
 
 
 class Stream:
-    """One source of commands: value by value, references go from each command to the next.
+    """One source of streamed commands; references ramp linearly from command to command.
 
-    They arrive when the next command is due, after the measured (or configured) period, and then
-    stay. The first command has no period to measure and acts at once, as every one does with
-    ``hold``. Positions, velocities and efforts of a joint may come at rates of their own.
+    A ramp ends when the next command is due, after the measured or configured period; then the
+    reference is constant. The first command has no measured period and acts at once, as every
+    command does with ``hold``. Positions, velocities and efforts of a joint may have different
+    rates.
 
     Attributes:
-        busy: Whether any joint follows it.
-        moving: Whether references still are on the way to a command.
-        held: The joints that follow it.  # (n,) bool
-        positioned: Whether a joint was told a position since it follows.  # (n,) bool
+        busy: Whether it owns any joint.
+        moving: Whether any reference is on a ramp.
+        owned: The joints it owns.  # (n,) bool
+        positioned: Whether a joint received a position since it is owned.  # (n,) bool
     """
 
     def __init__(self, references: References, row: int | None = None) -> None:
-        """Command all of position, velocity and effort, or the one that `row` tells."""
+        """Command position, velocity and effort, or only the one of index `row`."""
         self._rows = slice(None) if row is None else slice(row, row + 1)
         self.bind(references)
         shape = self._references.shape
         self.busy = self.moving = False
-        self.held = np.zeros(shape[1], dtype=bool)
-        self._whole = False  # whether all do
+        self.owned = np.zeros(shape[1], dtype=bool)
+        self._owns_all = False
         self.positioned = np.zeros(shape[1], dtype=bool)
-        # When each joint was commanded last; inf for those that do not follow.  # (n,)
-        self._heard = np.full(shape[1], np.inf)
+        # Time of each joint's last command; inf for joints it does not own.  # (n,)
+        self._command_times = np.full(shape[1], np.inf)
         self._oldest = np.inf
-        self._pattern = b""  # what the last command was for; empty if a joint has left since
-        self._given = np.zeros(shape, dtype=bool)  # which values it gave
-        self._told = np.zeros(shape)
-        self._alone = False  # whether none but these are on the way
+        # Joints and fields of the last command; empty once one of the joints was released.
+        self._pattern = b""
+        self._given = np.zeros(shape, dtype=bool)  # fields of the last command
+        self._values = np.zeros(shape)  # of the last command
+        self._no_others = False  # no value outside the last command is on a ramp
         self._target = np.zeros(shape)
-        self._way = np.zeros(shape)
+        self._distance = np.zeros(shape)  # from the begin of the ramp to the target
         self._begin = np.zeros(shape)
         self._rate = np.zeros(shape)
         self._last = np.full(shape, -np.inf)
         self._period = np.zeros(shape)
-        self._out = np.zeros(shape)
+        self._buffer = np.zeros(shape)
         self._until = -np.inf
-        # Begin and rate, if all that are on the way have the same; then those above say nothing.
-        self._course: tuple[float, float] | None = None
+        # Begin and rate common to all values on a ramp; the arrays above are then unused.
+        self._ramp: tuple[float, float] | None = None
 
     def bind(self, references: References) -> None:
-        """Write `references`, of the same joints, from now on."""
+        """Write into other `references` of the same joints."""
         self._references = references.values[self._rows]  # (r, n), as all of a stream's arrays
 
-    def memory(self) -> dict[str, Any]:
-        """Return a copy of all there is to remember, for `recall`."""
+    def save_state(self) -> dict[str, Any]:
+        """Return a copy of the state, for `restore_state`."""
         bound = ("_references", "_rows")
         return {name: copy(value) for name, value in vars(self).items() if name not in bound}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on as at the time of a `memory` of the same joints."""
-        vars(self).update({name: copy(value) for name, value in memory.items()})
+    def restore_state(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state of the same joints."""
+        vars(self).update({name: copy(value) for name, value in state.items()})
 
     def command(
         self,
@@ -77,114 +81,116 @@ class Stream:
         time: float,
         timestep: float,
     ) -> None:
-        """Take a command.
+        """Apply a command.
 
         Args:
-            joints: The joints it is for, at least one.  # (k,)
-            values: Position, velocity and effort; NaN leaves one as it was.  # (3, k)
-            settings: How to interpolate.
-            time: Simulated time of the next step, which is the first to use it [s].
+            joints: Indices of the commanded joints, at least one.  # (k,)
+            values: Position, velocity and effort; NaN is unchanged.  # (3, k)
+            settings: The interpolation.
+            time: Simulated time of the next step, the first that uses the command [s].
             timestep: Simulated time between steps [s].
         """
-        unsaid = np.isnan(values)
-        pattern = joints.tobytes() + unsaid.tobytes()
+        missing = np.isnan(values)
+        pattern = joints.tobytes() + missing.tobytes()
         if pattern != self._pattern:
             self._pattern = pattern
-            self._hold(joints, ~unsaid)
-        given, told = self._given, self._told
-        told[:, joints] = values[self._rows]
-        self._heard[joints] = time
-        self._oldest = float(self._heard.min())
+            self._claim(joints, ~missing)
+        given, commanded = self._given, self._values
+        commanded[:, joints] = values[self._rows]
+        self._command_times[joints] = time
+        self._oldest = float(self._command_times.min())
 
         period = self._next_period(given, settings, time, timestep)
-        np.copyto(self._target, told, where=given)
-        np.subtract(told, self._references, out=self._way, where=given)
-        # The first step goes a part of the way already, and the last before the next all of it.
+        np.copyto(self._target, commanded, where=given)
+        np.subtract(commanded, self._references, out=self._distance, where=given)
+        # The first step already moves; the last step before the next command reaches the target.
         begin = time - timestep
         if isinstance(period, float):
             longest = period
         else:
             longest = float(period.max(where=given, initial=timestep))
-        if self._alone and isinstance(period, float):
-            self._course = begin, 1.0 / period
+        if self._no_others and isinstance(period, float):
+            self._ramp = begin, 1.0 / period
         else:
-            self._part()
+            self._split_ramp()
             np.copyto(self._begin, begin, where=given)
             np.divide(1.0, period, out=self._rate, where=given)
         arrival = time + longest - timestep
         self._until = max(self._until, arrival - _ROUNDING * timestep)
         self.moving = True
 
-    def release(self, joints: np.ndarray) -> None:
-        """Leave `joints` to somebody else."""
-        self.held[joints] = self._whole = False
-        self.busy = bool(self.held.any())
-        self._way[:, joints] = 0.0
-        self._heard[joints] = np.inf
-        self._oldest = float(self._heard.min(initial=np.inf))
+    def is_idle(self, joints: np.ndarray, time: float) -> bool:
+        """Return whether no command for any of `joints` arrived lately."""
+        return bool(np.isin(joints, self.silent(time, _IDLE_S)).all())
+
+    def release(self, joints: np.ndarray | slice, _reason: str = "") -> None:
+        """Release `joints`."""
+        self.owned[joints] = self._owns_all = False
+        self.busy = bool(self.owned.any())
+        self._distance[:, joints] = 0.0
+        self._command_times[joints] = np.inf
+        self._oldest = float(self._command_times.min(initial=np.inf))
         self._pattern = b""
 
     def reset(self) -> None:
-        """Forget everything."""
-        self.held[:] = self.busy = self.moving = self._whole = False
-        self._way[:] = 0.0
-        self._heard[:] = self._oldest = np.inf
-        self._until, self._pattern = -np.inf, b""
+        """Release all joints."""
+        self.release(slice(None))
+        self._until, self.moving = -np.inf, False
 
     def update(self, time: float) -> None:
         """Write the references of `time` [s]."""
         if time >= self._until:
             self._until, self.moving = -np.inf, False
-            self._way[:] = 0.0
-        out = self._out
-        # From the target backwards, so that it is met exactly.
-        np.multiply(self._way, self._left(time), out=out)
-        if self._whole:
+            self._distance[:] = 0.0
+        out = self._buffer
+        # From the target backwards, so that the last value is exactly the target.
+        np.multiply(self._distance, self._remaining(time), out=out)
+        if self._owns_all:
             np.subtract(self._target, out, out=self._references)
         else:
             np.subtract(self._target, out, out=out)
-            np.copyto(self._references, out, where=self.held)
+            np.copyto(self._references, out, where=self.owned)
 
     def silent(self, time: float, timeout: float) -> np.ndarray:
-        """Return the joints whose last command is older than `timeout` [s]."""
+        """Return the indices of joints whose last command is older than `timeout` [s]."""
         if time - self._oldest <= timeout:
             return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(time - self._heard > timeout)
+        return np.flatnonzero(time - self._command_times > timeout)
 
-    def _hold(self, joints: np.ndarray, said: np.ndarray) -> None:
-        """Have `joints` follow what is `said` of them from now on.  # (k,), (3, k) bool."""
-        new = joints[~self.held[joints]]
+    def _claim(self, joints: np.ndarray, given: np.ndarray) -> None:
+        """Own `joints` (k,) and command the `given` fields (3, k) of them."""
+        new = joints[~self.owned[joints]]
         if len(new):
             self._target[:, new] = self._references[:, new]
             self._last[:, new] = -np.inf
             self.positioned[new] = False
-            self.held[new] = self.busy = True
-            self._whole = bool(self.held.all())
-        self.positioned[joints] |= said[0]
+            self.owned[new] = self.busy = True
+            self._owns_all = bool(self.owned.all())
+        self.positioned[joints] |= given[0]
         self._given[:] = False
-        self._given[:, joints] = said[self._rows]
-        self._alone = not self._way[~self._given].any()
+        self._given[:, joints] = given[self._rows]
+        self._no_others = not self._distance[~self._given].any()
 
-    def _part(self) -> None:
-        """Give each value a course of its own."""
-        if self._course is not None:
-            (self._begin[:], self._rate[:]), self._course = self._course, None
+    def _split_ramp(self) -> None:
+        """Replace the common ramp by one for each value."""
+        if self._ramp is not None:
+            (self._begin[:], self._rate[:]), self._ramp = self._ramp, None
 
-    def _left(self, time: float) -> float | np.ndarray:
-        """Return which part of the way is left at `time` [s]: of all values alike, or (r, n)."""
-        if self._course is not None:  # as it mostly is; several times as quick
-            begin, rate = self._course
+    def _remaining(self, time: float) -> float | np.ndarray:
+        """Return the remaining fraction of the ramps at `time` [s], common or (r, n)."""
+        if self._ramp is not None:  # the usual case, several times faster
+            begin, rate = self._ramp
             return 1.0 - min((time - begin) * rate, 1.0)
-        left: np.ndarray = np.subtract(time, self._begin, out=self._out)
-        left *= self._rate
-        np.minimum(left, 1.0, out=left)
-        np.subtract(1.0, left, out=left)
-        return left
+        remaining: np.ndarray = np.subtract(time, self._begin, out=self._buffer)
+        remaining *= self._rate
+        np.minimum(remaining, 1.0, out=remaining)
+        np.subtract(1.0, remaining, out=remaining)
+        return remaining
 
     def _next_period(
         self, given: np.ndarray, settings: StreamSettings, time: float, timestep: float
     ) -> float | np.ndarray:
-        """Return the time in which references go to the values that are `given` [s].  # (r, n)."""
+        """Return the duration of the ramps of the `given` values [s], common or (r, n)."""
         if settings.period:
             np.copyto(self._last, time, where=given)
             period = settings.period if settings.interpolation == "linear" else 0.0
@@ -196,10 +202,10 @@ class Stream:
         return measured
 
     def _measure(self, given: np.ndarray, time: float) -> np.ndarray:
-        """Return the periods (r, n) of the values that are `given`; 0 where a stream begins."""
+        """Return the periods (r, n) of the `given` values; 0 where a stream starts."""
         gap, old = time - self._last, self._period
         measured = np.where(old > 0, old + _SMOOTHING * (gap - old), gap)
-        # Two commands within a step say nothing about the period.
+        # Two commands within a step contain no information about the period.
         np.copyto(measured, old, where=gap <= 0)
         np.copyto(measured, 0.0, where=gap > _LONGEST_PERIOD_S)
         np.copyto(self._last, time, where=given)

@@ -1,4 +1,4 @@
-"""Where a frame is in another."""
+"""Pose of a frame in another frame."""
 
 from dataclasses import dataclass, field
 from math import sqrt
@@ -7,13 +7,13 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 
-_LEAST_TURN = 1e-6
-"""A quaternion shorter than this says nothing."""
+_SMALLEST_NORM = 1e-6
+"""A quaternion with a smaller norm has no defined orientation."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pose:
-    """Where a frame is in another, in ``world`` unless something else is said.
+    """Pose of a frame, in ``world`` unless documented otherwise.
 
     Attributes:
         position: [m]  # (3,)
@@ -25,7 +25,7 @@ class Pose:
 
     @property
     def matrix(self) -> np.ndarray:
-        """Return the rotation matrix; its columns are the frame's axes.  # (3, 3)."""
+        """Rotation matrix; its columns are the frame's axes.  # (3, 3)."""
         w, x, y, z = self.quat_wxyz / np.linalg.norm(self.quat_wxyz)
         return np.array(
             [
@@ -35,34 +35,33 @@ class Pose:
             ]
         )
 
-    def away(self, other: "Pose") -> float:
-        """Return how far apart the two origins are [m]."""
-        way = self.position - other.position
-        return sqrt(way.dot(way))
+    def distance_to(self, other: "Pose") -> float:
+        """Return the distance between the two origins [m]."""
+        offset = self.position - other.position
+        return sqrt(offset.dot(offset))
 
-    def check(self, what: str) -> None:
-        """Refuse what is nowhere: numbers that are none, or no orientation.
-
-        Args:
-            what: Whose pose it is; starts the message.
+    def check(self, name: str) -> None:
+        """Reject non-finite numbers and a quaternion without orientation.
 
         Raises:
-            UserInputError: It is.
+            UserInputError: The pose is invalid; the message starts with `name`.
         """
-        turn = float(np.linalg.norm(self.quat_wxyz))
-        if not np.isfinite(self.position).all() or not _LEAST_TURN < turn < np.inf:
-            at, quat_wxyz = self.position.tolist(), self.quat_wxyz.tolist()
-            raise UserInputError(f"{what} must be somewhere, got {at} turned by {quat_wxyz}")
+        norm = float(np.linalg.norm(self.quat_wxyz))
+        if not np.isfinite(self.position).all() or not _SMALLEST_NORM < norm < np.inf:
+            position, quat_wxyz = self.position.tolist(), self.quat_wxyz.tolist()
+            raise UserInputError(
+                f"{name} needs a valid pose, got position {position} and quaternion {quat_wxyz}"
+            )
 
     def __matmul__(self, inner: "Pose") -> "Pose":
-        """Return where that is which is at `inner` in the frame here."""
+        """Compose with a pose `inner` that is given in this frame."""
         return Pose(
             position=self.position + self.matrix @ inner.position,
             quat_wxyz=_product(self.quat_wxyz, inner.quat_wxyz),
         )
 
     def inverse(self) -> "Pose":
-        """Return where the other frame is in this one."""
+        """Return the pose of the other frame in this one."""
         return Pose(
             position=-self.matrix.T @ self.position,
             quat_wxyz=self.quat_wxyz * (1.0, -1.0, -1.0, -1.0),
@@ -70,7 +69,7 @@ class Pose:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the quaternion that turns as `b` and then as `a`."""
+    """Return the quaternion product: rotation by `b`, then by `a`."""
     w, x, y, z = a
     table = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
     product: np.ndarray = table @ b

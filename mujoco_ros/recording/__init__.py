@@ -1,1 +1,4 @@
-"""Bags as rosbag2 writes them, and the log of the full state."""
+"""Bags of ROS topics, as rosbag2 writes them (MCAP).
+
+The log of the full simulation state is another format: `mujoco_ros.sim.state_log`.
+"""

@@ -1,4 +1,4 @@
-"""What is in a bag, as metadata.yaml tells it (rosbag2, version 9)."""
+"""Contents of a bag: metadata.yaml of rosbag2, version 9."""
 
 import os
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ _NEVER = 2**63 - 1
 
 @dataclass(kw_only=True)
 class Span:
-    """A number of messages and the time they cover [ns]."""
+    """Number of messages, and times of the first and last one [ns]."""
 
     count: int = 0
     first: int = _NEVER
     last: int = 0
 
     def add(self, time: int) -> None:
-        """Count a message of `time`."""
+        """Count a message."""
         self.count += 1
-        # Comparisons, as this is done for every message and min and max are slow.
+        # Called for every message: comparisons are faster than min and max.
         if time < self.first:
             self.first = time
         if time > self.last:
@@ -31,11 +31,11 @@ class Span:
 
     @property
     def duration(self) -> int:
-        """Time from the first to the last message."""
+        """Time from the first to the last message [ns]."""
         return max(0, self.last - self.first)
 
     def as_rosbag2(self) -> dict[str, Any]:
-        """Return the keys that a bag and each of its files have."""
+        """Return the keys of a bag or a file in metadata.yaml."""
         return {
             "starting_time": {"nanoseconds_since_epoch": self.first},
             "duration": {"nanoseconds": self.duration},
@@ -50,9 +50,9 @@ class RecordedTopic:
     Attributes:
         name: Name of the topic.
         kind: Message type, e.g. ``std_msgs/msg/String``.
-        type_hash: Hash of the type (REP-2016); empty where unknown.
-        qos: What its publishers offer, as rosbag2 writes it.
-        count: How many messages there are.
+        type_hash: Hash of the type (REP-2016); empty if unknown.
+        qos: QoS profiles offered by its publishers, in the format of rosbag2.
+        count: Number of messages.
     """
 
     name: str
@@ -62,7 +62,7 @@ class RecordedTopic:
     count: int = 0
 
     def as_rosbag2(self) -> dict[str, Any]:
-        """Return the entry of the topic."""
+        """Return the entry of the topic in metadata.yaml."""
         return {
             "topic_metadata": {
                 "name": self.name,
@@ -77,12 +77,12 @@ class RecordedTopic:
 
 @dataclass(kw_only=True)
 class Metadata:
-    """What is in a bag.
+    """Contents of a bag.
 
     Attributes:
-        distribution: ROS distribution it was recorded with.
+        distribution: ROS distribution of the recording.
         topics: Topics by name.
-        files: Name and content of each file, in the order they were written.
+        files: Messages of each file by its name, in the order of recording.
     """
 
     distribution: str
@@ -100,7 +100,7 @@ class Metadata:
         )
 
     def as_rosbag2(self) -> dict[str, Any]:
-        """Return the content of metadata.yaml below its one key."""
+        """Return the content of metadata.yaml below its only key."""
         return {
             "version": _VERSION,
             "storage_identifier": "mcap",
@@ -115,19 +115,19 @@ class Metadata:
         }
 
     def text(self) -> str:
-        """Return the content of metadata.yaml below its one key, as YAML."""
+        """Return the content of metadata.yaml below its only key, as YAML."""
         return yaml.dump(self.as_rosbag2(), Dumper=_Dumper, sort_keys=False)
 
     def save(self, folder: Path) -> None:
-        """Write metadata.yaml; at no moment it is half written."""
+        """Replace metadata.yaml atomically."""
         content = {"rosbag2_bagfile_information": self.as_rosbag2()}
-        written = folder / f".{FILE}"
-        written.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
-        os.replace(written, folder / FILE)
+        temporary = folder / f".{FILE}"
+        temporary.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
+        os.replace(temporary, folder / FILE)
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes equal values out, rather than an alias that other YAML readers may not know."""
+    """Repeats equal values: not all YAML readers support aliases."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Which topics are recorded."""
+"""Selection of the topics to record."""
 
 import re
 from collections.abc import Iterable
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A choice of topics; without `topics` and `regex`, all.
+    """Selected topics; without `topics` and `regex`, all.
 
     Attributes:
         topics: Names.
-        regex: What names match as a whole, None for nothing.
-        exclude: What names not to record match as a whole, None for nothing.
-        hidden: Whether to record topics that ROS hides, such as those of actions.
+        regex: Full match of the names to record; None selects none.
+        exclude: Full match of the names not to record; None excludes none.
+        hidden: Whether to record hidden topics, such as those of actions.
     """
 
     topics: frozenset[str] = frozenset()
@@ -21,8 +21,8 @@ class Selection:
     exclude: re.Pattern[str] | None = None
     hidden: bool = False
 
-    def takes(self, name: str) -> bool:
-        """Return whether the topic of this name is recorded."""
+    def includes(self, name: str) -> bool:
+        """Return whether a topic is recorded."""
         if self.exclude is not None and self.exclude.fullmatch(name):
             return False
         if name in self.topics:
@@ -35,5 +35,5 @@ class Selection:
 
 
 def absolute(names: Iterable[str]) -> frozenset[str]:
-    """Return topic names with the slash they begin with."""
+    """Return topic names with a leading slash."""
     return frozenset("/" + name.removeprefix("/") for name in names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.events import CommandPreempted, CommandRejected, Event, StreamStopped
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import POSITION, taken_by
+from mujoco_ros.control.modes import POSITION, command_interfaces
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
@@ -81,7 +81,7 @@ def _controlled_joints(
     model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
 ) -> ControlledJoints:
     names, ids = robot.joints.names, robot.joints.ids
-    takes = tuple(taken_by(drives.modes(first + i)) for i in range(len(names)))
+    takes = tuple(command_interfaces(drives.modes(first + i)) for i in range(len(names)))
     limited = model.jnt_limited[ids].astype(bool)
     lower = np.where(limited, model.jnt_range[ids, 0], -np.inf)
     upper = np.where(limited, model.jnt_range[ids, 1], np.inf)
@@ -97,7 +97,7 @@ def _controlled_joints(
     hinge = model.jnt_type[ids] == mujoco.mjtJoint.mjJNT_HINGE
     return ControlledJoints(
         names=names,
-        takes=takes,
+        interfaces=takes,
         lower=lower,
         upper=upper,
         continuous=hinge & np.isinf(lower) & np.isinf(upper),

@@ -270,7 +270,7 @@ class Simulation:
         for control, joints in self._measured:
             if joints is not None:
                 self._measure(control, joints)
-            control.let_go()
+            control.hold_all()
         self.wrenches.clear()
 
     def emit(self, event: Event) -> None:

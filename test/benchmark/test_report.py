@@ -2,14 +2,14 @@ import json
 
 import numpy as np
 
-from benchmark.report import Row, figure, percentiles, save, table
+from benchmark.report import Row, percentiles, result, save, table
 
 
 def test_a_record_holds_what_the_table_shows(tmp_path):
     rows = [
-        figure("d", "factor", 9.54, "x", 2, limit="≥ 6", keeps=lambda value: value >= 6),
+        result("d", "factor", 9.54, "x", 2, limit="≥ 6", keeps=lambda value: value >= 6),
         Row(key="e", quantity="misses", value=np.int64(76), unit="of 60082", text="76"),
-        figure("f", "growth", np.float64(3.0), "MB", limit="± 1", keeps=lambda value: value <= 1),
+        result("f", "growth", np.float64(3.0), "MB", limit="± 1", keeps=lambda value: value <= 1),
     ]
     record, page = save(tmp_path, "day", {"cores": "2"}, ["quiet"], rows)
     saved = json.loads(record.read_text())
@@ -19,9 +19,9 @@ def test_a_record_holds_what_the_table_shows(tmp_path):
     assert "FAIL" in table(rows)
 
 
-def test_what_others_report_is_shown_beside_where_somebody_does():
-    alone = figure("r", "planning", 17.0, "ms")
-    beside = figure("r", "cycle", 5.2, "s", limit="≤ 6.5", keeps=lambda _: True, others="8.2")
+def test_results_of_others_have_a_column_if_there_are_any():
+    alone = result("r", "planning", 17.0, "ms")
+    beside = result("r", "cycle", 5.2, "s", limit="≤ 6.5", keeps=lambda _: True, others="8.2")
     assert "others report" not in table([alone])
     assert beside.cells() == ("r", "cycle", "5.2", "s", "≤ 6.5", "pass", "8.2")
     assert table([alone, beside]).splitlines()[-1].endswith("  8.2")

@@ -363,7 +363,7 @@ def test_commands_during_resets_end_truthfully(start: Starter) -> None:
         ended.append((answer.error_code, answer.error_string))
     known = {
         (int(Outcome.INVALID_GOAL), "the simulation was reset"),
-        (int(Outcome.INVALID_GOAL), "joint_commands took over joint 'away'"),
+        (int(Outcome.INVALID_GOAL), "preempted by joint_commands on joint 'away'"),
     }
     assert set(ended) == known
     assert ended.count((int(Outcome.INVALID_GOAL), "the simulation was reset")) >= 20

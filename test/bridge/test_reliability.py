@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from simulators import ROOT, Simulator, Starter
 
-from benchmark.caller import Caller
-from benchmark.trials import flood, load_broken, pause, resets, spawn_and_delete
+from benchmark.processes.simulator_client import SimulatorClient
+from benchmark.processes.trials import flood, load_broken, pause, resets, spawn_and_delete
 
 _ROBOT = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
 
@@ -26,71 +26,71 @@ def simulator(start_shared: Starter) -> Simulator:
 
 
 @pytest.fixture(scope="module")
-def caller(simulator: Simulator) -> Iterator[Caller]:
-    with closing(Caller(simulator.domain)) as caller:
-        yield caller
+def client(simulator: Simulator) -> Iterator[SimulatorClient]:
+    with closing(SimulatorClient(simulator.domain)) as client:
+        yield client
 
 
 def test_every_call_of_a_flood_is_answered_and_a_trajectory_arrives_meanwhile(
-    caller: Caller,
+    client: SimulatorClient,
 ) -> None:
-    done = flood(caller, 2.0, 300.0)
+    done = flood(client, 2.0, 300.0)
     assert done.answered == done.sent == 600
     assert done.failed == 0
     assert done.arrived
 
 
 def test_clients_that_die_amid_their_calls_harm_nobody(
-    simulator: Simulator, caller: Caller, tmp_path: Path
+    simulator: Simulator, client: SimulatorClient, tmp_path: Path
 ) -> None:
     for number in range(3):
         log = tmp_path / f"{number}.log"
         with log.open("w") as output:
-            command = [sys.executable, "-m", "benchmark.trial", "calling"]
+            command = [sys.executable, "-m", "benchmark.processes.trial", "calling"]
             command += [str(tmp_path / "none.npz"), "60", "500"]
-            client = subprocess.Popen(command, cwd=ROOT, env=simulator.environment, stdout=output)
-        caller.until(lambda log=log: "calling" in log.read_text())
-        caller.until(lambda: caller.node.count_clients("/mujoco/get_simulation_state") > 0)
-        client.send_signal(signal.SIGKILL)
-        client.wait()
-    done = flood(caller, 0.5, 100.0)
+            process = subprocess.Popen(command, cwd=ROOT, env=simulator.environment, stdout=output)
+        client.until(lambda log=log: "calling" in log.read_text())
+        client.until(lambda: client.node.count_clients("/mujoco/get_simulation_state") > 0)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = flood(client, 0.5, 100.0)
     assert done.answered == done.sent
     assert simulator.process.poll() is None
 
 
-def test_a_reset_amid_a_trajectory_ends_its_goal_exactly_once(caller: Caller) -> None:
-    done = resets(caller, 10)
+def test_a_reset_amid_a_trajectory_ends_its_goal_exactly_once(client: SimulatorClient) -> None:
+    done = resets(client, 10)
     assert done.results == done.goals == 10
     assert done.reached == 0
     np.testing.assert_array_equal(done.ends, np.ones(10))
 
 
-def test_the_clock_stands_in_a_pause_and_goes_on_without_a_burst(caller: Caller) -> None:
-    done = pause(caller, 2.0, 0.5)
+def test_the_clock_stands_in_a_pause_and_goes_on_without_a_burst(client: SimulatorClient) -> None:
+    done = pause(client, 2.0, 0.5)
     assert done.while_paused == 0.0
     # What is caught up after a stall of the machine itself is no burst: 0.05 s at most.
     assert done.ahead < 0.06
 
 
 def test_a_broken_world_is_refused_with_the_reason_and_the_old_one_goes_on(
-    caller: Caller, tmp_path: Path
+    client: SimulatorClient, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken.xml"
     broken.write_text("<mujoco><worldbody><body></worldbody></mujoco>")
-    assert "XML parse error" in load_broken(caller, broken)
+    assert "XML parse error" in load_broken(client, broken)
     broken.write_text("<mujoco><worldbody><geom type='box'/></worldbody></mujoco>")
-    assert "size" in load_broken(caller, broken)
-    assert "none.xml" in load_broken(caller, tmp_path / "none.xml")
+    assert "size" in load_broken(client, broken)
+    assert "none.xml" in load_broken(client, tmp_path / "none.xml")
 
 
 def test_robots_and_objects_come_and_go_and_leave_nothing_behind(
-    simulator: Simulator, caller: Caller
+    simulator: Simulator, client: SimulatorClient
 ) -> None:
-    topics = _topics(caller)
-    spawn_and_delete(caller, 4, _ROBOT)
-    caller.until(lambda: _topics(caller) == topics)
-    assert caller.figure("world", "changes") == 16
-    assert caller.figure("engine", "divergences") == 0
+    topics = _topics(client)
+    spawn_and_delete(client, 4, _ROBOT)
+    client.until(lambda: _topics(client) == topics)
+    assert client.diagnostic("world", "changes") == 16
+    assert client.diagnostic("engine", "divergences") == 0
 
 
 def test_nothing_of_all_this_was_worth_an_error(simulator: Simulator) -> None:
@@ -98,9 +98,9 @@ def test_nothing_of_all_this_was_worth_an_error(simulator: Simulator) -> None:
     assert errors == []
 
 
-def _topics(caller: Caller) -> set[str]:
+def _topics(client: SimulatorClient) -> set[str]:
     """Return the topics that the simulator publishes or listens to."""
-    node = caller.node
+    node = client.node
     found = node.get_publisher_names_and_types_by_node("mujoco", "/")
     found += node.get_subscriber_names_and_types_by_node("mujoco", "/")
     return {name for name, _types in found}

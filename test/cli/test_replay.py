@@ -43,7 +43,7 @@ def write(path: Path, *scenes: str, steps: int = 2000) -> StateLog:
         for _ in range(steps):
             simulation.references.q[:] = 0.3 * np.sin(3.0 * simulation.data.time)
             simulation.step()
-            ring.step()
+            ring.add_step()
         time = simulation.time + 0.001
         ring.closed = True
     writer.close()

@@ -38,7 +38,7 @@ def test_yaml_gains_come_in_joint_order_whatever_the_order_of_the_file(gains):
     np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
 
 
-def test_a_file_that_was_changed_is_read_anew(gains):
+def test_a_changed_file_is_read_again(gains):
     before, after = gains(YAML), gains(YAML.replace("20.5", "25"))
     assert before.kp.tolist() != after.kp.tolist()
     assert gains(YAML).kp.tolist() == before.kp.tolist()
@@ -137,7 +137,7 @@ def test_derived_gains_spend_the_torque_and_stay_stable(inertia, limit, timestep
     assert 0 < kp < np.inf
     assert kp * 0.1 <= limit * (1 + 1e-12)
     rate = np.sqrt(kp / inertia)
-    assert rate * timestep <= 0.25 + 1e-12, "explicit integration must bear the spring"
+    assert rate * timestep <= 0.25 + 1e-12, "explicit integration must be stable"
     assert kd == pytest.approx(2 * rate * inertia), "critical damping"
     if np.isinf(limit):
         assert rate <= 2 * np.pi * 5 * (1 + 1e-12)

@@ -35,7 +35,7 @@ class Gripping(Commanded):
         return np.array([[0.0, q], [0.0, dq]])
 
     def grip(self, position: float, goal="g", **limits: float) -> None:
-        self.control.grip(GripperCommand(position=position, **limits), goal, self.time)
+        self.control.command_gripper(GripperCommand(position=position, **limits), goal, self.time)
 
     def fingers(self, seconds: float) -> np.ndarray:
         """Take steps and return the finger's references."""
@@ -43,11 +43,11 @@ class Gripping(Commanded):
 
     def end(self) -> GoalEnded:
         """The only goal that ended."""
-        (event,) = self.heard(GoalEnded)
+        (event,) = self.events_of(GoalEnded)
         return event
 
 
-def test_the_reference_goes_to_the_goal_at_the_speed_asked_for():
+def test_the_reference_moves_to_the_goal_at_the_commanded_speed():
     gripper = Gripping(max_velocity=0.2)
     gripper.grip(0.03)
     slow = gripper.fingers(0.2)
@@ -68,30 +68,30 @@ def test_a_goal_within_reach_succeeds_when_the_finger_is_there():
     gripper = Gripping(goal_tolerance=0.001)
     gripper.grip(0.03)
     gripper.run(0.18)
-    assert not gripper.heard(GoalEnded)
+    assert not gripper.events_of(GoalEnded)
     gripper.run(0.03)
     event = gripper.end()
     assert (event.goal, event.outcome, event.message) == ("g", Outcome.SUCCESSFUL, "goal reached")
     assert event.position == pytest.approx(0.031, abs=2e-4)
     assert not event.stalled
-    assert gripper.fingers(0.1)[-1] == 0.03, "the reference goes all the way"
+    assert gripper.fingers(0.1)[-1] == 0.03, "the reference reaches the goal"
     assert not gripper.control.active
 
 
 @pytest.mark.parametrize(
     ("allow", "outcome"), [(False, Outcome.INVALID_GOAL), (True, Outcome.SUCCESSFUL)]
 )
-def test_an_object_in_between_stalls_the_gripper_which_may_be_what_was_wanted(allow, outcome):
+def test_an_object_stalls_the_gripper_which_may_be_a_success(allow, outcome):
     gripper = Gripping(width=0.04, allow_stalling=allow, stall_timeout=0.3)
     gripper.grip(0.0)
     rows = gripper.fingers(0.1 + 0.29)
-    assert not gripper.heard(GoalEnded), "0.1 s to get there, then the time-out"
+    assert not gripper.events_of(GoalEnded), "0.1 s to get there, then the time-out"
     gripper.run(0.02)
     event = gripper.end()
     assert (event.outcome, event.message, event.stalled) == (outcome, "stalled", True)
     assert event.position == 0.04
     assert event.effort == pytest.approx(100.0 * (rows[-1] - 0.04), abs=0.1)
-    assert gripper.fingers(1.0)[-1] == 0.0, "it goes on to press"
+    assert gripper.fingers(1.0)[-1] == 0.0, "the gripper still presses"
 
 
 def test_a_finger_that_chatters_in_a_stiff_contact_has_stalled():
@@ -116,19 +116,19 @@ def test_a_finger_that_moves_again_has_not_stalled():
     gripper.run(0.35)
     gripper.width = 0.035
     gripper.run(0.29)
-    assert not gripper.heard(GoalEnded)
+    assert not gripper.events_of(GoalEnded)
     gripper.run(0.02)
     assert gripper.end().position == 0.035
 
 
-def test_effort_is_limited_as_the_command_or_the_settings_say_until_someone_else_takes_over():
+def test_effort_is_limited_by_the_command_or_the_settings_until_preemption():
     gripper = Gripping(max_effort=5.0)
     gripper.grip(0.01, effort=2.0)
     gripper.grip(0.02)
     assert gripper.effort_limits == [(FINGER, 2.0), (FINGER, 5.0)]
     gripper.run(1.0)
     assert gripper.effort_limits[2:] == [], "what is gripped stays gripped"
-    gripper.tell(position={"finger": 0.03})
+    gripper.send(position={"finger": 0.03})
     assert gripper.effort_limits[2:] == [(FINGER, 0.0)]
 
 
@@ -142,21 +142,21 @@ def test_a_reset_gives_the_effort_limit_back_and_ends_the_goal():
     assert not gripper.control.active
 
 
-def test_a_cancelled_gripper_stays_where_its_reference_is():
+def test_a_cancelled_gripper_holds_its_reference():
     gripper = Gripping()
     gripper.grip(0.0, effort=2.0)
     at = gripper.fingers(0.1)[-1]
     gripper.control.gripper.cancel("another")
-    assert not gripper.heard(GoalEnded)
+    assert not gripper.events_of(GoalEnded)
     gripper.control.gripper.cancel("g")
     event = gripper.end()
     assert event.outcome is Outcome.CANCELED
-    assert event.position == pytest.approx(at, abs=1e-3), "it says where it was left"
+    assert event.position == pytest.approx(at, abs=1e-3), "the result has the position"
     assert set(gripper.fingers(0.1)) == {at}
     assert gripper.effort_limits == [(FINGER, 2.0)]
 
 
-def test_a_new_command_ends_the_goal_before_it_and_goes_on_from_there():
+def test_a_new_command_ends_the_previous_goal_and_continues_from_there():
     gripper = Gripping()
     gripper.grip(0.0)
     at = gripper.fingers(0.1)[-1]
@@ -165,10 +165,10 @@ def test_a_new_command_ends_the_goal_before_it_and_goes_on_from_there():
     assert (event.goal, event.outcome) == ("g", Outcome.CANCELED)
     assert gripper.fingers(0.001)[0] == pytest.approx(at + 1e-4)
     gripper.run(1.0)
-    assert gripper.heard(GoalEnded)[-1].goal == "new"
+    assert gripper.events_of(GoalEnded)[-1].goal == "new"
 
 
-def test_a_goal_waits_while_time_stands_still_and_does_not_stall_by_it():
+def test_a_goal_waits_without_a_stall_while_simulated_time_is_paused():
     gripper = Gripping(width=0.05, stall_timeout=0.1)
     gripper.grip(0.0)
     assert gripper.events == []
@@ -179,18 +179,18 @@ def test_a_goal_waits_while_time_stands_still_and_does_not_stall_by_it():
     ]
 
 
-def test_feedback_says_where_the_finger_is():
+def test_feedback_has_the_position_of_the_finger():
     gripper = Gripping(width=0.04)
     gripper.grip(0.0)
     gripper.run(0.5)
-    told = gripper.heard(GoalProgress)
-    assert 9 <= len(told) <= 11, "20 Hz"
-    assert told[-1].actual[:, 0].tolist() == [0.04, 0.0]
-    assert told[-1].desired[0, 0] == 0.0
-    assert told[-1].effort < 0
+    feedback = gripper.events_of(GoalProgress)
+    assert 9 <= len(feedback) <= 11, "20 Hz"
+    assert feedback[-1].actual[:, 0].tolist() == [0.04, 0.0]
+    assert feedback[-1].desired[0, 0] == 0.0
+    assert feedback[-1].effort < 0
 
 
-def test_a_robot_without_a_gripper_cannot_be_told_to_grip():
+def test_a_robot_without_a_gripper_rejects_gripper_commands():
     with pytest.raises(CommandError, match="the robot has no gripper"):
         gripper_command(some_joints("a"), "clamp", [], [0.0], [], [])
 
@@ -210,7 +210,7 @@ def test_speed_and_effort_are_optional():
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "message"),
     [
         ({"names": ["arm"]}, "the gripper's joint is 'finger', not 'arm'"),
         ({"names": ["finger", "arm"]}, "the gripper's joint is 'finger', not 'finger, arm'"),
@@ -222,8 +222,8 @@ def test_speed_and_effort_are_optional():
         ({"effort": [-3]}, "the effort limit must not be negative, got -3"),
     ],
 )
-def test_a_command_that_fits_no_gripper_is_refused(command, says):
-    with pytest.raises(CommandError, match=re.escape(says)):
+def test_a_command_that_fits_no_gripper_is_refused(command, message):
+    with pytest.raises(CommandError, match=re.escape(message)):
         read(**command)
 
 
@@ -238,8 +238,8 @@ def test_values_are_sensible_numbers_or_refused(field, value):
 
 
 def test_a_position_beyond_the_limits_is_clamped_or_refused():
-    told = "position 0.2 of joint 'finger' was clamped to its limits [0, 0.08]"
-    assert read(position=[0.2]) == GripperCommand(position=0.08, clamped=Clamped(1, told))
+    text = "position 0.2 of joint 'finger' was clamped to its limits [0, 0.08]"
+    assert read(position=[0.2]) == GripperCommand(position=0.08, clamped=Clamped(1, text))
     with pytest.raises(
         CommandError, match=r"position 0\.2 of joint 'finger' is outside its limits"
     ):

@@ -5,7 +5,7 @@ from mujoco_ros.control.index_ranges import as_slice
 
 
 @pytest.mark.parametrize("indices", [[3, 4, 5], [0], [7, 8]])
-def test_a_run_becomes_a_slice_that_chooses_the_same(indices):
+def test_consecutive_indices_become_an_equivalent_slice(indices):
     numbers = np.arange(10.0)
     found = as_slice(np.array(indices))
     assert isinstance(found, slice)
@@ -14,6 +14,6 @@ def test_a_run_becomes_a_slice_that_chooses_the_same(indices):
 
 
 @pytest.mark.parametrize("indices", [[], [0, 2], [4, 3], [1, 1], [0, 1, 3]])
-def test_other_indices_stay_what_they_are(indices):
+def test_other_indices_are_returned_unchanged(indices):
     given = np.array(indices, dtype=np.intp)
     assert as_slice(given) is given

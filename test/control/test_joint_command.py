@@ -28,7 +28,7 @@ def forward(interface, data, *, out_of_limits="clamp"):
     return forward_command(JOINTS, out_of_limits, interface, data)
 
 
-def test_a_command_by_name_tells_each_joint_what_is_given():
+def test_a_command_by_name_has_the_given_values_of_each_joint():
     found = by_name(["b", "a"], [0.5, 1.5], [], [LEAVE, 3.0])
     assert found.joints.tolist() == [1, 0]
     expected = [[0.5, 1.5], [LEAVE, LEAVE], [LEAVE, 3.0]]
@@ -40,18 +40,18 @@ def test_the_grippers_joint_can_be_commanded_by_name():
     assert by_name(["finger"], [0.01]).joints.tolist() == [4]
 
 
-def test_joints_about_which_nothing_is_said_are_left_out():
+def test_joints_without_a_value_are_left_out():
     found = by_name(["a", "free", "b"], [LEAVE, LEAVE, 1.0], [LEAVE] * 3)
     assert found.joints.tolist() == [1]
     assert by_name(["a", "b"]).joints.tolist() == []
 
 
-def test_zero_is_something_said():
+def test_zero_is_a_value():
     assert by_name(["a"], effort=[0.0]).values[:, 0].tolist()[2] == 0.0
 
 
 @pytest.mark.parametrize(
-    ("names", "fields", "says", "error"),
+    ("names", "fields", "message", "error"),
     [
         ([], {"position": []}, "the command names no joints", JointError),
         (["a", "x"], {"position": [0, 0]}, "joint 'x' not found; there are: a, b", JointError),
@@ -73,19 +73,19 @@ def test_zero_is_something_said():
         (["free"], {"velocity": [0]}, "joint 'free' takes no velocity: it is passive", JointError),
     ],
 )
-def test_a_command_that_fits_no_joint_is_refused(names, fields, says, error):
-    with pytest.raises(error, match=re.escape(says)):
+def test_a_command_that_fits_no_joint_is_refused(names, fields, message, error):
+    with pytest.raises(error, match=re.escape(message)):
         by_name(names, **fields)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, -1.1e9])
 @pytest.mark.parametrize("field", ["position", "velocity", "effort"])
 def test_a_value_that_is_no_sensible_number_is_refused(field, value):
-    says = re.escape(f"{field} of joint 'a' is {value:g}; it must be")
-    with pytest.raises(CommandError, match=says):
+    message = re.escape(f"{field} of joint 'a' is {value:g}; it must be")
+    with pytest.raises(CommandError, match=message):
         by_name(["finger", "a"], **{field: [0.0, value]})
-    with pytest.raises(CommandError, match=says):
-        forward(field, [value] + [0.0] * (len(JOINTS.taking(field)) - 1))
+    with pytest.raises(CommandError, match=message):
+        forward(field, [value] + [0.0] * (len(JOINTS.with_interface(field)) - 1))
 
 
 def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
@@ -115,7 +115,7 @@ def test_a_forward_command_is_for_all_joints_that_take_it_in_model_order(interfa
 
 
 @pytest.mark.parametrize("data", [[], [1.0], [1.0] * 3])
-def test_a_forward_command_of_the_wrong_length_is_told_the_order(data):
+def test_the_error_for_a_forward_command_of_the_wrong_length_names_the_order(data):
     with pytest.raises(CommandError, match=f"{len(data)} values for 2 joints; the order is: a, b"):
         forward("position", data)
 
@@ -130,16 +130,16 @@ def test_a_forward_command_leaves_no_joint_out():
     st.lists(st.sampled_from([*JOINTS.names, "x"]), max_size=4),
     st.lists(st.lists(st.floats(), max_size=4), min_size=3, max_size=3),
 )
-def test_whatever_comes_is_either_refused_or_in_order(names, fields):
+def test_any_input_is_rejected_or_gives_a_valid_command(names, fields):
     try:
         found = joint_command(JOINTS, "clamp", names, fields)
     except CommandError:
         return
     assert len(set(names)) == len(names) > 0
-    told = found.values[~np.isnan(found.values)]
-    assert (np.abs(told) <= 1e9).all()
+    given = found.values[~np.isnan(found.values)]
+    assert (np.abs(given) <= 1e9).all()
     for joint, column in zip(found.joints, found.values.T, strict=True):
         given_ones = ~np.isnan(column)
         assert given_ones.any()
-        takes = [what in JOINTS.takes[joint] for what in ("position", "velocity", "effort")]
+        takes = [what in JOINTS.interfaces[joint] for what in ("position", "velocity", "effort")]
         assert (np.array(takes) | ~given_ones).all()

@@ -16,7 +16,7 @@ MIXED = some_joints(
 )
 
 
-def test_joints_are_found_in_the_order_asked_for():
+def test_joints_are_found_in_the_order_of_the_names():
     assert MIXED.find(["toe", "hip"]).tolist() == [3, 0]
     assert MIXED.find([]).tolist() == []
 
@@ -24,10 +24,10 @@ def test_joints_are_found_in_the_order_asked_for():
 @pytest.mark.parametrize("interface", ["position", "velocity", "effort"])
 def test_controllers_command_the_joints_that_take_their_interface_but_not_the_grippers(interface):
     taking = {"position": (0, 1, 2), "velocity": (0, 2), "effort": (0,)}
-    assert MIXED.taking(interface) == taking[interface]
+    assert MIXED.with_interface(interface) == taking[interface]
 
 
-def test_an_unknown_joint_is_refused_with_the_closest_name():
+def test_the_error_for_an_unknown_joint_has_the_closest_name():
     with pytest.raises(JointError, match=r"joint 'kne' not found \(did you mean 'knee'\?\); there"):
         MIXED.find(["hip", "kne"])
 
@@ -38,30 +38,30 @@ def test_a_joint_named_twice_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("joint", "says"),
+    ("joint", "message"),
     [
         ("toe", "joint 'toe' is passive: it takes no commands; choose from: hip, knee, wheel"),
         ("finger", "joint 'finger' belongs to the gripper controller; choose from: hip, knee"),
     ],
 )
-def test_a_joint_that_is_no_choice_says_what_it_is(joint, says):
-    with pytest.raises(JointError, match=says):
-        MIXED.find(["hip", joint], MIXED.taking("position"))
+def test_the_error_for_an_invalid_joint_names_its_interfaces(joint, message):
+    with pytest.raises(JointError, match=message):
+        MIXED.find(["hip", joint], MIXED.with_interface("position"))
 
 
 @pytest.mark.parametrize(
-    ("joint", "interface", "says"),
+    ("joint", "interface", "message"),
     [
         ("knee", "effort", "joint 'knee' takes no effort: it takes position only"),
         ("wheel", "effort", "joint 'wheel' takes no effort: it takes position and velocity only"),
         ("toe", "position", "joint 'toe' takes no position: it is passive"),
     ],
 )
-def test_a_joint_that_cannot_take_a_command_says_what_it_takes(joint, interface, says):
+def test_the_error_for_a_missing_interface_names_those_of_the_joint(joint, interface, message):
     joints = MIXED.find(["hip", joint])
-    MIXED.check_takes(joints, interface, np.array([True, False]))
-    with pytest.raises(JointError, match=says):
-        MIXED.check_takes(joints, interface, np.array([True, True]))
+    MIXED.check_interface(joints, interface, np.array([True, False]))
+    with pytest.raises(JointError, match=message):
+        MIXED.check_interface(joints, interface, np.array([True, True]))
 
 
 # --- limits
@@ -70,31 +70,31 @@ LIMITED = some_joints("ab", limits={"a": (-1.0, 2.0)})
 
 
 @given(st.lists(st.tuples(*[st.floats(-5, 5) | st.just(float("nan"))] * 2), min_size=1, max_size=5))
-def test_clamping_moves_what_is_outside_to_the_limit_and_nothing_else(rows):
+def test_clamping_moves_only_positions_beyond_the_limits(rows):
     positions = np.array(rows)
     before = positions.copy()
-    clamped, told = LIMITED.limited(np.array([0, 1]), positions, "clamp")
+    within, clamped = LIMITED.clamp(np.array([0, 1]), positions, "clamp")
     np.testing.assert_array_equal(positions, before)
-    np.testing.assert_array_equal(clamped[:, 1], before[:, 1])
+    np.testing.assert_array_equal(within[:, 1], before[:, 1])
     expected = [q if np.isnan(q) else min(max(q, -1.0), 2.0) for q in before[:, 0]]
-    np.testing.assert_array_equal(clamped[:, 0], expected)
+    np.testing.assert_array_equal(within[:, 0], expected)
     slack = 1e-3  # for joints held at a soft stop
-    assert told.count == sum(q < -1.0 - slack or q > 2.0 + slack for q in before[:, 0])
+    assert clamped.count == sum(q < -1.0 - slack or q > 2.0 + slack for q in before[:, 0])
 
 
 @pytest.mark.parametrize("out_of_limits", ["clamp", "refuse"])
-def test_who_holds_a_joint_that_gives_way_at_its_stop_is_not_told_off(out_of_limits):
-    held, told = LIMITED.limited(np.array([0]), np.array([2.0 + 5e-4]), out_of_limits)
-    assert held == 2.0
-    assert told.count == 0
+def test_a_position_slightly_beyond_a_limit_is_accepted(out_of_limits):
+    within, clamped = LIMITED.clamp(np.array([0]), np.array([2.0 + 5e-4]), out_of_limits)
+    assert within == 2.0
+    assert clamped.count == 0
 
 
 def test_a_position_beyond_the_limits_can_be_refused():
     with pytest.raises(
         CommandError, match=r"position 2\.5 of joint 'a' is outside its limits \[-1"
     ):
-        LIMITED.limited(np.array([1, 0]), np.array([[0.0, 2.0], [9.0, 2.5]]), "refuse")
-    assert LIMITED.limited(np.array([1, 0]), np.array([[9.0, 2.0]]), "refuse")[1].count == 0
+        LIMITED.clamp(np.array([1, 0]), np.array([[0.0, 2.0], [9.0, 2.5]]), "refuse")
+    assert LIMITED.clamp(np.array([1, 0]), np.array([[9.0, 2.0]]), "refuse")[1].count == 0
 
 
 # --- errors of continuous joints
@@ -116,7 +116,7 @@ def test_full_turns_of_continuous_joints_are_no_error(desired, actual):
 
 
 @given(st.floats(), st.integers(0, 1), st.booleans())
-def test_what_is_no_number_or_absurd_is_refused_naming_the_joint(value, column, nan):
+def test_the_error_for_an_invalid_number_names_the_joint(value, column, nan):
     values = np.zeros((3, 2))
     values[1, column] = value
     fine = abs(value) <= LARGEST or (nan and np.isnan(value))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.control.modes import Mode, taken_by
+from mujoco_ros.control.modes import Mode, command_interfaces
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ from mujoco_ros.control.modes import Mode, taken_by
         ((Mode.POSITION, Mode.POSITION, Mode.EFFORT), {"position", "effort"}),
     ],
 )
-def test_a_joint_takes_what_any_of_its_inputs_takes(modes, taken):
-    assert taken_by(modes) == taken
+def test_a_joint_has_the_interfaces_of_all_its_inputs(modes, taken):
+    assert command_interfaces(modes) == taken

@@ -3,7 +3,7 @@ import numpy as np
 from mujoco_ros.control.references import References
 
 
-def test_references_that_hold_ask_for_the_position_and_nothing_else():
+def test_holding_references_have_a_position_and_zero_velocity_and_effort():
     positions = np.array([0.3, -0.2])
     references = References.holding(positions)
     np.testing.assert_array_equal(references.q, [0.3, -0.2])

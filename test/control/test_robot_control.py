@@ -1,4 +1,4 @@
-"""Who commands which joint, and what happens when somebody else does, or nobody any more."""
+"""Command arbitration: owners of joints, preemption, timeouts and saved states."""
 
 import itertools
 
@@ -42,15 +42,15 @@ def command(commanded: Commanded, source: CommandSource, joint: str) -> None:
             moves = points([1.0], [[2.0]], [[0.0]], tau=[[4.0]])
             commanded.follow([joint], moves, goal="trajectory")
         case CommandSource.GRIPPER:
-            commanded.control.grip(GripperCommand(position=0.0), "grip", commanded.time)
+            commanded.control.command_gripper(GripperCommand(position=0.0), "grip", commanded.time)
         case CommandSource.POSITION:
-            commanded.tell(source, position={joint: 0.5})
+            commanded.send(source, position={joint: 0.5})
         case CommandSource.VELOCITY:
-            commanded.tell(source, velocity={joint: 1.5})
+            commanded.send(source, velocity={joint: 1.5})
         case CommandSource.EFFORT:
-            commanded.tell(source, effort={joint: 2.5})
+            commanded.send(source, effort={joint: 2.5})
         case CommandSource.JOINT_COMMANDS:
-            commanded.tell(position={joint: 0.4}, velocity={joint: 0.3}, effort={joint: 0.2})
+            commanded.send(position={joint: 0.4}, velocity={joint: 0.3}, effort={joint: 0.2})
 
 
 PAIRS = [
@@ -64,53 +64,55 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(
-    ("loser", "joint"),
+    ("preempted", "joint"),
     [
         (CommandSource.TRAJECTORY, "a"),
         (CommandSource.JOINT_COMMANDS, "a"),
         (CommandSource.GRIPPER, "finger"),
     ],
 )
-def test_whoever_was_done_with_a_joint_is_told_apart_from_one_who_loses_it(loser, joint):
-    for seconds, was_done in ((0.3, False), (3.0, True)):
+def test_a_preempted_source_reports_whether_its_command_was_complete(preempted, joint):
+    for seconds, was_idle in ((0.3, False), (3.0, True)):
         commanded = robot()
-        command(commanded, loser, joint)
+        command(commanded, preempted, joint)
         for _ in range(10):
             commanded.run(0.1 * seconds)
-            if loser is CommandSource.GRIPPER:
+            if preempted is CommandSource.GRIPPER:
                 commanded.control.q[:] = commanded.references.q
         commanded.events.clear()
-        commanded.tell(CommandSource.POSITION, position={joint: 0.5})
+        commanded.send(CommandSource.POSITION, position={joint: 0.5})
         (taken,) = [event for event in commanded.events if isinstance(event, CommandPreempted)]
-        assert taken.was_done == was_done
+        assert taken.was_idle == was_idle
 
 
-@pytest.mark.parametrize(("loser", "taker", "joint"), PAIRS)
-def test_the_newest_command_takes_a_joint_and_the_loser_is_told(loser, taker, joint):
+@pytest.mark.parametrize(("preempted", "new_owner", "joint"), PAIRS)
+def test_the_newest_command_claims_a_joint_and_the_preempted_source_is_reported(
+    preempted, new_owner, joint
+):
     commanded = robot()
     i = NAMES.index(joint)
-    command(commanded, loser, joint)
+    command(commanded, preempted, joint)
     commanded.run(0.3)
-    assert commanded.control.holders()[loser] == (joint,)
+    assert commanded.control.owners()[preempted] == (joint,)
     commanded.events.clear()
     before = commanded.references.values[:, i].copy()
-    command(commanded, taker, joint)
-    told = [event for event in commanded.events if not isinstance(event, GoalProgress)]
-    assert told[0] == CommandPreempted(loser=loser, taker=taker, joints=(joint,))
-    if loser in STREAMS:
-        assert len(told) == 1
+    command(commanded, new_owner, joint)
+    events = [event for event in commanded.events if not isinstance(event, GoalProgress)]
+    assert events[0] == CommandPreempted(source=preempted, new_owner=new_owner, joints=(joint,))
+    if preempted in STREAMS:
+        assert len(events) == 1
     else:
-        goal = "trajectory" if loser is CommandSource.TRAJECTORY else "grip"
-        (ended,) = told[1:]
+        goal = "trajectory" if preempted is CommandSource.TRAJECTORY else "grip"
+        (ended,) = events[1:]
         assert isinstance(ended, GoalEnded)
         assert (ended.goal, ended.outcome) == (goal, Outcome.INVALID_GOAL)
-        assert ended.message == f"{taker} took over joint '{joint}'"
-    assert loser not in commanded.control.holders()
-    assert commanded.control.holders()[taker] == (joint,)
+        assert ended.message == f"preempted by {new_owner} on joint '{joint}'"
+    assert preempted not in commanded.control.owners()
+    assert commanded.control.owners()[new_owner] == (joint,)
     after = commanded.step()[:, i]
-    match taker:
+    match new_owner:
         case CommandSource.TRAJECTORY:
-            assert after == pytest.approx(before, abs=1e-12), "it goes on from all of it"
+            assert after == pytest.approx(before, abs=1e-12), "it continues from all references"
         case CommandSource.GRIPPER:
             assert after.tolist() == pytest.approx([before[0] - 1e-4, 0.0, 0.0])
         case CommandSource.POSITION:
@@ -124,19 +126,19 @@ def test_the_newest_command_takes_a_joint_and_the_loser_is_told(loser, taker, jo
     rest = np.delete(commanded.references.values, i, axis=1)
     np.testing.assert_array_equal(rest, [np.delete(START, i), [0, 0], [0, 0]])
     commanded.run(0.3)
-    assert commanded.control.holders() == {
-        CommandSource.NOBODY: tuple(name for name in NAMES if name != joint),
-        taker: (joint,),
-    }, "the loser does not come back by itself"
+    assert commanded.control.owners() == {
+        CommandSource.UNCLAIMED: tuple(name for name in NAMES if name != joint),
+        new_owner: (joint,),
+    }, "the preempted source does not return"
 
 
-def test_a_stream_takes_only_the_joints_it_names():
+def test_a_stream_claims_only_the_joints_it_names():
     commanded = robot()
     command(commanded, CommandSource.POSITION, "a")
-    commanded.tell(CommandSource.EFFORT, effort={"b": 1.0})
-    commanded.tell(position={"finger": 0.0})
+    commanded.send(CommandSource.EFFORT, effort={"b": 1.0})
+    commanded.send(position={"finger": 0.0})
     assert commanded.events == []
-    assert commanded.control.holders() == {
+    assert commanded.control.owners() == {
         CommandSource.POSITION: ("a",),
         CommandSource.EFFORT: ("b",),
         CommandSource.JOINT_COMMANDS: ("finger",),
@@ -146,16 +148,16 @@ def test_a_stream_takes_only_the_joints_it_names():
     assert row[2].tolist() == [0.0, 1.0, 0.0]
 
 
-def test_joints_taken_from_several_are_told_to_each():
+def test_each_of_several_preempted_sources_is_reported_with_its_joints():
     commanded = robot()
     command(commanded, CommandSource.POSITION, "a")
     command(commanded, CommandSource.VELOCITY, "b")
-    commanded.tell(position=dict.fromkeys(NAMES, 0.0))
-    told = {event.loser: event.joints for event in commanded.heard(CommandPreempted)}
-    assert told == {CommandSource.POSITION: ("a",), CommandSource.VELOCITY: ("b",)}
+    commanded.send(position=dict.fromkeys(NAMES, 0.0))
+    events = {event.source: event.joints for event in commanded.events_of(CommandPreempted)}
+    assert events == {CommandSource.POSITION: ("a",), CommandSource.VELOCITY: ("b",)}
 
 
-def test_a_stream_that_goes_on_tells_nothing():
+def test_a_continuing_stream_emits_no_event():
     commanded = robot()
     for _ in range(3):
         command(commanded, CommandSource.JOINT_COMMANDS, "a")
@@ -163,15 +165,15 @@ def test_a_stream_that_goes_on_tells_nothing():
     assert commanded.events == []
 
 
-def test_a_command_that_says_nothing_takes_nothing():
+def test_a_command_of_nan_claims_no_joint():
     commanded = robot()
-    commanded.tell(position={"a": np.nan})
-    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
+    commanded.send(position={"a": np.nan})
+    assert commanded.control.owners() == {CommandSource.UNCLAIMED: NAMES}
     assert not commanded.control.active
 
 
 @pytest.mark.parametrize("source", [CommandSource.TRAJECTORY, *STREAMS])
-def test_whatever_is_refused_leaves_everything_as_it_was(source):
+def test_a_rejected_command_changes_nothing(source):
     commanded = robot(out_of_limits="refuse")
     command(commanded, source, "a")
     twin = robot()
@@ -179,8 +181,8 @@ def test_whatever_is_refused_leaves_everything_as_it_was(source):
     commanded.run(0.1)
     twin.run(0.1)
     for wrong in (
-        lambda: commanded.tell(position={"a": 0.0, "b": np.inf}),
-        lambda: commanded.tell(effort={"b": 1.0, "x": 1.0}),
+        lambda: commanded.send(position={"a": 0.0, "b": np.inf}),
+        lambda: commanded.send(effort={"b": 1.0, "x": 1.0}),
         lambda: joint_command(JOINTS, "clamp", ["a", "b"], ([0.0], [], [])),
         lambda: commanded.follow("bx", points([1.0], [[0.0, 0.0]])),
         lambda: commanded.follow("b", points([1.0, 0.5], [[0.0], [0.0]])),
@@ -192,11 +194,11 @@ def test_whatever_is_refused_leaves_everything_as_it_was(source):
         with pytest.raises(CommandError):
             wrong()
     np.testing.assert_array_equal(commanded.run(0.5), twin.run(0.5))
-    assert commanded.control.holders() == twin.control.holders()
+    assert commanded.control.owners() == twin.control.owners()
     assert [type(e) for e in commanded.events] == [type(e) for e in twin.events]
 
 
-def test_nothing_is_to_be_done_before_a_command_nor_after_a_reset():
+def test_it_is_inactive_before_a_command_and_after_a_reset():
     commanded = robot()
     assert not commanded.control.active
     for source, joint in (
@@ -209,10 +211,10 @@ def test_nothing_is_to_be_done_before_a_command_nor_after_a_reset():
     commanded.run(0.1)
     commanded.control.reset()
     assert not commanded.control.active
-    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
+    assert commanded.control.owners() == {CommandSource.UNCLAIMED: NAMES}
 
 
-def test_settings_reach_everything_they_are_for():
+def test_settings_reach_all_controllers():
     commanded = robot()
     stream, grip = StreamSettings(period=0.5), GripperSettings(max_velocity=1.0)
     wanted = commanded.control.trajectory.settings
@@ -225,23 +227,23 @@ def test_settings_reach_everything_they_are_for():
 # --- velocities
 
 
-def test_positions_move_along_with_a_commanded_velocity_and_stop_at_the_limits():
+def test_a_commanded_velocity_is_integrated_to_positions_up_to_the_limits():
     joints = some_joints("ab", limits={"a": (-0.5, 0.5)})
     commanded = Commanded(joints, q=[0.2, 0.2])
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     rows = commanded.run(1.0)[:, 0]
     moved = 0.2 + 1e-3 * np.arange(1, 1001)
     np.testing.assert_allclose(rows[:, 0], np.minimum(moved, 0.5), atol=1e-9)
     np.testing.assert_allclose(rows[:, 1], moved, atol=1e-9)
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": -1.0, "b": 0.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": -1.0, "b": 0.0})
     rows = commanded.run(0.1)[:, 0]
     assert rows[-1, 0] == pytest.approx(0.4)
     assert np.ptp(rows[:, 1]) == 0.0
 
 
-def test_joints_that_take_no_positions_get_none_from_their_velocity():
+def test_joints_without_position_interface_get_no_position_from_their_velocity():
     commanded = Commanded(some_joints("ab", takes={"a": ["velocity"]}))
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     assert commanded.run(0.5)[-1, 0] == pytest.approx([0.0, 0.5])
 
 
@@ -249,25 +251,25 @@ def test_joints_that_take_no_positions_get_none_from_their_velocity():
 
 
 def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, CommandSource]:
-    """A robot whose stream to joint a fell silent while the joint was elsewhere than told."""
+    """A robot whose stream to joint a stopped while the joint was away from its reference."""
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1, on_timeout=on_timeout)
     commanded.measure = lambda time: np.array([[0.7 + time, 0.0, 0.0], [0.0, 0.0, 0.0]])
     for _ in range(5):
-        commanded.tell(**{what: {"a": value} for what, value in fields.items()})
+        commanded.send(**{what: {"a": value} for what, value in fields.items()})
         commanded.run(0.02)
     commanded.run(0.08)
-    assert commanded.heard(StreamStopped) == []
+    assert commanded.events_of(StreamStopped) == []
     return commanded, CommandSource.JOINT_COMMANDS
 
 
 def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_it_may():
     commanded, source = silenced("hold", position=0.5)
     commanded.run(0.003)
-    assert commanded.heard(StreamStopped) == [
+    assert commanded.events_of(StreamStopped) == [
         StreamStopped(source=source, joints=("a",), timeout=0.1, action="hold")
     ]
-    assert commanded.control.holders() == {CommandSource.NOBODY: NAMES}
+    assert commanded.control.owners() == {CommandSource.UNCLAIMED: NAMES}
     assert not commanded.control.active
 
 
@@ -278,20 +280,20 @@ def test_a_stopped_stream_of_positions_holds_the_last_one_with_its_effort(positi
 
 
 @pytest.mark.parametrize("fields", [{"effort": 3.0}, {"velocity": 2.0, "effort": 3.0}])
-def test_a_stopped_stream_that_said_no_position_holds_where_the_joint_is(fields):
+def test_a_stopped_stream_without_positions_holds_the_measured_position(fields):
     commanded, _ = silenced("hold", **fields)
     row = commanded.run(0.5)[-1, :, 0]
     assert row[0] == pytest.approx(0.7 + 0.181, abs=0.002)
     assert row[1:].tolist() == [0.0, 0.0]
 
 
-def test_a_damped_joint_is_pulled_nowhere():
+def test_a_damped_joint_has_no_position_error():
     commanded, _ = silenced("damp", position=0.5, velocity=2.0, effort=3.0)
     commanded.run(0.003)
     for _ in range(50):
         at = 0.7 + commanded.time
         assert commanded.step()[:, 0].tolist() == [at, 0.0, 0.0]
-    assert commanded.heard(StreamStopped)[0].action == "damp"
+    assert commanded.events_of(StreamStopped)[0].action == "damp"
 
 
 def test_a_reset_ends_the_damping():
@@ -300,7 +302,7 @@ def test_a_reset_ends_the_damping():
     assert commanded.control.active
     commanded.control.reset()
     assert not commanded.control.active
-    commanded.tell(position={"b": 0.0})
+    commanded.send(position={"b": 0.0})
     before = commanded.references.q[0]
     assert commanded.step()[0, 0] == before
 
@@ -320,19 +322,19 @@ def test_a_damped_joint_can_be_commanded_again(source):
     np.testing.assert_array_equal(commanded.run(0.05), twin.run(0.05))
 
 
-def test_a_stopped_velocity_stops_the_joint_on_its_way():
+def test_a_stopped_velocity_stream_stops_the_joint():
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1)
     commanded.measure = lambda _: np.full((2, 3), 9.0)
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0})
     rows = commanded.run(0.5)[:, :, 0]
     assert rows[-1, 0] == pytest.approx(0.1 + 0.101, abs=0.002)
     assert rows[-1, 1:].tolist() == [0.0, 0.0]
 
 
-def test_without_a_timeout_a_stream_may_be_silent_for_ever():
+def test_without_a_timeout_the_silence_of_a_stream_is_unbounded():
     commanded = robot()
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0})
     assert commanded.run(5.0)[-1, 1, 0] == 1.0
     assert commanded.events == []
 
@@ -341,14 +343,14 @@ def test_silence_is_counted_for_each_joint():
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1)
     for k in range(20):
-        commanded.tell(position={"a": 0.0} if k > 2 else {"a": 0.0, "b": 0.0})
+        commanded.send(position={"a": 0.0} if k > 2 else {"a": 0.0, "b": 0.0})
         commanded.run(0.02)
-    assert [event.joints for event in commanded.heard(StreamStopped)] == [("b",)]
-    assert commanded.control.holders()[CommandSource.JOINT_COMMANDS] == ("a",)
+    assert [event.joints for event in commanded.events_of(StreamStopped)] == [("b",)]
+    assert commanded.control.owners()[CommandSource.JOINT_COMMANDS] == ("a",)
 
 
 @pytest.mark.parametrize("source", [CommandSource.TRAJECTORY, *STREAMS, CommandSource.GRIPPER])
-def test_whoever_commands_goes_on_in_other_arrays(source):
+def test_every_source_continues_in_other_arrays(source):
     joint = "finger" if source is CommandSource.GRIPPER else "a"
     commanded, moved = robot(), robot()
     for one in (commanded, moved):
@@ -369,11 +371,13 @@ def test_efforts_are_limited_where_the_joints_are_now():
         commanded.control.timestep,
         lambda joint, effort: limits.append((joint, effort)),
     )
-    commanded.control.grip(GripperCommand(position=0.0, effort=3.0), "grip", commanded.time)
+    commanded.control.command_gripper(
+        GripperCommand(position=0.0, effort=3.0), "grip", commanded.time
+    )
     assert limits == [(2, 3.0)]
 
 
-def test_a_robot_that_goes_ends_its_goals_with_the_reason():
+def test_a_removed_robot_ends_its_goals_with_the_reason():
     commanded = robot()
     command(commanded, CommandSource.TRAJECTORY, "a")
     command(commanded, CommandSource.GRIPPER, "finger")
@@ -385,39 +389,39 @@ def test_a_robot_that_goes_ends_its_goals_with_the_reason():
     assert not commanded.control.active
 
 
-# --- going back to what was under way
+# --- saved states
 
 
-def again(commanded: Commanded, seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """Run, go back to where that began, and run once more; return the references of both runs."""
+def run_twice(commanded: Commanded, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """Run twice from the same saved state; return the references of both runs."""
     control, index = commanded.control, commanded.index
-    memory, references = control.memory(), commanded.references.values.copy()
+    state, references = control.save_state(), commanded.references.values.copy()
     first = commanded.run(seconds)
     control.reset()
     commanded.references.values[:], commanded.index = references, index
-    control.recall(memory)
+    control.restore_state(state)
     second = commanded.run(seconds)
     control.reset()
     commanded.references.values[:], commanded.index = references, index
-    control.recall(memory)
+    control.restore_state(state)
     return first, second
 
 
 @pytest.mark.parametrize(("source", "joint"), [(first, joint) for first, _, joint in PAIRS[::4]])
-def test_whoever_moves_a_joint_goes_on_from_a_memory_as_before(source, joint):
+def test_every_source_continues_from_a_saved_state_as_before(source, joint):
     commanded = robot()
     command(commanded, source, joint)
     commanded.run(0.1)
     command(commanded, source, joint)
-    holders = commanded.control.holders()
+    holders = commanded.control.owners()
     commanded.run(0.003)
     for _ in range(2):
-        first, second = again(commanded, 1.2)
+        first, second = run_twice(commanded, 1.2)
         np.testing.assert_array_equal(first, second)
-        assert commanded.control.holders() == holders
+        assert commanded.control.owners() == holders
 
 
-def test_trajectories_that_follow_each_other_go_on_as_before():
+def test_successive_trajectories_continue_as_before():
     commanded = robot()
     commanded.follow(["a", "b"], points([0.4, 1.0], [[1.0, 2.0], [0.5, 1.0]]), goal="first")
     commanded.run(0.2)
@@ -425,46 +429,46 @@ def test_trajectories_that_follow_each_other_go_on_as_before():
     commanded.follow(["a"], points([0.2], [[3.0]]), start=0.7, goal="third")
     for wait in (0.1, 0.3, 0.3):
         commanded.run(wait)
-        first, second = again(commanded, 1.0)
+        first, second = run_twice(commanded, 1.0)
         np.testing.assert_array_equal(first, second)
 
 
-def test_goals_are_not_part_of_a_memory():
+def test_goals_are_not_part_of_a_saved_state():
     commanded = robot()
     commanded.follow(["a"], points([0.4], [[1.0]]), goal="goal")
     commanded.run(0.2)
-    memory = commanded.control.memory()
+    state = commanded.control.save_state()
     commanded.control.reset()
-    assert len(commanded.heard(GoalEnded)) == 1
-    commanded.control.recall(memory)
+    assert len(commanded.events_of(GoalEnded)) == 1
+    commanded.control.restore_state(state)
     commanded.run(1.0)
-    assert len(commanded.heard(GoalEnded)) == 1
+    assert len(commanded.events_of(GoalEnded)) == 1
     assert commanded.references.q[0] == 1.0
 
 
 def test_a_damped_joint_is_damped_again():
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.05, on_timeout="damp")
-    commanded.tell(position={"a": 0.5})
+    commanded.send(position={"a": 0.5})
     commanded.run(0.2)
     commanded.measure = lambda time: np.array([[time, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    first, second = again(commanded, 0.1)
+    first, second = run_twice(commanded, 0.1)
     np.testing.assert_array_equal(first, second)
     assert np.ptp(first[:, 0, 0]) > 0.05
 
 
 @pytest.mark.parametrize(("measured", "q"), [(False, (0.5, -0.7, 0.05)), (True, (0.6, -0.7, 0.9))])
-def test_a_stream_that_is_dropped_leaves_its_joints_where_they_are_told_to_be(measured, q):
+def test_a_released_stream_leaves_its_joints_at_their_references(measured, q):
     commanded = robot()
     control = commanded.control
-    commanded.tell(
+    commanded.send(
         CommandSource.CONTROLLER, position={"a": 0.5}, velocity={"a": 0.3}, effort={"a": 0.2}
     )
-    commanded.tell(CommandSource.CONTROLLER, effort={"b": 1.0})
+    commanded.send(CommandSource.CONTROLLER, effort={"b": 1.0})
     commanded.run(0.3)
     control.q[:] = 0.6, -0.7, 0.9
-    control.drop(CommandSource.CONTROLLER, measured=measured)
-    assert control.holders() == {CommandSource.NOBODY: NAMES}
+    control.release(CommandSource.CONTROLLER, measured=measured)
+    assert control.owners() == {CommandSource.UNCLAIMED: NAMES}
     assert not control.active
     # One that was only pushed has no other place than where it is; under other gains, none has.
     assert commanded.references.q.tolist() == list(q)

@@ -23,7 +23,7 @@ class Streamed:
         self.how = how
         self.index = 0
 
-    def tell(self, *joints: int, q=LEAVE, dq=LEAVE, tau=LEAVE) -> None:
+    def send(self, *joints: int, q=LEAVE, dq=LEAVE, tau=LEAVE) -> None:
         """Command joints, the first by default, before the next step."""
         chosen = np.array(joints or (0,))
         values = np.array([np.resize(x, len(chosen)) for x in (q, dq, tau)], dtype=float)
@@ -47,7 +47,7 @@ def sine(how: StreamSettings, *, every: int, steps: int = 2000) -> np.ndarray:
     for k in range(steps):
         if k % every == 0:
             wave = np.sin(2 * np.pi * k * STEP)
-            robot.tell(q=wave, dq=3 * wave, tau=-wave)
+            robot.send(q=wave, dq=3 * wave, tau=-wave)
         rows.append(robot.steps()[0, :, 0])
     return np.array(rows)
 
@@ -84,20 +84,20 @@ def test_with_hold_every_command_acts_at_once():
 def test_the_first_command_acts_at_once_and_exactly(index):
     robot = Streamed()
     robot.index = index
-    robot.tell(q=0.1, dq=-0.3, tau=1e3)
+    robot.send(q=0.1, dq=-0.3, tau=1e3)
     assert robot.steps()[0, :, 0].tolist() == [0.1, -0.3, 1e3]
 
 
 def test_with_a_configured_period_the_first_command_takes_it_as_well():
     robot = Streamed(how=StreamSettings(period=0.004))
-    robot.tell(q=1.0)
+    robot.send(q=1.0)
     assert robot.steps(6)[:, 0, 0] == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 1.0])
 
 
 def test_zero_is_a_command():
     robot = Streamed()
     for value in (5.0, 0.0):
-        robot.tell(q=value, dq=value, tau=value)
+        robot.send(q=value, dq=value, tau=value)
         row = robot.steps(300)[-1]
         assert row.ravel().tolist() == [value] * 3
 
@@ -105,9 +105,9 @@ def test_zero_is_a_command():
 def test_nan_leaves_a_value_as_it_was():
     robot = Streamed()
     robot.references.values[:, 0] = [0.5, 0.2, -1.0]
-    robot.tell(dq=3.0)
+    robot.send(dq=3.0)
     assert robot.steps()[0, :, 0].tolist() == [0.5, 3.0, -1.0]
-    robot.tell(tau=0.0)
+    robot.send(tau=0.0)
     assert robot.steps(500)[-1, :, 0].tolist() == [0.5, 3.0, 0.0]
 
 
@@ -122,21 +122,21 @@ def test_however_commands_arrive_references_never_go_beyond_the_newest(commands,
     robot = Streamed(count=2, how=how)
     targets = np.zeros(2)
     for gap, joint, value in commands:
-        robot.tell(joint, q=value)
+        robot.send(joint, q=value)
         targets[joint] = value
         start = robot.references.q.copy()
-        way = np.concatenate([[start], robot.steps(gap)[:, 0]]) - targets
-        assert (np.diff(np.abs(way), axis=0) <= 1e-12).all(), "it comes nearer, or stays"
-        assert (way * np.sign(way[0]) >= -1e-12).all(), "it does not pass the command"
+        distance = np.concatenate([[start], robot.steps(gap)[:, 0]]) - targets
+        assert (np.diff(np.abs(distance), axis=0) <= 1e-12).all(), "the distance does not increase"
+        assert (distance * np.sign(distance[0]) >= -1e-12).all(), "it does not pass the command"
     assert robot.steps(300)[-1, 0].tolist() == targets.tolist()
 
 
-def test_after_a_change_of_rate_references_become_straight_again():
+def test_after_a_change_of_rate_references_become_linear_again():
     robot = Streamed()
     for gap, count in ((10, 40), (25, 40), (4, 60)):
         rows = []
         for _ in range(count):
-            robot.tell(q=robot.index * STEP)
+            robot.send(q=robot.index * STEP)
             rows.append(robot.steps(gap)[:, 0, 0])
         slopes = np.diff(np.concatenate(rows[-6:]))
         np.testing.assert_allclose(slopes, STEP, rtol=0.05)
@@ -149,20 +149,20 @@ def test_jitter_leaves_references_far_smoother_than_steps():
         robot = Streamed(how=how)
         rows = []
         for k in range(300):
-            robot.tell(q=np.sin(2 * np.pi * 0.01 * k))
+            robot.send(q=np.sin(2 * np.pi * 0.01 * k))
             rows.append(robot.steps(int(rng.integers(7, 14)))[:, 0, 0])
         largest[how] = np.abs(np.diff(np.concatenate(rows[5:]))).max()
     assert largest[LINEAR] * 5 < largest[HOLD]
 
 
-def test_a_long_silence_begins_the_stream_anew():
+def test_a_long_silence_restarts_the_stream():
     robot = Streamed()
     for value in (1.0, 2.0):
-        robot.tell(q=value)
+        robot.send(q=value)
         assert robot.steps(260)[0, 0, 0] == value
-    robot.tell(q=0.0)
+    robot.send(q=0.0)
     robot.steps(100)
-    robot.tell(q=1.0)
+    robot.send(q=1.0)
     assert robot.steps()[0, 0, 0] == pytest.approx(0.01)
 
 
@@ -170,8 +170,8 @@ def test_two_commands_within_a_step_are_one():
     robot = Streamed()
     rows = []
     for k in range(20):
-        robot.tell(q=50.0)
-        robot.tell(q=float(k))
+        robot.send(q=50.0)
+        robot.send(q=float(k))
         rows.append(robot.steps(10)[:, 0, 0])
     np.testing.assert_allclose(np.diff(np.concatenate(rows[2:])), 0.1, atol=1e-9)
 
@@ -184,9 +184,9 @@ def test_joints_commanded_in_turn_each_have_their_own_period():
     rows = []
     for k in range(400):
         if k % 10 == 0:
-            robot.tell(0, q=k * STEP)
+            robot.send(0, q=k * STEP)
         if k % 10 == 4:
-            robot.tell(1, q=-2 * k * STEP)
+            robot.send(1, q=-2 * k * STEP)
         rows.append(robot.steps()[0, 0])
     slopes = np.diff(rows[50:], axis=0)
     np.testing.assert_allclose(slopes, np.tile([STEP, -2 * STEP], (len(slopes), 1)), atol=1e-9)
@@ -197,20 +197,20 @@ def test_quantities_of_a_joint_commanded_in_turn_each_have_their_own_period():
     rows = []
     for k in range(400):
         if k % 10 == 0:
-            robot.tell(q=k * STEP)
+            robot.send(q=k * STEP)
         if k % 4 == 1:
-            robot.tell(tau=-2 * k * STEP)
+            robot.send(tau=-2 * k * STEP)
         rows.append(robot.steps()[0, ::2, 0])
     slopes = np.diff(rows[50:], axis=0)
     np.testing.assert_allclose(slopes, np.tile([STEP, -2 * STEP], (len(slopes), 1)), atol=1e-9)
 
 
-def test_each_value_goes_its_own_way_whatever_else_is_commanded_meanwhile():
+def test_each_value_has_its_own_ramp_whatever_else_is_commanded_meanwhile():
     random, period = np.random.default_rng(5), 0.008
     robot = Streamed(count=3, how=StreamSettings(period=period))
     robot.references.values[:] = random.normal(size=(3, 3))
     wanted, begin = robot.references.values.copy(), np.zeros((3, 3))
-    target, way = wanted.copy(), np.zeros((3, 3))
+    target, distance = wanted.copy(), np.zeros((3, 3))
     for k in range(2000):
         # Mostly whole commands at a steady rate, and now and then a few values in between.
         whole = k % 8 == 0
@@ -218,14 +218,14 @@ def test_each_value_goes_its_own_way_whatever_else_is_commanded_meanwhile():
             joints = np.arange(3) if whole else random.permutation(3)[: random.integers(1, 4)]
             values = random.normal(size=(3, len(joints)))
             values[random.random(values.shape) < (0.0 if whole else 0.5)] = np.nan
-            robot.tell(*joints, q=values[0], dq=values[1], tau=values[2])
-            told = np.full((3, 3), np.nan)
-            told[:, joints] = values
-            new = ~np.isnan(told)
-            target[new], begin[new] = told[new], (k - 1) * STEP
-            way[new] = told[new] - wanted[new]
+            robot.send(*joints, q=values[0], dq=values[1], tau=values[2])
+            commanded = np.full((3, 3), np.nan)
+            commanded[:, joints] = values
+            new = ~np.isnan(commanded)
+            target[new], begin[new] = commanded[new], (k - 1) * STEP
+            distance[new] = commanded[new] - wanted[new]
         left = 1.0 - np.minimum((k * STEP - begin) / period, 1.0)
-        wanted = target - left * way
+        wanted = target - left * distance
         np.testing.assert_allclose(robot.steps()[0], wanted, atol=1e-12)
 
 
@@ -233,23 +233,23 @@ def test_a_stream_of_one_quantity_writes_no_other():
     for row in range(3):
         robot = Streamed(row=row)
         robot.references.values[:] = -7.0
-        robot.tell(q=1.0, dq=2.0, tau=3.0)
+        robot.send(q=1.0, dq=2.0, tau=3.0)
         expected = [-7.0] * 3
         expected[row] = [1.0, 2.0, 3.0][row]
         assert robot.steps()[0, :, 0].tolist() == expected
 
 
-def test_a_joint_that_was_released_is_left_alone_and_taken_from_where_it_is():
+def test_a_released_joint_is_unchanged_and_claimed_from_its_reference():
     robot = Streamed(count=2)
     for k in range(5):
-        robot.tell(0, 1, q=float(k))
+        robot.send(0, 1, q=float(k))
         robot.steps(10)
-    robot.tell(0, 1, q=9.0)
+    robot.send(0, 1, q=9.0)
     robot.stream.release(np.array([0]))
     robot.references.q[0] = -1.0
     assert robot.steps(20)[-1, 0].tolist() == [-1.0, 9.0]
     assert robot.stream.busy
-    robot.tell(0, dq=1.0)
+    robot.send(0, dq=1.0)
     assert robot.steps(20)[-1, 0].tolist() == [-1.0, 9.0]
     assert not robot.stream.positioned[0]
     robot.stream.release(np.array([0, 1]))
@@ -259,11 +259,11 @@ def test_a_joint_that_was_released_is_left_alone_and_taken_from_where_it_is():
 # --- silence
 
 
-def test_the_joints_that_fell_silent_are_known():
+def test_silent_joints_are_returned():
     robot = Streamed(count=3)
-    robot.tell(0, 1, q=0.0)
+    robot.send(0, 1, q=0.0)
     robot.steps(100)
-    robot.tell(1, 2, tau=0.0)
+    robot.send(1, 2, tau=0.0)
     robot.steps(50)
 
     def silent(timeout: float) -> list[int]:
@@ -279,7 +279,7 @@ def test_the_joints_that_fell_silent_are_known():
 
 def test_a_reset_stream_holds_nothing():
     robot = Streamed()
-    robot.tell(q=3.0)
+    robot.send(q=3.0)
     robot.stream.reset()
     robot.references.q[:] = 0.0
     assert not robot.stream.busy
@@ -288,13 +288,13 @@ def test_a_reset_stream_holds_nothing():
     assert len(robot.stream.silent(1e9, 0.1)) == 0
 
 
-def test_what_was_on_its_way_before_a_reset_is_forgotten():
+def test_a_reset_drops_ramps_in_progress():
     robot = Streamed(how=StreamSettings(period=0.5))
     robot.index = 5000
-    robot.tell(q=3.0, dq=1.0)
+    robot.send(q=3.0, dq=1.0)
     robot.steps(10)
     robot.stream.reset()
     robot.references.values[:] = 0.0
     robot.index = 0
-    robot.tell(dq=2.0)
+    robot.send(dq=2.0)
     assert not robot.steps(100)[:, 0].any()

@@ -33,7 +33,7 @@ def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
 
 
 def ended(commanded: Commanded) -> list[tuple[object, Outcome]]:
-    return [(event.goal, event.outcome) for event in commanded.heard(GoalEnded)]
+    return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
 
 
 # --- random trajectories at random times, against an oracle of scipy's polynomials
@@ -75,7 +75,7 @@ def sent(draw) -> Sent:
 
 
 class Path:
-    """What one trajectory asks for, from the step on that it begins at."""
+    """References of one trajectory, from its first step on."""
 
     def __init__(self, send: Sent, start: float, begin: float, state: np.ndarray):
         """Lead on from `state`: position, velocity, acceleration (3, k)."""
@@ -180,21 +180,21 @@ def test_random_trajectories_replace_each_other_without_a_jump(sends, step):
 
 
 @pytest.mark.parametrize("goal", ["late", None])
-def test_a_trajectory_that_is_over_is_refused_and_what_is_followed_goes_on(goal):
+def test_a_trajectory_in_the_past_is_rejected_and_the_present_one_continues(goal):
     commanded = robot(step=2500)
     commanded.follow("a", line(1.0), goal="g")
-    commanded.tell(position={"b": 0.5})
+    commanded.send(position={"b": 0.5})
     commanded.run(0.5)
     commanded.events.clear()
-    before = commanded.control.holders()
+    before = commanded.control.owners()
     commanded.follow("ab", line(-1.0, joints=2), start=9.3999, goal=goal)
-    (told,) = commanded.events
-    assert told.message == "the trajectory ends in the past: at 10.400 s, and it is 10.500 s"
+    (event,) = commanded.events
+    assert event.message == "the trajectory ends in the past: at 10.400 s, and it is 10.500 s"
     if goal:
         assert ended(commanded) == [("late", Outcome.OLD_HEADER_TIMESTAMP)]
     else:
-        assert isinstance(told, CommandRejected)
-    assert commanded.control.holders() == before
+        assert isinstance(event, CommandRejected)
+    assert commanded.control.owners() == before
     assert commanded.run(0.6)[-1, 0].tolist() == [1.0, 0.5, 0.0]
     assert ended(commanded)[-1] == ("g", Outcome.SUCCESSFUL)
 
@@ -203,8 +203,8 @@ def test_a_start_in_the_future_is_waited_for():
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g", start=0.5)
     assert not commanded.run(0.5)[:, 0].any()
-    assert commanded.heard(GoalStarted), "a client may know that its goal was taken"
-    assert not commanded.heard(GoalProgress)
+    assert commanded.events_of(GoalStarted), "the client is informed that its goal was accepted"
+    assert not commanded.events_of(GoalProgress)
     rows = commanded.run(1.1)
     assert rows[0, 0, 0] == 0.0
     assert (np.diff(rows[:250, 0, 0]) > 0).all()
@@ -221,7 +221,7 @@ def test_a_trajectory_shorter_than_a_step_is_not_late_because_it_waited():
 
 def test_joints_that_wait_for_a_start_do_not_drift():
     commanded = robot()
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0})
     commanded.run(0.1)
     commanded.follow("a", line(5.0), start=1.0)
     rows = commanded.run(0.5)
@@ -243,7 +243,7 @@ def test_trajectories_can_be_sent_ahead_of_time():
     assert ended(commanded)[-1] == ("second", Outcome.SUCCESSFUL)
 
 
-def test_a_trajectory_gives_way_to_a_newer_one_that_begins_before_it():
+def test_a_pending_trajectory_is_dropped_for_a_newer_one_that_begins_before_it():
     commanded = robot()
     commanded.follow("a", line(1.0), start=0.5)
     commanded.follow("b", line(2.0), start=0.3)
@@ -253,7 +253,7 @@ def test_a_trajectory_gives_way_to_a_newer_one_that_begins_before_it():
 # --- parts of robots
 
 
-def test_joints_that_a_new_trajectory_leaves_out_go_on_along_the_older_one():
+def test_joints_that_a_new_trajectory_leaves_out_stay_on_the_older_one():
     alone, commanded = robot(), robot()
     for each in (alone, commanded):
         each.follow("ab", points([0.4, 1.0], [[1.0, 1.0], [3.0, -1.0]], [[2.0, 0.0], [0.0, 0.0]]))
@@ -264,7 +264,7 @@ def test_joints_that_a_new_trajectory_leaves_out_go_on_along_the_older_one():
     assert found[-1, 0].tolist() == [3.0, 0.5, 0.5]
 
 
-def test_joints_taken_by_somebody_else_end_the_goal_and_stop_its_other_joints():
+def test_preempted_joints_end_the_goal_and_stop_its_other_joints():
     commanded = robot()
     commanded.follow("ab", line(1.0, joints=2), goal="g")
     commanded.run(0.5)
@@ -277,7 +277,7 @@ def test_joints_taken_by_somebody_else_end_the_goal_and_stop_its_other_joints():
     assert not rows[:, 1, 0].any()
 
 
-def test_joints_taken_by_somebody_else_are_not_taken_back_by_what_was_sent_ahead():
+def test_preempted_joints_are_not_claimed_again_by_pending_trajectories():
     commanded = robot()
     commanded.follow("a", line(1.0), start=0.5)
     commanded.follow("b", line(1.0), start=0.9)
@@ -285,7 +285,7 @@ def test_joints_taken_by_somebody_else_are_not_taken_back_by_what_was_sent_ahead
     assert commanded.run(2.0)[-1, 0].tolist() == [0.0, 1.0, 0.0]
 
 
-def test_effort_is_fed_forward_along_the_way_and_kept_at_its_end():
+def test_effort_is_fed_forward_along_the_path_and_constant_after_its_end():
     commanded = robot()
     commanded.follow("a", points([0.4, 0.8], [[0.0], [0.0]], tau=[[2.0], [-3.0]]))
     rows = commanded.run(1.2)[:, 2, 0]

@@ -171,7 +171,7 @@ def test_the_page_about_control_gives_the_defaults_of_the_code():
     default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
     assert float(tolerance) == 1e3 * float(default)
     sources = names(tables(section(COMMANDS, "Sources"))[0], "Source")
-    assert sources == set(CommandSource) - {CommandSource.NOBODY}
+    assert sources == set(CommandSource) - {CommandSource.UNCLAIMED}
 
 
 def test_the_table_of_topics_covers_exactly_the_topics_of_the_scenes():

@@ -1,4 +1,4 @@
-"""Simulators that the tests of the examples share; each test leaves them as it found them."""
+"""Simulators shared by the tests of the examples; each test restores their state."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ def shared_arm(starter: Starter, folder: Path) -> Commanded:
 
 @pytest.fixture
 def arm(shared_arm: Commanded) -> Iterator[Commanded]:
-    """The arm, a box on a table in front of it."""
+    """The arm with a box on a table in front of it."""
     yield shared_arm
     shared_arm.listener.forget_subscriptions()
 

@@ -1,6 +1,9 @@
-"""What all examples that look for a robot have in common."""
+"""Common behaviour of all examples."""
 
+import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,12 +11,24 @@ from example_runs import Commanded, Example
 from paces import slower_if_need_be
 from simulators import ROOT, Domain
 
-FINDING = sorted(path.name for path in (ROOT / "examples").glob("*.py"))[1:]
-COMMANDING = [name for name in FINDING if name not in ("09_look.py", "10_drive_controller.py")]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FINDING = [path.name for path in EXAMPLES[1:]]
+COMMANDING = [
+    name for name in FINDING if name not in ("09_view_camera.py", "10_drive_controller.py")
+]
 ROS_ARGUMENTS = ("--ros-args", "-r")
 
 
-def test_without_a_robot_each_says_how_to_start_one(folder: Path) -> None:
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_help_begins_with_the_summary_of_the_example(example: Path) -> None:
+    summary = ast.get_docstring(ast.parse(example.read_text())).partition("\n")[0]
+    command = [sys.executable, example, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert summary in " ".join(done.stdout.split())
+
+
+def test_without_a_robot_each_prints_how_to_start_one(folder: Path) -> None:
     domain = Domain()
     try:
         running = [Example(folder, domain.id, script) for script in FINDING]
@@ -28,7 +43,7 @@ def test_without_a_robot_each_says_how_to_start_one(folder: Path) -> None:
         )
 
 
-def test_each_says_what_a_robot_has_instead_of_what_it_wants(pair: Commanded) -> None:
+def test_errors_for_missing_names_have_the_available_ones(pair: Commanded) -> None:
     namespace = (*ROS_ARGUMENTS, "__ns:=/quadruped")
     arguments = {"03_send_trajectory.py": ("--joints", "elbow_joint")}
     running = [pair.start(s, *arguments.get(s, ()), *namespace) for s in COMMANDING[:4]]
@@ -39,7 +54,7 @@ def test_each_says_what_a_robot_has_instead_of_what_it_wants(pair: Commanded) ->
     assert sine.complains.startswith(f"no joint 'elbow_joint' here; --joint is one of: {joints}")
     assert trajectory.complains.startswith("the controller has no joint 'elbow_joint'; it has: ")
     assert gains.complains.startswith("no gains of a joint 'elbow_joint' here; --joint is one of: ")
-    assert impedance.complains.startswith("the base of this robot floats")
+    assert impedance.complains.startswith("this robot has a floating base")
 
 
 @pytest.mark.parametrize("script", COMMANDING)

@@ -1,4 +1,4 @@
-"""Soft gains, with gravity compensated by the controller."""
+"""The example of compliance with gravity compensation."""
 
 import re
 import signal
@@ -15,7 +15,7 @@ KP = "gains.elbow_joint.kp"
 
 
 @slower_if_need_be
-def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded) -> None:
+def test_a_compensated_arm_holds_its_configuration_and_yields_to_a_push(arm: Commanded) -> None:
     states = arm.joint_states()
     commands = arm.listener.record(JointState, "joint_commands", reliable=True)
     before = arm.listener.get_parameter(KP)
@@ -26,13 +26,13 @@ def test_a_compensated_arm_holds_its_pose_and_gives_way_to_a_push(arm: Commanded
     assert elbow.max() - elbow[0] == pytest.approx(deflection, rel=0.1)
     assert elbow.min() > elbow[0] - 0.005
     for joint in ("shoulder_lift_joint", "wrist_1_joint"):
-        assert np.ptp(positions(states, joint)) < 0.01, "others bear only gravity"
+        assert np.ptp(positions(states, joint)) < 0.01, "others carry only gravity"
     assert elbow[-1] == pytest.approx(elbow[0], abs=0.005)
     assert arm.listener.get_parameter(KP) == before, "the gains should be restored"
 
     messages = commands.messages
     joint = list(messages[0].name).index("elbow_joint")
-    gravity = min(message.effort[joint] for message in messages)  # the push is the other way
+    gravity = min(message.effort[joint] for message in messages)  # the push has the other sign
     assert gravity == pytest.approx(-22.5, rel=0.1), "of the forearm and all it carries"
     assert messages[-1].effort[joint] == 0.0
     times = np.array([sec + 1e-9 * nanosec for sec, nanosec in stamps_of(messages)])
@@ -54,14 +54,14 @@ def test_ctrl_c_restores_the_gains(arm: Commanded) -> None:
     assert arm.listener.get_parameter(KP) == before
 
 
-def test_a_joint_without_a_motor_is_answered_with_those_that_have_one(arm: Commanded) -> None:
+def test_the_error_for_a_joint_without_motor_names_those_with_motors(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--joint", "right_finger_joint")
     assert done.code == 1
     assert done.complains.startswith("no motor drives 'right_finger_joint'; --joint is one of: sho")
     assert not done.says
 
 
-def test_gains_that_are_refused_end_it(arm: Commanded) -> None:
+def test_rejected_gains_end_it(arm: Commanded) -> None:
     before = arm.listener.get_parameter(KP)
     done = arm.run(SCRIPT, "--softer", "-1")
     assert done.code == 1

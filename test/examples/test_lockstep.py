@@ -1,4 +1,4 @@
-"""An arm, driven in lockstep."""
+"""The example that controls an arm in lockstep."""
 
 import re
 from pathlib import Path
@@ -15,17 +15,17 @@ SECONDS = 10
 
 
 def since_reset(path: Path) -> dict[str, bytes]:
-    """Return all that a log says of the time since the last reset, field by field."""
-    with_pauses = StateLog.open(path)
-    time = with_pauses.time
+    """Return the fields of a log since the last reset."""
+    log = StateLog.open(path)
+    time = log.time
     first = int(np.flatnonzero(time == 0.0)[-1])
     last = first + round(SECONDS / 0.001) + 1
     assert time[last - 1] == pytest.approx(SECONDS)
     fields = ("time", "qpos", "qvel", "act", "ctrl", "eq_active", "sensordata", "references")
-    return {name: getattr(with_pauses, name)[first:last].tobytes() for name in fields}
+    return {name: getattr(log, name)[first:last].tobytes() for name in fields}
 
 
-def test_two_simulators_are_alike_to_the_last_bit(starter: Starter, tmp_path: Path) -> None:
+def test_two_simulators_are_bitwise_identical(starter: Starter, tmp_path: Path) -> None:
     logs = [tmp_path / "one.log", tmp_path / "other.log"]
     fingerprints = []
     for log in logs:
@@ -37,29 +37,29 @@ def test_two_simulators_are_alike_to_the_last_bit(starter: Starter, tmp_path: Pa
         assert simulator.stop() == 0
         assert simulator.complaints() == []
         fingerprints += re.findall(
-            r"^fingerprint of what was felt: ([0-9a-f]{16})$", done.says, re.M
+            r"^fingerprint of the joint states: ([0-9a-f]{16})$", done.says, re.M
         )
-        assert "each of 2000 ticks answered" in done.says
+        assert "a command for each of 2000 ticks" in done.says
     assert len(fingerprints) == 2
     assert fingerprints[0] == fingerprints[1]
     one, other = map(since_reset, logs)
     assert one == other
 
 
-def test_it_is_left_as_it_was(arm: Commanded) -> None:
+def test_it_restores_the_parameters(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--seconds", "0.5")
     assert (done.code, done.complains) == (0, "")
     assert arm.listener.get_parameter("mode") == "realtime"
     assert arm.listener.get_parameter("real_time_factor") == PACE
 
 
-def test_a_rate_that_cannot_be_is_refused(arm: Commanded) -> None:
+def test_an_invalid_rate_is_rejected(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--rate", "-5")
     assert done.code == 1
     assert "joint_commands@-5" in done.complains
 
 
-def test_a_joint_that_there_is_not_is_refused_with_those_there_are(arm: Commanded) -> None:
+def test_the_error_for_an_unknown_joint_names_the_joints(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--joint", "knee")
     assert done.code == 1
     assert "no joint 'knee' here; --joint is one of: shoulder_pan_joint, " in done.complains

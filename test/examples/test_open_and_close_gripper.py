@@ -1,4 +1,4 @@
-"""The gripper, in the air and on a box."""
+"""The example that opens and closes the gripper."""
 
 import re
 from pathlib import Path
@@ -55,8 +55,8 @@ def test_in_the_air_it_reaches_both_ends(arm: Commanded) -> None:
         assert path[-1] > 0.029
 
 
-def test_what_the_controller_refuses_is_explained_in_its_log(arm: Commanded) -> None:
+def test_the_reason_of_a_rejection_is_in_the_log(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--only", "close", "--effort", "-1")
     assert (done.code, done.says) == (1, "")
-    assert done.complains == "close: refused; the log of the simulator says why"
+    assert done.complains == "close: rejected; see the log of the simulator"
     assert "the effort limit must not be negative, got -1" in arm.simulator.log

@@ -1,4 +1,4 @@
-"""A goal for the joint trajectory controller, and the ways it can end."""
+"""The example that sends a trajectory, and its possible outcomes."""
 
 import re
 import signal
@@ -43,14 +43,14 @@ def test_a_joint_that_leaves_its_tolerance_aborts_the_goal(arm: Commanded) -> No
     assert path.max() - path[0] < 1.4, "it should have stopped before the first waypoint"
 
 
-def test_what_the_controller_rejects_is_explained_in_its_log(arm: Commanded) -> None:
+def test_the_reason_of_a_rejection_is_in_the_log(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--seconds", "-1")
     assert done.code == 1
-    assert done.complains == "the goal was rejected; the log of the simulator says why"
+    assert done.complains == "the goal was rejected; see the log of the simulator"
     assert "goal rejected: time_from_start of point 0 is negative" in arm.simulator.log
 
 
-def test_wrong_names_and_numbers_are_answered_with_the_right_ones(arm: Commanded) -> None:
+def test_errors_for_wrong_names_and_numbers_have_the_valid_ones(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--joints", "elbow")
     assert (done.code, done.says) == (1, "")
     assert done.complains.startswith("the controller has no joint 'elbow'; it has: shoulder_pan_")

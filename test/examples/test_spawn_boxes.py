@@ -39,7 +39,7 @@ def test_boxes_are_deleted_after_ctrl_c_too(arm: Commanded) -> None:
     assert entities(arm) == before
 
 
-def test_boxes_stay_if_asked_to(arm: Commanded) -> None:
+def test_boxes_remain_with_keep(arm: Commanded) -> None:
     assert arm.run(SCRIPT, "--count", "1", "--watch", "0", "--keep").code == 0
     assert "spawned_box" in entities(arm)
     client = arm.listener.node.create_client(DeleteEntity, "/mujoco/delete_entity")
@@ -48,7 +48,7 @@ def test_boxes_stay_if_asked_to(arm: Commanded) -> None:
     arm.listener.node.destroy_client(client)
 
 
-def test_what_cannot_be_spawned_is_told_with_the_reason(arm: Commanded) -> None:
+def test_the_reason_of_a_rejection_is_printed(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--count", "1", "--model", "/nowhere/box.xml")
     assert (done.code, done.says) == (1, "0 spawned, 0 deleted\n")
     assert done.complains == "there is no file '/nowhere/box.xml'"

@@ -1,4 +1,4 @@
-"""Gains, changed while the arm holds itself up."""
+"""The example that changes the gains of the arm."""
 
 import re
 
@@ -24,15 +24,15 @@ def test_half_the_stiffness_doubles_the_error_and_leaves_the_torque(arm: Command
     (full, half) = rows
     assert half[0] == 0.5 * full[0]
     assert half[2] == pytest.approx(2.0 * full[2], rel=0.02)
-    # The same, seen by somebody else.
+    # The same, as received by another subscriber.
     elbow = list(states.messages[0].joint_names).index("elbow_joint")
     errors = [abs(message.error.positions[elbow]) for message in states.messages]
     assert max(errors) == pytest.approx(abs(half[2]), rel=0.05)
     assert arm.listener.get_parameter(KP) == before
-    assert done.says.splitlines()[-1] == "12 gains are as they were"
+    assert done.says.splitlines()[-1] == "12 gains restored"
 
 
-def test_gains_are_kept_if_asked(arm: Commanded) -> None:
+def test_gains_remain_with_keep(arm: Commanded) -> None:
     before = arm.listener.get_parameter(KP)
     done = arm.run(SCRIPT, "--scale", "0.9", "--settle", "0.1", "--keep")
     assert done.code == 0, done.complains
@@ -41,15 +41,15 @@ def test_gains_are_kept_if_asked(arm: Commanded) -> None:
     assert arm.listener.get_parameter(KP) == pytest.approx(before)
 
 
-def test_gains_out_of_range_are_refused_together(arm: Commanded) -> None:
+def test_gains_out_of_range_are_rejected_together(arm: Commanded) -> None:
     before = arm.listener.get_parameter(KP)
     done = arm.run(SCRIPT, "--scale", "-1", "--settle", "0.1")
     assert done.code == 1
-    assert re.match(r"refused, and nothing changed: .*kp' cannot be -\d+", done.complains)
+    assert re.match(r"rejected, no gains changed: .*kp' cannot be -\d+", done.complains)
     assert arm.listener.get_parameter(KP) == before
 
 
-def test_a_joint_without_gains_is_answered_with_those_that_have_some(arm: Commanded) -> None:
+def test_the_error_for_a_joint_without_gains_names_those_with_gains(arm: Commanded) -> None:
     done = arm.run(SCRIPT, "--joint", "left_finger_joint")
     assert done.code == 1
     assert done.complains.endswith(

@@ -13,7 +13,7 @@ from catkin_pkg.package import parse_package
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mujoco_ros.control.modes import taken_by
+from mujoco_ros.control.modes import command_interfaces
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation
@@ -36,7 +36,7 @@ def simulated(scene: str) -> Simulation:
 def takes(simulation: Simulation) -> dict[str, frozenset[str]]:
     """Return what each joint takes; names carry the prefix where there are several robots."""
     names = simulation.joints.names
-    return {name: taken_by(simulation.drives.modes(i)) for i, name in enumerate(names)}
+    return {name: command_interfaces(simulation.drives.modes(i)) for i, name in enumerate(names)}
 
 
 def robots() -> list[Any]:

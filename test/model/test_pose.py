@@ -13,7 +13,7 @@ def test_the_columns_of_the_matrix_are_the_frames_axes():
     assert QUARTER.matrix == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]))
 
 
-def test_what_is_at_a_pose_in_a_frame_is_turned_and_moved_by_the_frame():
+def test_composition_rotates_and_translates_the_inner_pose():
     ahead = Pose(position=np.array([1.0, 0.0, 0.0]), quat_wxyz=QUARTER.quat_wxyz)
     there = QUARTER @ ahead
     assert there.position == pytest.approx([1.0, 3.0, 3.0])
@@ -27,12 +27,12 @@ def test_a_pose_and_its_inverse_undo_each_other():
         assert none.quat_wxyz == pytest.approx([1.0, 0.0, 0.0, 0.0])
 
 
-def test_poses_are_as_far_apart_as_their_origins_whichever_way_they_are_turned():
+def test_the_distance_of_poses_is_that_of_their_origins():
     other = Pose(position=np.array([1.0, 5.0, 7.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
-    assert QUARTER.away(other) == other.away(QUARTER) == 5.0
+    assert QUARTER.distance_to(other) == other.distance_to(QUARTER) == 5.0
 
 
-def test_a_pose_goes_to_another_process():
+def test_a_pose_can_be_pickled():
     assert pickle.loads(pickle.dumps(QUARTER)).position == pytest.approx(QUARTER.position)
 
 
@@ -40,7 +40,7 @@ def test_a_pose_goes_to_another_process():
     ("position", "quat_wxyz"),
     [([0.0, np.nan, 0.0], [1.0, 0.0, 0.0, 0.0]), ([0.0] * 3, [0.0] * 4), ([0.0] * 3, [np.inf] * 4)],
 )
-def test_a_pose_that_is_nowhere_is_refused_by_name(position, quat_wxyz):
+def test_an_invalid_pose_is_rejected_by_name(position, quat_wxyz):
     QUARTER.check("it")
-    with pytest.raises(UserInputError, match="'box' must be somewhere, got"):
+    with pytest.raises(UserInputError, match="'box' needs a valid pose, got"):
         Pose(position=np.array(position), quat_wxyz=np.array(quat_wxyz)).check("'box'")

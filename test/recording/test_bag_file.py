@@ -34,7 +34,7 @@ def read_unindexed(path) -> list[int]:
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_what_was_written_is_read_by_others(path, compression):
+def test_another_reader_reads_the_written_messages(path, compression):
     file, channel = begin(path, compression)
     written = [(1000 + i, f"message {i}".encode()) for i in range(300)]
     for number, (time, data) in enumerate(written):
@@ -76,7 +76,7 @@ def test_after_each_flush_the_file_is_whole(path):
         assert read_unindexed(path) == list(range(i + 1))
 
 
-def test_what_is_not_flushed_waits_until_a_chunk_is_full(path):
+def test_messages_are_buffered_until_a_flush_or_a_full_chunk(path):
     file, channel = begin(path)
     before = path.stat().st_size
     file.write(channel, 1, 1, 1, bytes(1000))
@@ -103,7 +103,7 @@ def test_a_channel_without_a_message_is_in_the_index(path):
     assert read(path) == []
 
 
-def test_a_full_disk_leaves_what_was_flushed_before(path, monkeypatch):
+def test_a_full_disk_leaves_the_flushed_messages(path, monkeypatch):
     file, channel = begin(path)
     file.write(channel, 1, 1, 1, b"kept")
     file.flush()
@@ -124,7 +124,7 @@ def test_a_full_disk_leaves_what_was_flushed_before(path, monkeypatch):
 
 
 @pytest.mark.parametrize("last", [b"", bytes(1000)], ids=["index", "chunk"])
-def test_a_disk_that_fills_at_the_end_leaves_what_was_flushed_before(path, monkeypatch, last):
+def test_a_disk_that_fills_at_the_end_leaves_the_flushed_messages(path, monkeypatch, last):
     file, channel = begin(path)
     file.write(channel, 1, 1, 1, b"kept")
     file.flush()
@@ -142,7 +142,7 @@ def test_a_disk_that_fills_at_the_end_leaves_what_was_flushed_before(path, monke
     with pytest.raises(OSError, match="No space"):
         file.finish({})
     other = os.open(path, os.O_RDONLY)  # has the descriptor that was the file's
-    file.abandon()  # as whoever records does after any error
+    file.abandon()  # as the recorder does after any error
     os.close(other)
     assert read_unindexed(path) == [1]
 

@@ -6,7 +6,7 @@ from mujoco_ros.recording.selection import Selection, absolute
 
 
 @pytest.mark.parametrize(
-    ("selection", "taken", "left"),
+    ("selection", "included", "left"),
     [
         (Selection(), ["/tf", "/left/joint_states"], ["/arm/move/_action/feedback", "/_hidden"]),
         (Selection(hidden=True), ["/arm/move/_action/feedback"], []),
@@ -22,9 +22,9 @@ from mujoco_ros.recording.selection import Selection, absolute
         (Selection(topics=frozenset({"/a/_action/status"})), ["/a/_action/status"], []),
     ],
 )
-def test_a_selection_takes_what_was_asked_for(selection, taken, left):
-    assert all(selection.takes(name) for name in taken)
-    assert not any(selection.takes(name) for name in left)
+def test_a_selection_includes_the_selected_topics(selection, included, left):
+    assert all(selection.includes(name) for name in included)
+    assert not any(selection.includes(name) for name in left)
 
 
 def test_a_leading_slash_may_be_left_out():

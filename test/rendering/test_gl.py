@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmark.rendering import software_device
+from benchmark.measurements.rendering import software_device
 from mujoco_ros.rendering import gl
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import DEVICE_VARIABLE, open_context

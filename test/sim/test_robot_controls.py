@@ -113,7 +113,7 @@ def test_what_joints_take_and_where_they_may_go_comes_from_the_model(hands):
     joints = hands("hand").controls[0].joints
     everything = {"position", "velocity", "effort"}
     assert joints.names == NAMES
-    assert joints.takes == (everything, everything, {"position"}, {"velocity"}, set())
+    assert joints.interfaces == (everything, everything, {"position"}, {"velocity"}, set())
     assert joints.lower.tolist() == [-2, -np.inf, 0, -np.inf, -np.inf]
     assert joints.upper.tolist() == [2, np.inf, 0.06, np.inf, np.inf]
     assert joints.continuous.tolist() == [False, True, False, True, False]
@@ -123,7 +123,7 @@ def test_what_joints_take_and_where_they_may_go_comes_from_the_model(hands):
 def test_robots_without_a_gripper_have_no_gripper_controller(hands):
     (control,) = hands("hand", gripper=None).controls
     assert control.gripper is None
-    assert control.joints.taking("position") == (0, 1, 2)
+    assert control.joints.with_interface("position") == (0, 1, 2)
 
 
 @pytest.mark.parametrize("joint", ["fan", "flap"])
@@ -221,7 +221,9 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
 def grip(simulation: Simulation, position: float, **limits: float) -> None:
     """Command the gripper of the last robot."""
     control = simulation.controls[-1]
-    control.grip(GripperCommand(position=position, **limits), "grip", float(simulation.data.time))
+    control.command_gripper(
+        GripperCommand(position=position, **limits), "grip", float(simulation.data.time)
+    )
 
 
 def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):

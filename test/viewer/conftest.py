@@ -8,7 +8,7 @@ import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
-from benchmark.page import BROWSERS, OPTIONS
+from benchmark.browser import BROWSERS, OPTIONS
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.nda
     Raises:
         CommandError: It names a joint that does not exist.
     """
-    among = joints.taking(POSITION)
+    among = joints.with_interface(POSITION)
     if message.joint_names:
         return joints.find(message.joint_names, among)
     return np.array(among, dtype=np.intp)

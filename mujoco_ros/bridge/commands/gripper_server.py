@@ -70,7 +70,9 @@ class GripperServer(CommandServer):
         return command
 
     def _accept(self, goal: Goal, command: GripperCommand) -> None:
-        self._submit(self._action, lambda time: self._control.grip(command, goal, time), goal)
+        self._submit(
+            self._action, lambda time: self._control.command_gripper(command, goal, time), goal
+        )
 
     def _cancel(self, goal: Goal) -> None:
         gripper = self._control.gripper

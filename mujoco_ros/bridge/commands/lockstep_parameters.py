@@ -180,11 +180,11 @@ def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str,
         if not robot.joints.names:
             continue
         topics[within(robot.namespace, CommandSource.JOINT_COMMANDS)] = robot.name
-        if controllers and control.joints.taking(POSITION):
+        if controllers and control.joints.with_interface(POSITION):
             topics[within(robot.namespace, CommandSource.TRAJECTORY, "joint_trajectory")] = (
                 robot.name
             )
         for source, interface in FORWARDED.items() if controllers else ():
-            if control.joints.taking(interface):
+            if control.joints.with_interface(interface):
                 topics[within(robot.namespace, source, "commands")] = robot.name
     return topics

@@ -72,7 +72,7 @@ class RobotCommands(Component):
             self._withdraw(gone)
         kinds: list[type[CommandServer]] = [StreamServer] if robot.joints.names else []
         if kinds and self._context.has_controllers:
-            kinds += [TrajectoryServer] if control.joints.taking(POSITION) else []
+            kinds += [TrajectoryServer] if control.joints.with_interface(POSITION) else []
             kinds += [GripperServer] if control.gripper is not None else []
         servers = [kind(self._context, robot.namespace, control) for kind in kinds]
         return _Served(robot=part.name, namespace=robot.namespace, servers=servers)
@@ -136,16 +136,16 @@ class RobotCommands(Component):
                     Outcome.GOAL_TOLERANCE_VIOLATED,
                 ):
                     self._rejections.report(goal.server.name, "goals aborted", event.message)
-            case CommandPreempted(was_done=True):
+            case CommandPreempted(was_idle=True):
                 self._node.get_logger().info(
-                    f"{event.taker} follows {_place(event.robot, event.loser)}, which was done, on "
-                    f"{', '.join(event.joints)}"
+                    f"{event.new_owner} follows {_place(event.robot, event.source)}, "
+                    f"which was done, on {', '.join(event.joints)}"
                 )
             case CommandPreempted():
                 self._rejections.report(
-                    _place(event.robot, event.loser),
-                    f"joints lost to {event.taker}",
-                    f"{event.taker} took over {', '.join(event.joints)}",
+                    _place(event.robot, event.source),
+                    f"joints lost to {event.new_owner}",
+                    f"{event.new_owner} took over {', '.join(event.joints)}",
                 )
             case StreamStopped():
                 self._rejections.report(

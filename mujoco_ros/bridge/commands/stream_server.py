@@ -25,7 +25,7 @@ class StreamServer(CommandServer):
         super().__init__(context, namespace, control)
         self._subscribe(JointState, self._handle_joint_command, CommandSource.JOINT_COMMANDS)
         for source, interface in FORWARDED.items() if context.has_controllers else ():
-            if indices := control.joints.taking(interface):
+            if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
                 handle = partial(self._handle_forward_command, source)
                 self._subscribe(Float64MultiArray, handle, source, "commands")

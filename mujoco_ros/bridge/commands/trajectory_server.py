@@ -28,7 +28,7 @@ class TrajectoryServer(CommandServer):
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         """Open the topic and the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
-        self._columns = np.array(control.joints.taking(POSITION), dtype=np.intp)
+        self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
         self._names = [control.joints.names[i] for i in self._columns]
         self._subscribe(
             JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"

@@ -123,7 +123,7 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
         "as commanded",
         {
             **{
-                f"{robot}: held by {source}" if several else f"held by {source}": ", ".join(joints)
+                f"{robot}: {_owner(source)}" if several else _owner(source): ", ".join(joints)
                 for robot, holders in status.holders.items()
                 for source, joints in holders.items()
             },
@@ -138,6 +138,10 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
             Metric("refusals", rejected, f"{rejected} commands rejected, changed or preempted"),
         ),
     )
+
+
+def _owner(source: CommandSource) -> str:
+    return source if source is CommandSource.UNCLAIMED else f"held by {source}"
 
 
 def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> DiagnosticReport:

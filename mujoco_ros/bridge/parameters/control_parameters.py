@@ -71,7 +71,7 @@ class _Robot:
 
     def commanded(self, interface: str) -> tuple[int, ...]:
         """Return the joints that the controllers of `interface` command."""
-        return self.joints.taking(interface) if self.controllers else ()
+        return self.joints.with_interface(interface) if self.controllers else ()
 
     def names(self, joints: tuple[int, ...]) -> tuple[str, ...]:
         return tuple(self.joints.names[joint] for joint in joints)

@@ -89,7 +89,7 @@ class TopicPlan:
         topics: list[Topic] = []
         first_base = first_joint = 0
         for index, robot in enumerate(layout.robots):
-            joints = plant.controls[index].joints.taking(POSITION) if controllers else ()
+            joints = plant.controls[index].joints.with_interface(POSITION) if controllers else ()
             controlled = [(joint, first_joint + joint) for joint in joints]
             topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
             first_base += len(robot.bases)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 from rclpy.node import Node
 
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.control.modes import taken_by
+from mujoco_ros.control.modes import command_interfaces
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.urdf.exporting.ros2_control import HardwareJoint, write_ros2_control
@@ -42,7 +42,7 @@ def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]
     return [
         HardwareJoint(
             name=name,
-            takes=taken_by(plant.drives.modes(first + index)),
+            takes=command_interfaces(plant.drives.modes(first + index)),
             position=float(positions[index]),
         )
         for index, name in enumerate(robot.joints.names)

@@ -1,1 +1,1 @@
-"""Joint trajectories: splines, tracking, and the joint trajectory controller."""
+"""Joint trajectories: checks, splines and the joint trajectory controller."""

@@ -1,7 +1,9 @@
-"""The joint trajectory controller of one robot, as ros2_controllers' acts."""
+"""Joint trajectory controller of one robot, equivalent to that of ros2_controllers."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,56 +23,38 @@ from mujoco_ros.control.trajectory.follower import TrajectoryFollower
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
 _NOTABLE = 0.02
-"""Position error at the goal that is mentioned where no tolerance is set [rad or m]."""
+"""Position error at the goal that the result mentions if no tolerance is set [rad or m]."""
 _ROUNDING_S = 1e-9
-"""Far below any timestep, and above what adding times up rounds away."""
+"""Tolerance for the rounding of summed times, far below any timestep."""
+
+
+class _Measured(NamedTuple):
+    """Simulated time [s], and the positions and velocities measured then.  # (n,) each."""
+
+    time: float
+    q: np.ndarray
+    dq: np.ndarray
 
 
 @dataclass
-class _Task:
-    """A trajectory, whether or not it has begun, and what is watched of it."""
+class _Execution:
+    """A trajectory, pending or in execution, and the state of its monitoring."""
 
     trajectory: Trajectory
     begin: float
     tolerances: Tolerances
     goal: object | None
-    watched: bool  # whether any joint has a tolerance on the way
-    track: TrajectoryFollower | None = None
-    told: bool = False
-    next_progress: float = 0.0
-
-
-@dataclass(frozen=True)
-class _Memory:
-    """What was followed at some time, without goals: their clients wait for them no more."""
-
-    tracks: list[TrajectoryFollower]
-    task: _Task | None
-    waiting: list[_Task]
-    led: np.ndarray
-
-    def copy(self) -> "_Memory":
-        copies = {id(track): track.copy() for track in self.tracks}
-
-        def again(task: _Task) -> _Task:
-            track = task.track
-            if track is not None and id(track) not in copies:
-                copies[id(track)] = track.copy()
-            return replace(task, goal=None, track=None if track is None else copies[id(track)])
-
-        return _Memory(
-            tracks=[copies[id(track)] for track in self.tracks],
-            task=None if self.task is None else again(self.task),
-            waiting=[again(task) for task in self.waiting],
-            led=self.led.copy(),
-        )
+    has_path_tolerance: bool
+    follower: TrajectoryFollower | None = None
+    started: bool = False
+    next_feedback: float = 0.0
 
 
 class TrajectoryController:
-    """Follows trajectories, and watches the newest one.
+    """Executes trajectories and monitors the newest one.
 
-    A new trajectory ends the goal before it. Until its own start, what was to be followed is, and
-    joints it leaves out go on along the older one.
+    A new trajectory ends the goal of the previous one. The previous trajectories are executed until
+    the new one starts; joints that it leaves out stay on them.
     """
 
     def __init__(
@@ -80,42 +64,46 @@ class TrajectoryController:
         settings: TrajectorySettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Follow nothing yet; `emit` is handed what there is to tell."""
+        """Start without a trajectory; `emit` is called with each event."""
         self.settings = settings
         self._joints = joints
         self._references = references
         self._emit = emit
-        self._turning = bool(joints.continuous.any())
-        self._tracks: list[TrajectoryFollower] = []
-        self._task: _Task | None = None  # the newest
-        self._waiting: list[_Task] = []  # older ones that begin before it, in this order
-        self._led = np.zeros(len(joints.names), dtype=bool)  # no one else has them since
+        self._any_continuous = bool(joints.continuous.any())
+        self._followers: list[TrajectoryFollower] = []
+        self._newest: _Execution | None = None
+        self._pending: list[_Execution] = []  # older ones that start before the newest, in order
+        self._led = np.zeros(len(joints.names), dtype=bool)  # moved by this controller last
         self._acceleration = np.zeros(len(joints.names))
 
     @property
     def busy(self) -> bool:
-        """Return whether `update` has anything to do."""
-        return bool(self._tracks) or self._task is not None or bool(self._waiting)
+        """Whether `update` is needed."""
+        return bool(self._followers) or self._newest is not None or bool(self._pending)
+
+    def is_idle(self, _joints: np.ndarray, _time: float) -> bool:
+        """Return whether all trajectories are complete."""
+        return not self.busy
 
     def accept(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
     ) -> None:
-        """Follow a trajectory, which must not be over, from its start on."""
+        """Execute a trajectory, which must not end in the past, from its start on."""
         begin = time if trajectory.start is None else max(trajectory.start, time)
-        if self._task is not None and self._task.track is None:
-            self._waiting.append(self._task)
-        self._waiting = [task for task in self._waiting if task.begin < begin]
+        if self._newest is not None and self._newest.follower is None:
+            self._pending.append(self._newest)
+        self._pending = [execution for execution in self._pending if execution.begin < begin]
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
-        watched = bool(np.isfinite(tolerances.path).any())
-        self._task = _Task(trajectory, begin, tolerances, goal, watched)
+        has_path_tolerance = bool(np.isfinite(tolerances.path).any())
+        self._newest = _Execution(trajectory, begin, tolerances, goal, has_path_tolerance)
         if begin > time:
-            # Whoever moved these joints has left them: they wait for the start.
-            following = {int(joint) for track in self._tracks for joint in track.joints}
-            for joint in set(trajectory.joints.tolist()) - following:
+            # The previous owner of these joints released them: they hold until the start.
+            followed = {int(joint) for follower in self._followers for joint in follower.joints}
+            for joint in set(trajectory.joints.tolist()) - followed:
                 self._references.dq[joint] = 0.0
 
     def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
-        """Stop `joints` where their references are, as an empty trajectory asks for."""
+        """Stop `joints` at their references, as an empty trajectory requests."""
         self.release(joints, "preempted by an empty trajectory, which means hold")
         self._references.dq[joints] = 0.0
         if goal is not None:
@@ -123,219 +111,204 @@ class TrajectoryController:
             self._emit(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message="holding position"))
 
     def cancel(self, goal: object) -> None:
-        """Stop where the references are, if `goal` is still pursued."""
-        if self._task is not None and self._task.goal == goal:
+        """Stop at the references if `goal` is active."""
+        if self._newest is not None and self._newest.goal == goal:
             self._end(Outcome.CANCELED, "canceled: holding position")
-            self._freeze()
+            self._stop_all()
 
     def release(self, joints: np.ndarray, reason: str) -> None:
-        """Leave `joints` to somebody else; a goal that needs them ends for that `reason`."""
-        for track in self._tracks:
-            track.release(joints)
-        self._prune()
+        """Release `joints`; a goal that needs them ends for that `reason`."""
+        self._release_followers(joints)
         self._led[joints] = False
-        self._waiting = [
-            waiting
-            for waiting in self._waiting
-            if not np.isin(waiting.trajectory.joints, joints).any()
+        self._pending = [
+            execution
+            for execution in self._pending
+            if not np.isin(execution.trajectory.joints, joints).any()
         ]
-        task = self._task
-        if task is None or not np.isin(task.trajectory.joints, joints).any():
+        newest = self._newest
+        if newest is None or not np.isin(newest.trajectory.joints, joints).any():
             return
         self._end(Outcome.INVALID_GOAL, reason)
-        if task.goal is not None and task.track in self._tracks:
-            self._stop(task.track.joints)
+        if newest.goal is not None and newest.follower in self._followers:
+            stopped = newest.follower.joints
+            self._references.dq[stopped] = 0.0
+            self._release_followers(stopped)
 
     def reset(self, reason: str) -> None:
-        """Forget everything; a goal ends for that `reason`."""
-        self._tracks.clear()
-        self._waiting.clear()
+        """Drop all trajectories; a goal ends for that `reason`."""
+        self._followers.clear()
+        self._pending.clear()
         self._led[:] = False
         self._end(Outcome.INVALID_GOAL, reason)
 
-    def memory(self) -> _Memory:
-        """Return a copy of all that is followed, for `recall`; goals are not part of it."""
-        return _Memory(self._tracks, self._task, self._waiting, self._led).copy()
+    def save_state(self) -> Any:
+        """Return a copy of the state without goals, for `restore_state`."""
+        newest = None if self._newest is None else replace(self._newest, goal=None)
+        pending = [replace(execution, goal=None) for execution in self._pending]
+        return self._copied((self._followers, newest, pending, self._led))
 
-    def recall(self, memory: _Memory) -> None:
-        """Follow what was followed at the time of a `memory`; a goal must have been ended."""
-        again = memory.copy()
-        self._tracks, self._task, self._waiting = again.tracks, again.task, again.waiting
-        self._led = again.led
+    def restore_state(self, state: Any) -> None:
+        """Continue from a saved state; no goal may be active."""
+        self._followers, self._newest, self._pending, self._led = self._copied(state)
+
+    def _copied(self, state: Any) -> Any:
+        return deepcopy(state, {id(self._references): self._references})  # which are shared
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
-        """Write the references of this instant and watch the newest trajectory.
-
-        Args:
-            time: Simulated time [s].
-            q: Measured positions.  # (n,)
-            dq: Measured velocities.  # (n,)
-        """
-        for track in self._tracks:
-            track.update(time)
-        while self._waiting and time >= self._waiting[0].begin:
-            self._begin(self._waiting.pop(0), time)
-        task = self._task
-        if task is not None:
-            self._attend(task, time, q, dq)
+        """Write the references of the step at `time` [s]; monitor the measured q and dq (n,)."""
+        for follower in self._followers:
+            follower.update(time)
+        while self._pending and time >= self._pending[0].begin:
+            self._start(self._pending.pop(0), time)
+        if self._newest is not None:
+            self._monitor(self._newest, _Measured(time, q, dq))
         self._prune()
 
     def accelerations(self, time: float) -> np.ndarray:
         """Return the acceleration of the references; the next call overwrites it.  # (n,)"""
         self._acceleration[:] = 0.0
-        for track in self._tracks:
-            self._acceleration[track.joints] = track.acceleration(time)
+        for follower in self._followers:
+            self._acceleration[follower.joints] = follower.acceleration(time)
         return self._acceleration
 
     def elapsed(self, time: float) -> float:
-        """Return the time since the newest trajectory started [s]; 0 where nothing is followed."""
-        track = self._tracks[-1] if self._tracks else None
-        return 0.0 if track is None else time - track.start
+        """Return the time since the newest trajectory started [s]; 0 without one."""
+        return time - self._followers[-1].start if self._followers else 0.0
 
-    def _attend(self, task: _Task, time: float, q: np.ndarray, dq: np.ndarray) -> None:
-        if not task.told:
-            task.told = True
-            if task.goal is not None:
-                self._emit(GoalStarted(goal=task.goal))
-        if time < task.begin:
+    def _monitor(self, newest: _Execution, measured: _Measured) -> None:
+        time = measured.time
+        if not newest.started:
+            newest.started = True
+            if newest.goal is not None:
+                self._emit(GoalStarted(goal=newest.goal))
+        if time < newest.begin:
             return
-        track = task.track or self._begin(task, time)
-        problem = self._off_path(task, track, time, q, dq)
-        if problem:
-            self._abort(Outcome.PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {problem}", q)
-            return
-        if task.goal is not None and time >= task.next_progress:
-            task.next_progress = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
-            self._tell_progress(task, track, time, q, dq)
-        if time >= track.end:
-            self._finish(task, track, time, q, dq)
+        follower = newest.follower or self._start(newest, time)
+        is_over = time >= follower.end and time > follower.begin
+        if newest.has_path_tolerance and not is_over:
+            path = newest.tolerances.path
+            if violation := self._violation(newest.trajectory.joints, path, measured):
+                message = f"path tolerance violated: {violation}"
+                self._abort(newest, Outcome.PATH_TOLERANCE_VIOLATED, message, measured.q)
+                return
+        if newest.goal is not None and time >= newest.next_feedback:
+            newest.next_feedback = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
+            self._emit_feedback(newest, follower, measured)
+        if time >= follower.end:
+            self._finish(newest, follower, measured)
 
-    def _begin(self, task: _Task, time: float) -> TrajectoryFollower:
-        trajectory = task.trajectory
-        track = TrajectoryFollower(
+    def _start(self, execution: _Execution, time: float) -> TrajectoryFollower:
+        trajectory = execution.trajectory
+        follower = TrajectoryFollower(
             trajectory, self._joints, self._references, self.accelerations(time), time
         )
-        for older in self._tracks:
+        for older in self._followers:
             older.release(trajectory.joints)
-        self._tracks.append(track)
+        self._followers.append(follower)
         self._led[trajectory.joints] = True
-        task.track = track
-        track.update(time)
-        return track
+        execution.follower = follower
+        follower.update(time)
+        return follower
 
     def _finish(
-        self, task: _Task, track: TrajectoryFollower, time: float, q: np.ndarray, dq: np.ndarray
+        self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
     ) -> None:
-        """The last waypoint is behind: the goal is reached, or to be waited for, or missed."""
-        if task.goal is None:
-            self._task = None
+        """Check the goal tolerances after the last waypoint."""
+        if newest.goal is None:
+            self._newest = None
             return
-        problem = self._violation(task.trajectory.joints, task.tolerances.goal, q, dq)
-        if not problem:
-            self._end(Outcome.SUCCESSFUL, self._reached(task, q, dq))
+        goal, allowed = newest.tolerances.goal, newest.tolerances.goal_time
+        violation = self._violation(newest.trajectory.joints, goal, measured)
+        if not violation:
+            self._end(Outcome.SUCCESSFUL, self._success_message(newest, measured))
             return
-        late, allowed = time - track.end, task.tolerances.goal_time
+        late = measured.time - follower.end
         if allowed and late > allowed:
-            self._abort(
-                Outcome.GOAL_TOLERANCE_VIOLATED,
-                f"goal not reached within the goal_time_tolerance of {allowed:g} s: {problem}",
-                q,
-            )
+            message = f"goal not reached within the goal_time_tolerance of {allowed:g} s: "
+            self._abort(newest, Outcome.GOAL_TOLERANCE_VIOLATED, message + violation, measured.q)
 
-    def _reached(self, task: _Task, q: np.ndarray, dq: np.ndarray) -> str:
-        """Say that a goal is reached; where nobody said how closely, what is far from it."""
-        joints = task.trajectory.joints
+    def _success_message(self, newest: _Execution, measured: _Measured) -> str:
+        """Return the message of a reached goal, with notable errors where no tolerance is set."""
+        joints = newest.trajectory.joints
         allowed = np.full((2, len(joints)), np.inf)
-        allowed[0] = np.where(np.isinf(task.tolerances.goal[0]), _NOTABLE, np.inf)
-        far = self._worst(joints, allowed, q, dq)
-        if far is None:
+        allowed[0] = np.where(np.isinf(newest.tolerances.goal[0]), _NOTABLE, np.inf)
+        worst = self._worst(joints, allowed, measured)
+        if worst is None:
             return "goal reached"
-        return f"trajectory completed; {far[0]}, and no goal tolerance is set"
+        return f"trajectory completed; {worst[0]}, and no goal tolerance is set"
 
-    def _off_path(
-        self, task: _Task, track: TrajectoryFollower, time: float, q: np.ndarray, dq: np.ndarray
-    ) -> str:
-        if not task.watched or (time >= track.end and time > track.begin):
-            return ""
-        return self._violation(task.trajectory.joints, task.tolerances.path, q, dq)
-
-    def _violation(
-        self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
-    ) -> str:
-        """Say which joint is further off than `allowed` (2, k); empty if none is."""
-        worst = self._worst(joints, allowed, q, dq)
+    def _violation(self, joints: np.ndarray, allowed: np.ndarray, measured: _Measured) -> str:
+        """Return a description of the worst error beyond `allowed` (2, k); empty without one."""
+        worst = self._worst(joints, allowed, measured)
         return "" if worst is None else f"{worst[0]}, allowed is {worst[1]:.6g}"
 
     def _worst(
-        self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
+        self, joints: np.ndarray, allowed: np.ndarray, measured: _Measured
     ) -> tuple[str, float] | None:
-        """Say by how much a joint is further off than `allowed` (2, k), and what is allowed."""
+        """Return the worst error beyond `allowed` (2, k), as text, and its tolerance."""
         references = self._references
-        for row, (reference, measured, what) in enumerate(
-            ((references.q, q, "position"), (references.dq, dq, "velocity"))
+        for row, (reference, actual, quantity) in enumerate(
+            ((references.q, measured.q, "position"), (references.dq, measured.dq, "velocity"))
         ):
             if allowed[row].min() == np.inf:
                 continue
-            error = reference[joints] - measured[joints]
-            if row == 0 and self._turning:
+            error = reference[joints] - actual[joints]
+            if row == 0 and self._any_continuous:
                 wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
                 error = np.where(self._joints.continuous[joints], wrapped, error)
             beyond = np.abs(error) > allowed[row]
             if beyond.any():
                 worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
                 joint, off = self._joints.names[joints[worst]], abs(error[worst])
-                return f"{what} of joint '{joint}' is off by {off:.6g}", float(allowed[row, worst])
+                text = f"{quantity} of joint '{joint}' is off by {off:.6g}"
+                return text, float(allowed[row, worst])
         return None
 
-    def _tell_progress(
-        self, task: _Task, track: TrajectoryFollower, time: float, q: np.ndarray, dq: np.ndarray
+    def _emit_feedback(
+        self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
     ) -> None:
-        references = self._references
+        references, time = self._references, measured.time
         desired = np.stack([references.q, references.dq, self.accelerations(time)])
         self._emit(
             GoalProgress(
-                goal=task.goal,
+                goal=newest.goal,
                 time=time,
-                since_start=time - track.start,
-                index=track.index,
+                since_start=time - follower.start,
+                index=follower.index,
                 desired=desired,
-                actual=np.stack([q, dq]),
+                actual=np.stack([measured.q, measured.dq]),
             )
         )
 
-    def _abort(self, outcome: Outcome, message: str, q: np.ndarray) -> None:
-        """End the newest trajectory because its joints are off, and hold them where they are."""
-        task = self._task
-        if task is None:
-            return
-        joints = task.trajectory.joints
-        if task.goal is None:
+    def _abort(self, newest: _Execution, outcome: Outcome, message: str, q: np.ndarray) -> None:
+        """End the newest trajectory after a violation; its joints hold their measured positions."""
+        joints = newest.trajectory.joints
+        if newest.goal is None:
             self._emit(
                 CommandRejected(
                     source=CommandSource.TRAJECTORY, message=f"{message}; holding the position"
                 )
             )
         self._end(outcome, message)
-        self._freeze()
+        self._stop_all()
         self._references.q[joints] = q[joints]
         self._references.values[1:, joints] = 0.0
 
     def _end(self, outcome: Outcome, message: str) -> None:
-        """Stop watching, and tell the goal's client, if there is one."""
-        task, self._task = self._task, None
-        if task is not None and task.goal is not None:
-            self._emit(GoalEnded(goal=task.goal, outcome=outcome, message=message))
+        """End the monitoring of the newest trajectory and report the outcome of its goal."""
+        newest, self._newest = self._newest, None
+        if newest is not None and newest.goal is not None:
+            self._emit(GoalEnded(goal=newest.goal, outcome=outcome, message=message))
 
-    def _freeze(self) -> None:
+    def _stop_all(self) -> None:
         self._references.dq[self._led] = 0.0
-        self._tracks.clear()
-        self._waiting.clear()
+        self._followers.clear()
+        self._pending.clear()
 
-    def _stop(self, joints: np.ndarray) -> None:
-        self._references.dq[joints] = 0.0
-        for track in self._tracks:
-            track.release(joints)
+    def _release_followers(self, joints: np.ndarray) -> None:
+        for follower in self._followers:
+            follower.release(joints)
         self._prune()
 
     def _prune(self) -> None:
-        self._tracks = [t for t in self._tracks if not t.finished and len(t.joints)]
+        self._followers = [f for f in self._followers if not f.finished and len(f.joints)]

@@ -1,6 +1,4 @@
-"""Following one trajectory: from where the references are, along its waypoints, to its end."""
-
-from copy import copy
+"""Execution of one trajectory: from the present references through its waypoints to its end."""
 
 import numpy as np
 
@@ -12,19 +10,19 @@ from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 
 class TrajectoryFollower:
-    """Writes the references of a trajectory's joints, step by step.
+    """Writes the references of a trajectory's joints at every step.
 
-    It begins at the references' own position, velocity and acceleration and leads into the first
-    waypoint that is still to come; waypoints of the past are left out. What leads in is as smooth
-    as that waypoint allows, and at least cubic when the references are moving, so that neither
-    position nor velocity ever jumps. Continuous joints go the shorter way round.
+    The first segment leads from the present position, velocity and acceleration references to the
+    first waypoint in the future; waypoints in the past are skipped. This segment has the degree of
+    that waypoint, and at least three if the references are moving, so that neither position nor
+    velocity is discontinuous. Continuous joints take the shorter direction.
 
     Attributes:
-        joints: The joints that still follow it.
-        begin: When it began [s of simulated time].
+        joints: Indices of the joints that it still moves.
+        begin: Simulated time at which the execution began [s].
         start: Start of the trajectory [s].
-        end: When the last waypoint is to be reached [s].
-        finished: Whether it was.
+        end: Time of the last waypoint [s].
+        finished: Whether the last waypoint was reached.
     """
 
     def __init__(
@@ -35,8 +33,8 @@ class TrajectoryFollower:
         acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time` from `references` and their `acceleration`, over the robot's joints."""
-        points, chosen = trajectory.points, trajectory.joints
+        """Begin at `time` from `references` and their `acceleration` (n,)."""
+        points, indices = trajectory.points, trajectory.joints
         self.begin = time
         self.start = time if trajectory.start is None else trajectory.start
         knots = self.start + points.times
@@ -44,53 +42,44 @@ class TrajectoryFollower:
         self.finished = False
         self._count = len(knots)
         self._references = references
-        self._joints = chosen
-        self._kept = np.ones(len(chosen), dtype=bool)
-        self._keep()
+        self._joints = indices
+        self._active = np.ones(len(indices), dtype=bool)
+        self._select()
         self._first = first = min(int(np.searchsorted(knots, time, side="right")), len(knots) - 1)
-        now = references.values[:, chosen]
-        turns = np.round((now[0] - points.q[first]) / (2 * np.pi))
-        offset = np.where(joints.continuous[chosen], 2 * np.pi * turns, 0.0)
+        now = references.values[:, indices]
+        full_turns = np.round((now[0] - points.q[first]) / (2 * np.pi))
+        offset = np.where(joints.continuous[indices], 2 * np.pi * full_turns, 0.0)
         self._offset = offset if offset.any() else None
         self._last = np.stack([points.q[-1] + offset, points.dq[-1], points.tau[-1]])
-        # Wider than the limits if the references start beyond them; they come back in time.
-        self._lower = np.minimum(joints.lower[chosen], now[0])
-        self._upper = np.maximum(joints.upper[chosen], now[0])
-        self._lead_in = True
-        self._switch = float(knots[first])
+        # Wider than the limits if the references begin beyond them.
+        self._lower = np.minimum(joints.lower[indices], now[0])
+        self._upper = np.maximum(joints.upper[indices], now[0])
+        self._in_lead = True
+        self._lead_end = float(knots[first])
         self._rest = _rest(trajectory, knots, first)
         self._cursor: Cursor | None = None
         if knots[first] > time:
             now[0] -= offset
-            lead = _lead_in(points, first, now, acceleration[chosen], time, float(knots[first]))
+            lead = _lead_in(points, first, now, acceleration[indices], time, float(knots[first]))
             self._cursor = Cursor(lead)
 
     @property
     def index(self) -> int:
-        """Return the number of the next waypoint."""
+        """Index of the next waypoint."""
         if self.finished or self._cursor is None:
             return self._count
-        return self._first if self._lead_in else self._first + self._cursor.segment + 1
-
-    def copy(self) -> "TrajectoryFollower":
-        """Return one that stands at the same place and goes on by itself."""
-        other = copy(self)
-        other._kept = self._kept.copy()
-        other._keep()
-        if self._cursor is not None:
-            other._cursor = self._cursor.copy()
-        return other
+        return self._first if self._in_lead else self._first + self._cursor.segment + 1
 
     def release(self, joints: np.ndarray) -> None:
-        """Leave `joints` to somebody else."""
-        self._kept &= ~np.isin(self._joints, joints)
-        self._keep()
+        """Release `joints`."""
+        self._active &= ~np.isin(self._joints, joints)
+        self._select()
 
     def update(self, time: float) -> None:
-        """Write the references of `time` [s], not before that of the last call."""
-        if self._rest is not None and time >= self._switch:
+        """Write the references of `time` [s]; times must not decrease."""
+        if self._rest is not None and time >= self._lead_end:
             self._cursor, self._rest = Cursor(self._rest), None
-            self._lead_in = False
+            self._in_lead = False
         cursor = self._cursor
         if cursor is None or time >= self.end:
             self.finished = True
@@ -107,23 +96,22 @@ class TrajectoryFollower:
         self._write(cursor.values)
 
     def acceleration(self, time: float) -> np.ndarray:
-        """Return the acceleration of the joints that follow it, at the time of the last update."""
+        """Return the acceleration of `joints` at the time of the last update."""
         if self.finished or self._cursor is None:
             return np.zeros(len(self.joints))
         return self._cursor.acceleration(time)[self._columns]
 
-    def _keep(self) -> None:
-        self.joints = self._joints[self._kept]
-        self._columns = slice(None) if self._kept.all() else self._kept
-        # Where joints follow one upon the other, as all of a robot do, this is quick.
-        self._places = as_slice(self.joints)
+    def _select(self) -> None:
+        self.joints = self._joints[self._active]
+        self._columns = slice(None) if self._active.all() else self._active
+        self._targets = as_slice(self.joints)
 
     def _write(self, values: np.ndarray) -> None:
-        self._references.values[:, self._places] = values[:, self._columns]
+        self._references.values[:, self._targets] = values[:, self._columns]
 
 
 def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | None:
-    """Return the trajectory's own spline from waypoint `first` on."""
+    """Return the trajectory's spline from waypoint `first` on; None if that is the last one."""
     curve = trajectory.curve
     if curve is None or first == len(knots) - 1:
         return None
@@ -143,7 +131,7 @@ def _lead_in(
     time: float,
     until: float,
 ) -> Spline:
-    """Return the segment from the references `now` to waypoint `first`."""
+    """Return the segment from the references `now` (3, k) to waypoint `first`."""
     degree, velocity = int(points.degree[first]), points.dq[first]
     if degree == 1 and now[1].any():
         degree = 3

@@ -1,4 +1,4 @@
-"""Piecewise polynomials through waypoints: linear, cubic or quintic by what the waypoints carry."""
+"""Piecewise polynomials through waypoints: linear, cubic or quintic by the waypoints' fields."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class Waypoints:
-    """Points on the way of k joints, and when to pass them.
+    """Waypoints of k joints.
 
     Attributes:
-        times: When, strictly increasing [s].  # (m,)
+        times: Times, strictly increasing [s].  # (m,)
         q: Positions [rad or m].  # (m, k)
         dq: Velocities [rad/s or m/s]; zero where `degree` does not use them.  # (m, k)
         ddq: Accelerations [rad/s² or m/s²]; likewise.  # (m, k)
         tau: Feed-forward efforts [Nm or N].  # (m, k)
-        degree: Of each point 1, 3 or 5: it carries positions; velocities; accelerations.  # (m,)
+        degree: 1, 3 or 5 for points with positions, velocities, accelerations.  # (m,)
     """
 
     times: np.ndarray
@@ -46,9 +46,9 @@ class Spline:
 def spline(points: Waypoints) -> Spline:
     """Return the spline through `points`.
 
-    A segment is as smooth as both its ends allow: quintic between accelerations, cubic between
-    velocities, else linear. Formulas: the Hermite interpolation of values and derivatives at s = 0
-    and s = 1.
+    A segment has the lower degree of its ends: quintic between accelerations, cubic between
+    velocities, else linear. The coefficients are those of the Hermite interpolation of values and
+    derivatives at s = 0 and s = 1.
     """
     duration = np.diff(points.times)
     degree = np.minimum(points.degree[:-1], points.degree[1:])
@@ -77,16 +77,16 @@ def spline(points: Waypoints) -> Spline:
 
 
 class Cursor:
-    """Evaluates a spline at rising times, one after the other, without allocating.
+    """Evaluates a spline at increasing times without allocation.
 
     Attributes:
         values: Position, velocity and effort at the time of the last `move`.  # (3, k)
-        segment: The segment of that time.
-        end: When the last segment ends [s].
+        segment: Index of the segment at that time.
+        end: End of the last segment [s].
     """
 
     def __init__(self, curve: Spline) -> None:
-        """Stand at the begin of `curve`."""
+        """Begin at the first segment of `curve`."""
         self._curve = curve
         self.end = float(curve.begin[-1] + curve.duration[-1])
         joints = curve.q.shape[2]
@@ -97,45 +97,45 @@ class Cursor:
         self._powers = np.ones(order)  # of the normalised time
         self._coefficients = np.zeros((order, 3, joints))
         self._rows = self._coefficients.reshape(order, -1)
-        self._bend = np.zeros((order - 1, joints))  # coefficients of the acceleration
+        self._second = np.zeros((order - 1, joints))  # coefficients of the acceleration
         self._enter(0)
 
-    def copy(self) -> "Cursor":
-        """Return one that stands in the same segment."""
-        other = Cursor(self._curve)
+    def __deepcopy__(self, _memo: object) -> "Cursor":
+        """Return an independent cursor of the same curve and segment."""
+        other = Cursor(self._curve)  # with views of its own arrays
         other._enter(self.segment)
         return other
 
     def move(self, time: float) -> None:
-        """Evaluate at `time` [s], not before the last one and before the end."""
+        """Evaluate at `time` [s], which must not decrease and be before the end."""
         if time >= self._until:
             self._enter(int(np.searchsorted(self._curve.begin, time, side="right")) - 1)
-        self._raise(time)
+        self._compute_powers(time)
         np.dot(self._powers, self._rows, out=self._flat)
 
     def acceleration(self, time: float) -> np.ndarray:
-        """Return the second derivative of the positions at `time`, within the present segment."""
-        self._raise(time)
-        acceleration: np.ndarray = np.dot(self._powers[:-1], self._bend)
+        """Return the acceleration at `time`, within the present segment."""
+        self._compute_powers(time)
+        acceleration: np.ndarray = np.dot(self._powers[:-1], self._second)
         return acceleration
 
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
         self.segment = segment
-        self._raised = np.nan
+        self._powers_at = np.nan
         self._begin = float(curve.begin[segment])
         self._duration = float(curve.duration[segment])
         last = segment == len(curve.begin) - 1
         self._until = np.inf if last else float(curve.begin[segment + 1])
         rows[:, 0] = curve.q[segment]
-        falling = self._exponents[1:, None] / self._duration
-        np.multiply(rows[1:, 0], falling, out=rows[:-1, 1])
-        np.multiply(rows[1:, 1], falling, out=self._bend)
+        derivative = self._exponents[1:, None] / self._duration
+        np.multiply(rows[1:, 0], derivative, out=rows[:-1, 1])
+        np.multiply(rows[1:, 1], derivative, out=self._second)
         rows[:2, 2] = curve.tau[segment]
 
-    def _raise(self, time: float) -> None:
+    def _compute_powers(self, time: float) -> None:
         """Compute the powers of the normalised time."""
-        if time != self._raised:
-            self._raised = time
+        if time != self._powers_at:
+            self._powers_at = time
             s = (time - self._begin) / self._duration
             np.power(s, self._exponents, out=self._powers)

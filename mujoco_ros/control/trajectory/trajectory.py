@@ -1,4 +1,4 @@
-"""Joint trajectories, checked and ready to be followed."""
+"""Checked joint trajectories and their tolerances."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory.spline import Spline, Waypoints, spline
 
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
-# As ros2_controllers: a float's resolution.
-_STANDS = float(np.finfo(np.float32).eps)
+_ZERO_VELOCITY = float(np.finfo(np.float32).eps)
+"""Largest final velocity that counts as zero, as in ros2_controllers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class PointArrays:
     Attributes:
         times: ``time_from_start`` [s].  # (m,)
         values: Positions, velocities, accelerations, efforts; 0 where not given.  # (4, m, k)
-        given: Which of the four a point carries.  # (4, m) bool
+        given: Which of the four each point has.  # (4, m) bool
     """
 
     times: np.ndarray
@@ -33,14 +33,14 @@ class PointArrays:
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
-    """Where some joints of a robot shall go.
+    """A checked trajectory of some joints of a robot.
 
     Attributes:
         joints: Indices of the joints.  # (k,)
-        start: Simulated time of its start [s]; None is as soon as it is taken.
-        points: Its waypoints, times counted from the start.
+        start: Simulated time of its start [s]; None starts immediately.
+        points: Waypoints, with times relative to the start.
         curve: The spline through them; None for a single waypoint.
-        clamped: Which positions were moved into the joints' limits.
+        clamped: Which positions were clamped to the joints' limits.
     """
 
     joints: np.ndarray
@@ -55,10 +55,10 @@ class Trajectory:
         return float(self.points.times[-1])
 
     def check_in_time(self, time: float) -> None:
-        """Refuse it if it ends before `time` [s of simulated time].
+        """Reject a trajectory that ends before the simulated `time` [s].
 
         Raises:
-            LateError: It does.
+            LateError: It ends in the past.
         """
         if self.start is not None and (end := self.start + self.duration) < time:
             raise LateError(
@@ -68,10 +68,10 @@ class Trajectory:
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
-    """How far joints may be off, over the joints of a trajectory; inf is as far as they like.
+    """Largest errors of the joints of a trajectory; inf is unbounded.
 
     Attributes:
-        path: Position and velocity on the way.  # (2, k)
+        path: Position and velocity along the path.  # (2, k)
         goal: Position and velocity at the end.  # (2, k)
         goal_time: Time after the end in which to reach the goal [s]; 0 is unbounded.
     """
@@ -83,7 +83,7 @@ class Tolerances:
 
 @dataclass(frozen=True, kw_only=True)
 class JointTolerance:
-    """As control_msgs/JointTolerance: 0 is the default, -1 none."""
+    """Like control_msgs/JointTolerance: 0 is the default, -1 unbounded."""
 
     name: str
     position: float = 0.0
@@ -99,35 +99,35 @@ def trajectory(
     start: float | None,
     points: PointArrays,
 ) -> Trajectory:
-    """Check a trajectory with at least one point.
+    """Return a checked trajectory.
 
     Args:
         joints: The robot's joints.
-        settings: What trajectories it accepts.
-        out_of_limits: What happens to positions beyond the limits.
-        names: The joints of the trajectory, in the order of its values.
-        start: Simulated time of its start [s]; None is as soon as it is taken.
-        points: Its points.
+        settings: The settings of the controller.
+        out_of_limits: Handling of positions beyond the limits.
+        names: Names of the joints, in the order of the values.
+        start: Simulated time of its start [s]; None starts immediately.
+        points: Its points, at least one.
 
     Raises:
-        CommandError: It is wrong; the message names the joint or the point.
+        CommandError: The trajectory is invalid; the message names the joint or the point.
     """
-    indices = _chosen(joints, settings, names)
+    indices = _indices(joints, settings, names)
     _check_times(points.times)
-    for what, values in zip(_FIELDS, points.values, strict=True):
-        check_numbers(values, what, names, nan=False)
+    for field, values in zip(_FIELDS, points.values, strict=True):
+        check_numbers(values, field, names, nan=False)
     degree = _degree(points.given)
     positions, velocities, accelerations, effort = points.values
     if not settings.allow_nonzero_velocity_at_trajectory_end:
-        moving = np.abs(velocities[-1]) > _STANDS
+        moving = np.abs(velocities[-1]) > _ZERO_VELOCITY
         if moving.any():
             joint = int(np.flatnonzero(moving)[0])
             raise CommandError(
                 f"joint '{names[joint]}' has velocity {velocities[-1, joint]:g} at the last point; "
                 "it must be 0 unless allow_nonzero_velocity_at_trajectory_end is set"
             )
-    joints.check_takes(indices, EFFORT, (effort != 0).any(axis=0))
-    positions, clamped = joints.limited(indices, positions, out_of_limits)
+    joints.check_interface(indices, EFFORT, (effort != 0).any(axis=0))
+    positions, clamped = joints.clamp(indices, positions, out_of_limits)
     waypoints = Waypoints(
         times=points.times, q=positions, dq=velocities, ddq=accelerations, tau=effort, degree=degree
     )
@@ -148,70 +148,60 @@ def tolerances(
     goal: Sequence[JointTolerance] = (),
     goal_time: float = 0.0,
 ) -> Tolerances:
-    """Return the tolerances of a trajectory: those given, else those of the settings.
+    """Return the tolerances of a trajectory of the joints `indices` (k,), by default the settings'.
 
-    Args:
-        joints: The robot's joints.
-        settings: The defaults.
-        indices: The joints of the trajectory.  # (k,)
-        path: Tolerances on the way.
-        goal: Tolerances at the goal.
-        goal_time: Time tolerance [s]; 0 is the default, -1 none.
+    The time tolerance is in seconds; 0 is the default, -1 unbounded.
 
     Raises:
-        JointError: A tolerance is for a joint that is not in the trajectory.
-        CommandError: A tolerance is negative and not -1, or no number.
+        JointError: A tolerance names a joint outside the trajectory.
+        CommandError: A tolerance is negative and not -1, or not finite.
     """
     found = {}
-    defaults = {
-        "path": (settings.trajectory[indices], np.zeros(len(indices))),
-        "goal": (
-            settings.goal[indices],
-            np.full(len(indices), settings.stopped_velocity_tolerance),
-        ),
-    }
-    for what, given in (("path", path), ("goal", goal)):
-        values = np.stack(defaults[what])
+    for kind, given, positions, velocity in (
+        ("path", path, settings.trajectory, 0.0),
+        ("goal", goal, settings.goal, settings.stopped_velocity_tolerance),
+    ):
+        values = np.stack([positions[indices], np.full(len(indices), velocity)])
         for tolerance in given:
-            row = _row(joints, indices, tolerance.name, what)
-            where = f"{what}_tolerance of joint '{tolerance.name}'"
+            row = _row(joints, indices, tolerance.name, kind)
+            where = f"{kind}_tolerance of joint '{tolerance.name}'"
             values[0, row] = _tolerance(tolerance.position, values[0, row], f"{where}: position")
             values[1, row] = _tolerance(tolerance.velocity, values[1, row], f"{where}: velocity")
             if tolerance.acceleration > 0:
-                raise CommandError(f"{where}: joints report no acceleration to hold against it")
+                raise CommandError(f"{where}: acceleration is not measured")
             _tolerance(tolerance.acceleration, 0.0, f"{where}: acceleration")
-        found[what] = np.where(values > 0, values, np.inf)
+        found[kind] = np.where(values > 0, values, np.inf)
     time = _tolerance(goal_time, settings.goal_time, "goal_time_tolerance")
     return Tolerances(path=found["path"], goal=found["goal"], goal_time=time)
 
 
-def _row(joints: ControlledJoints, indices: np.ndarray, name: str, what: str) -> int:
-    """Return where a joint stands among those of the trajectory."""
+def _row(joints: ControlledJoints, indices: np.ndarray, name: str, kind: str) -> int:
+    """Return the position of a joint among those of the trajectory."""
     rows = np.flatnonzero(indices == joints.find([name])[0])
     if not rows.size:
         raise JointError(
-            f"{what}_tolerance is for joint '{name}', which the trajectory leaves out; "
+            f"{kind}_tolerance is for joint '{name}', which the trajectory leaves out; "
             f"it has: {', '.join(joints.names[i] for i in indices)}"
         )
     return int(rows[0])
 
 
-def _tolerance(value: float, default: float, what: str) -> float:
+def _tolerance(value: float, default: float, name: str) -> float:
     if value == 0:
         return default
     if value == -1:
         return 0.0
     if not 0 < value < np.inf:
-        raise CommandError(f"{what} is {value:g}; it must be positive, 0 (default) or -1 (none)")
+        raise CommandError(f"{name} is {value:g}; it must be positive, 0 (default) or -1 (none)")
     return value
 
 
-def _chosen(
+def _indices(
     joints: ControlledJoints, settings: TrajectorySettings, names: Sequence[str]
 ) -> np.ndarray:
     if not names:
         raise JointError("the trajectory has points, but names no joints")
-    among = joints.taking(POSITION)
+    among = joints.with_interface(POSITION)
     indices = joints.find(names, among)
     if len(indices) < len(among) and not settings.allow_partial_joints_goal:
         missing = [joints.names[i] for i in among if i not in indices]
@@ -238,7 +228,7 @@ def _check_times(times: np.ndarray) -> None:
 
 
 def _degree(given: np.ndarray) -> np.ndarray:
-    """Return the degree of each point by the fields it carries."""
+    """Return the degree of each point by its fields."""
     position, velocity, acceleration, _effort = given
     for wrong, problem in (
         (~position, "no positions"),

@@ -47,7 +47,7 @@ class RobotBinding:
         # Added to references: NaN where a joint has no such command interface.
         self._mask = np.array(
             [
-                [0.0 if interface in takes else np.nan for takes in control.joints.takes]
+                [0.0 if interface in takes else np.nan for takes in control.joints.interfaces]
                 for interface in INTERFACES
             ]
         )
@@ -75,4 +75,4 @@ class RobotBinding:
         """Hold the joints at their references, or where they are if that restores other gains."""
         self.cameras.cancel()
         self._control.q[:] = self.plant.data.qpos[self._qpos]
-        self._control.drop(CommandSource.CONTROLLER, measured=self.access.restore_gains())
+        self._control.release(CommandSource.CONTROLLER, measured=self.access.restore_gains())

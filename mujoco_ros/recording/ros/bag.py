@@ -1,4 +1,4 @@
-"""A bag: a folder with MCAP files and metadata.yaml, as rosbag2 writes it."""
+"""Bag of rosbag2: a folder with MCAP files and metadata.yaml."""
 
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,11 +13,11 @@ from mujoco_ros.recording.ros.qos import as_text
 
 @dataclass(frozen=True, kw_only=True)
 class BagLimits:
-    """When a bag goes on in another file; 0 is never.
+    """Limits after which a bag continues in another file; 0 is unlimited.
 
     Attributes:
-        size: Bytes of a file.
-        duration: Seconds of a file.
+        size: Size of a file [byte].
+        duration: Duration of a file [s].
     """
 
     size: int = 0
@@ -25,7 +25,7 @@ class BagLimits:
 
 
 class Bag:
-    """Writes a bag. What was flushed is safe from a sudden end of this process."""
+    """Writes a bag; a crash of the process cannot lose flushed messages."""
 
     def __init__(
         self,
@@ -35,13 +35,7 @@ class Bag:
         compression: str = "none",
         limits: BagLimits = BagLimits(),
     ) -> None:
-        """Create the folder and the first file.
-
-        Args:
-            folder: Where; it must not exist.
-            distribution: Name of the ROS distribution.
-            compression: Of the chunks: none, lz4 or zstd.
-            limits: When to go on in another file.
+        """Create the folder and the first file, whose chunks have a `compression`.
 
         Raises:
             OSError: The folder exists or cannot be written.
@@ -52,7 +46,7 @@ class Bag:
         self._compression, self._limits = compression, limits
         self._limited = bool(limits.size or limits.duration)
         self._definitions: dict[str, Definition] = {}
-        self._earlier = 0  # bytes of finished files
+        self._earlier = 0  # size of finished files
         self._pool = ThreadPoolExecutor(1, "bag")
         self._synchronizing: Future[None] | None = None
         self._open()
@@ -74,7 +68,7 @@ class Bag:
         """Add a message; times in nanoseconds.
 
         Raises:
-            OSError: It cannot be written; `abandon` the bag.
+            OSError: The disk is full or fails; `abandon` the bag.
         """
         if self._limited and self._is_full(log_time):
             self._close_file()
@@ -88,29 +82,29 @@ class Bag:
         self._span.add(log_time)
 
     def flush(self) -> None:
-        """Write what waits, and have the disk take it.
+        """Write the buffered messages and start to synchronize the disk.
 
         Raises:
-            OSError: It cannot be written; `abandon` the bag.
+            OSError: The disk is full or fails; `abandon` the bag.
         """
         self._file.flush()
         self.metadata.save(self.folder)
         if self._synchronizing is None or self._synchronizing.done():
-            # Against a loss of power; beside, as a disk may take a second for it.
+            # Protects from power loss; in a thread, as a disk may take a second.
             self._synchronizing = self._pool.submit(os.fdatasync, self._file.descriptor)
 
     def finish(self) -> None:
-        """Write what waits, the index and metadata.yaml, and close all.
+        """Write the buffered messages, the summary and metadata.yaml, and close the file.
 
         Raises:
-            OSError: There is no space for it; what was flushed before stays readable.
+            OSError: No space; what was flushed before stays readable.
         """
         self._close_file()
         self.metadata.save(self.folder)
         self._pool.shutdown()
 
     def abandon(self) -> None:
-        """Close all with what was flushed, after an error."""
+        """Close the file with what was flushed, after an error."""
         self._pool.shutdown()
         self._file.abandon()
 

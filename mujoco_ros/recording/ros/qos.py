@@ -1,4 +1,4 @@
-"""Quality of service: what publishers offer, and what a recorder asks of them."""
+"""QoS profiles of recorded topics: those offered, and that of the subscription."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,29 +14,29 @@ from rclpy.qos import (
 )
 
 _DEPTH = 1000
-"""What may wait in a subscription: a second of a topic of 1 kHz."""
+"""Queue length of a subscription: one second of a topic at 1 kHz."""
 
 
-def request(offers: Sequence[QoSProfile]) -> QoSProfile:
-    """Return what fits all `offers`, and is as reliable and as late-joining as they allow.
+def subscription_qos(offers: Sequence[QoSProfile]) -> QoSProfile:
+    """Return the most reliable and durable profile that is compatible with all `offers`.
 
-    Without any offer it is what fits whatever may come.
+    Without an offer, one that is compatible with any publisher.
     """
     reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
-    latched = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
+    durable = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
     return QoSProfile(
         depth=_DEPTH,
         reliability=ReliabilityPolicy.RELIABLE
         if offers and reliable
         else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL
-        if offers and latched
+        if offers and durable
         else DurabilityPolicy.VOLATILE,
     )
 
 
 def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:
-    """Return a profile as rosbag2 writes it since metadata version 9."""
+    """Return a profile in the format of rosbag2 since metadata version 9."""
     return {
         "history": _policy(HistoryPolicy(profile.history)),
         "depth": profile.depth,
@@ -51,7 +51,7 @@ def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:
 
 
 def as_text(profiles: Sequence[dict[str, Any]]) -> str:
-    """Return profiles as rosbag2 puts them into the channels of an MCAP file."""
+    """Return profiles in the format of an MCAP channel's metadata."""
     return yaml.safe_dump(list(profiles), sort_keys=False)
 
 

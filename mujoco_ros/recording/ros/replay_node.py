@@ -1,4 +1,4 @@
-"""The node `replay`: a log of the full state, seen over ROS like the simulation it is of."""
+"""Node `replay`: plays a state log over the topics of the simulator."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

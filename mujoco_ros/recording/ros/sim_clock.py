@@ -1,4 +1,4 @@
-"""Simulated time for messages that were received at some time of the system's clock."""
+"""Conversion of reception times to simulated time."""
 
 import time
 from bisect import bisect_right
@@ -12,15 +12,15 @@ from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 
-_REMEMBERED = 4000
-"""Ticks; four seconds of a clock of 1 kHz, while messages are taken every 50 ms."""
+_CAPACITY = 4000
+"""Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
 
 
 class SimClock:
-    """What /clock said, and when."""
+    """Recent ticks of /clock with their reception times."""
 
     def __init__(self, node: Node) -> None:
-        """Subscribe to /clock; `take` listens."""
+        """Subscribe to /clock; `update` takes its messages."""
         self._subscription = node.create_subscription(
             Clock,
             "/clock",
@@ -29,28 +29,28 @@ class SimClock:
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
-        self._received: deque[int] = deque(maxlen=_REMEMBERED)
-        self._simulated: deque[int] = deque(maxlen=_REMEMBERED)
+        self._received: deque[int] = deque(maxlen=_CAPACITY)
+        self._simulated: deque[int] = deque(maxlen=_CAPACITY)
 
     @property
-    def running(self) -> bool:
-        """Whether there was any time yet."""
+    def started(self) -> bool:
+        """Whether any tick was received."""
         return bool(self._received)
 
-    def take(self) -> None:
-        """Note what has arrived."""
+    def update(self) -> None:
+        """Take the received ticks."""
         take = self._subscription.handle.take_message
         while (taken := take(Clock, True)) is not None:
             stamp = deserialize_message(taken[0], Clock).clock
             received = taken[1]["received_timestamp"] or time.time_ns()
-            self.note(received, nanoseconds(stamp))
+            self.add(received, nanoseconds(stamp))
 
-    def note(self, received: int, simulated: int) -> None:
-        """Note a tick: when it was received, and what it said [ns]."""
+    def add(self, received: int, simulated: int) -> None:
+        """Add a tick: reception time and simulated time [ns]."""
         self._received.append(received)
         self._simulated.append(simulated)
 
-    def at(self, received: int) -> int:
-        """Return the simulated time when a message was received [ns]."""
-        place = bisect_right(self._received, received)
-        return self._simulated[max(0, place - 1)]
+    def time_at(self, received: int) -> int:
+        """Return the simulated time at a reception time [ns]."""
+        index = bisect_right(self._received, received)
+        return self._simulated[max(0, index - 1)]

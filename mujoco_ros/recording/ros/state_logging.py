@@ -1,4 +1,4 @@
-"""The log of the full state, switched on and off by parameters."""
+"""Component that writes the state log, controlled by parameters."""
 
 import logging
 from collections.abc import Mapping
@@ -13,16 +13,16 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import Describe, StateLogWriter, described
+from mujoco_ros.sim.state_log.writer import DescribeRobots, StateLogWriter, describe_robots
 
 _LOG = logging.getLogger(__name__)
 _FILE, _EVERY = "state_log", "state_log_every"
 
 
 class StateLogging(Component):
-    """Writes the state of a simulation to the file that a parameter names.
+    """Writes the state log to the file of parameter `state_log`.
 
-    A change of the model, or of its timestep, begins another segment in the file.
+    A change of the model, or of its timestep, starts a new segment in the file.
     """
 
     name = "state log"
@@ -46,7 +46,7 @@ class StateLogging(Component):
         self,
         simulation: Simulation,
         values: Mapping[str, Any],
-        describe: Describe = described,
+        describe: DescribeRobots = describe_robots,
     ) -> None:
         """Open the log if the parameters name one.
 
@@ -61,18 +61,18 @@ class StateLogging(Component):
         self._simulation = simulation
         self._values, self._describe = values, describe
         self._writer: StateLogWriter | None = None
-        self._ring: RingBuffer | None = None  # the physics thread's
+        self._ring: RingBuffer | None = None  # of the physics thread
         self._next: RingBuffer | None = None
         simulation.on_timestep.append(self._follow_timestep)
         if values[_FILE]:
             self._writer = StateLogWriter(_path(values[_FILE]), describe)
-            self._switch(self._writer, self._room(simulation.plant, values[_EVERY]))
+            self._switch(self._writer, self._allocate(simulation.plant, values[_EVERY]))
 
     def after_step(self) -> None:
         """Log the step."""
         ring = self._ring
         if ring is not None and not ring.closed:
-            ring.step()
+            ring.add_step()
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject a file that could not be created."""
@@ -97,13 +97,13 @@ class StateLogging(Component):
             self._writer = writer = self._open(name)
         elif self._ring is None or self._ring.every == every:
             return None
-        ring = None if writer is None else self._room(self._simulation.plant, every)
+        ring = None if writer is None else self._allocate(self._simulation.plant, every)
         return lambda: self._switch(writer, ring)
 
     def build(self, plant: Plant) -> None:
-        """Make room for the rows of the next model."""
+        """Allocate the rows of the next model."""
         if self._writer is not None:
-            self._next = self._room(plant, self._values[_EVERY])
+            self._next = self._allocate(plant, self._values[_EVERY])
 
     def commit(self) -> None:
         """Log the next model."""
@@ -112,7 +112,7 @@ class StateLogging(Component):
             self._switch(self._writer, ring)
 
     def rollback(self) -> None:
-        """Forget the next model."""
+        """Drop the rows of the next model."""
         self._next = None
 
     def report(self) -> DiagnosticReport:
@@ -134,34 +134,34 @@ class StateLogging(Component):
         return DiagnosticReport("logging", values, OK)
 
     def close(self) -> None:
-        """Write what waits and close the file, after the physics thread has ended."""
+        """Write the pending rows and close the file, after the physics thread has ended."""
         if self._writer is not None:
             self._writer.close()
 
     def _open(self, name: str) -> StateLogWriter | None:
         try:
             return StateLogWriter(_path(name), self._describe) if name else None
-        except UserInputError as error:  # somebody else took the name since it was checked
+        except UserInputError as error:  # the file was created after the check
             _LOG.error("%s", error)
             return None
 
-    def _room(self, plant: Plant, every: int) -> RingBuffer:
+    def _allocate(self, plant: Plant, every: int) -> RingBuffer:
         return RingBuffer(self._simulation, plant, every)
 
     def _follow_timestep(self, _timestep: float) -> None:
-        """Log on in a segment of its own; in the physics thread."""
+        """Start a new segment; in the physics thread."""
         ring, plant = self._ring, self._simulation.plant
         if ring is not None and not ring.closed and ring.plant is plant:
-            self._switch(self._writer, self._room(plant, ring.every))
+            self._switch(self._writer, self._allocate(plant, ring.every))
 
     def _switch(self, writer: StateLogWriter | None, ring: RingBuffer | None) -> None:
         """Log into `ring` from the next step on; in the physics thread, once that runs."""
         if self._ring is not None:
             self._ring.closed = True
         if ring is not None and ring.plant is not self._simulation.plant:
-            ring = self._room(self._simulation.plant, ring.every)  # the model changed meanwhile
+            ring = self._allocate(self._simulation.plant, ring.every)  # the model changed meanwhile
         if ring is not None:
-            # A model that came may go on with the timestep of the one before.
+            # A new model may keep the timestep of the previous one.
             ring.timestep = float(ring.plant.model.opt.timestep)
         self._ring = ring
         if writer is not None and ring is not None:

@@ -22,7 +22,7 @@ from mujoco_ros.sim.shared_memory.memory_fence import fence, nothing
 from mujoco_ros.sim.shared_memory.model_values import scatter
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import copies
-from mujoco_ros.sim.state_log.segment_head import assembly
+from mujoco_ros.sim.state_log.segment_header import assembly
 
 PATIENCE_S = 1.5
 """Who is not heard of for so long hangs."""

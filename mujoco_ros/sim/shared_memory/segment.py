@@ -13,7 +13,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 from mujoco_ros.sim.shared_memory.model_values import gather
 from mujoco_ros.sim.shared_memory.state_row import size
-from mujoco_ros.sim.state_log.segment_head import describe, read_model
+from mujoco_ros.sim.state_log.segment_header import describe, read_model
 
 SLOTS = 2
 """States that are kept: who reads the latest has a step's time to copy it. With more, the writer's

@@ -1,1 +1,1 @@
-"""Initial states, snapshots, keyframes, and the transfer of state between models."""
+"""Initial states, snapshots, keyframes, playback, and the transfer of state between models."""

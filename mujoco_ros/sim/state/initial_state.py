@@ -1,4 +1,4 @@
-"""The state a scene starts in and is reset to."""
+"""Initial state of a scene."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ class InitialState:
         qpos: Positions.  # (nq,)
         qvel: Velocities.  # (nv,)
         act: Actuator activations.  # (na,)
-        ctrl: Controls that keyframes set, zero elsewhere.  # (nu,)
+        ctrl: Controls of keyframes, zero elsewhere.  # (nu,)
         mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
         mocap_quat: Orientations of mocap bodies, wxyz.  # (nmocap, 4)
-        references: What the joints are told; zero until `Plant.settle` completes the state.
+        references: References of the joints; zero until `Plant.settle` completes the state.
     """
 
     qpos: np.ndarray
@@ -37,17 +37,13 @@ class InitialState:
 
 
 def initial_state(assembly: Assembly, layout: ModelLayout, key: int | None = None) -> InitialState:
-    """Compose the keyframes of all robots, each moved to where the scene puts the robot.
+    """Combine the keyframes of all robots, each transformed by the robot's pose in the scene.
 
-    A robot without a ``keyframe`` starts in the first one its model has, else in qpos0.
-
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-        key: Index of a keyframe in which its robot is instead.
+    A robot without a ``keyframe`` starts in the first one of its model, else in qpos0. Keyframe
+    `key` replaces that of its robot.
 
     Raises:
-        ModelError: A robot has no keyframe of the name the scene gives.
+        UserInputError: A robot has no keyframe of the configured name.
     """
     model = assembly.model
     state = InitialState(
@@ -83,7 +79,7 @@ def initial_state(assembly: Assembly, layout: ModelLayout, key: int | None = Non
 def _copy_key(
     model: mujoco.MjModel, key: int, bodies: set[int], pose: PoseConfig, state: InitialState
 ) -> None:
-    """Copy what a keyframe says of `bodies`; free bodies are placed relative to `pose`."""
+    """Copy a keyframe of `bodies`; free bodies are transformed by `pose`."""
     for joint in range(model.njnt):
         if int(model.jnt_bodyid[joint]) not in bodies:
             continue
@@ -92,22 +88,24 @@ def _copy_key(
         state.qpos[q : q + nq] = model.key_qpos[key, q : q + nq]
         state.qvel[v : v + nv] = model.key_qvel[key, v : v + nv]
         if nq == 7:
-            _place(pose, state.qpos[q : q + 3], state.qpos[q + 3 : q + 7], state.qvel[v : v + 3])
+            _transform(
+                pose, state.qpos[q : q + 3], state.qpos[q + 3 : q + 7], state.qvel[v : v + 3]
+            )
     for body in bodies:
         mocap = int(model.body_mocapid[body])
         if mocap >= 0:
             state.mocap_pos[mocap] = model.key_mpos[key].reshape(-1, 3)[mocap]
             state.mocap_quat[mocap] = model.key_mquat[key].reshape(-1, 4)[mocap]
-            _place(pose, state.mocap_pos[mocap], state.mocap_quat[mocap], np.zeros(3))
-    # Merging has padded the keyframe with zeros for everything that is not this robot's.
+            _transform(pose, state.mocap_pos[mocap], state.mocap_quat[mocap], np.zeros(3))
+    # Merged models pad the keyframe with zeros outside this robot.
     np.copyto(state.ctrl, model.key_ctrl[key], where=model.key_ctrl[key] != 0)
     np.copyto(state.act, model.key_act[key], where=model.key_act[key] != 0)
 
 
-def _place(
+def _transform(
     pose: PoseConfig, position: np.ndarray, quat_wxyz: np.ndarray, velocity: np.ndarray
 ) -> None:
-    """Move a body's pose, and its linear velocity in the world, by `pose`."""
+    """Transform a body's pose, and its linear velocity in the world, by `pose`."""
     turn, moved, turned = quaternion_wxyz(pose), np.zeros(3), np.zeros(4)
     mujoco.mju_mulPose(moved, turned, np.array(pose.xyz), turn, position, quat_wxyz)
     position[:], quat_wxyz[:] = moved, turned

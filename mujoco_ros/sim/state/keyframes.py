@@ -1,64 +1,60 @@
-"""States by name: those that the model brings, and those that were saved."""
+"""Named states: keyframes of the model, and saved snapshots."""
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.sim.state.snapshots import Snapshot, restore, take_snapshot
 
-MOST_SAVED = 100
-"""Each is as large as the state of the model."""
+MAX_SAVED = 100
+"""Bounds the memory: each snapshot has the size of the model's state."""
 
 
 class Keyframes:
-    """Saves states and loads them, in the physics thread.
+    """Saves and loads states by name, in the physics thread.
 
-    A saved state goes before a keyframe of the model that has the same name. Saved ones are kept
-    as long as this object is, also over changes of the model.
+    A saved state takes precedence over a keyframe of the model with the same name. Saved states
+    persist over changes of the model.
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Keep states of `simulation`; none yet."""
         self._simulation = simulation
         self._saved: dict[str, Snapshot] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return all names, those of the model first."""
-        return tuple(dict.fromkeys((*self._of_model(), *self._saved)))
+        """All names, those of the model first."""
+        return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
 
     def save(self, name: str) -> float:
-        """Save the present state, in place of what was saved by that name; return its time [s].
+        """Save the present state, replacing that of the same name; return its time [s].
 
         Raises:
-            ModelError: The name is empty, or there are too many already.
+            UserInputError: The name is empty, or too many states are saved.
         """
         if not name.strip():
             raise UserInputError("a keyframe needs a name: set the parameter 'active_keyframe'")
-        if name not in self._saved and len(self._saved) >= MOST_SAVED:
+        if name not in self._saved and len(self._saved) >= MAX_SAVED:
             raise UserInputError(
-                f"'{name}' cannot be saved: there are {MOST_SAVED} saved keyframes, and no more "
-                "are kept; save in place of one of them, under its name"
+                f"'{name}' cannot be saved: at most {MAX_SAVED} keyframes can be saved; save "
+                "under the name of one of them to replace it"
             )
         self._saved[name] = take_snapshot(self._simulation)
         return self._saved[name].time
 
     def load(self, name: str, *, rewind: bool = True) -> float:
-        """Return to a state; return the time now [s].
+        """Restore a state, with its time if `rewind`, and return the time after it [s].
 
-        A keyframe of a model says where its robot is; all else returns to the start of the scene.
-
-        Args:
-            name: The state; without the robot's name before it, if one robot alone has it.
-            rewind: Whether the time returns as well.
+        A keyframe of the model sets the state of its robot; all else returns to the initial state.
+        The robot's prefix may be omitted from a unique name.
 
         Raises:
-            ModelError: There is no such state, or nothing is left of what it is of.
+            UserInputError: Unknown state, or one without any element of the present model.
         """
         simulation = self._simulation
-        keys = self._of_model()
-        same = [full for full in keys if full.rpartition("/")[2] == name]
-        if len(same) == 1 and name not in (*keys, *self._saved):
-            name = same[0]
+        keys = self._model_keys()
+        matches = [full for full in keys if full.rpartition("/")[2] == name]
+        if len(matches) == 1 and name not in (*keys, *self._saved):
+            name = matches[0]
         if name in self._saved:
             try:
                 restore(simulation, self._saved[name], rewind=rewind)
@@ -73,8 +69,8 @@ class Keyframes:
             raise unknown("keyframe", name, self.names)
         return float(simulation.data.time)
 
-    def _of_model(self) -> dict[str, int]:
-        """Return the keyframes of robots by name."""
+    def _model_keys(self) -> dict[str, int]:
+        """Return the indices of the robots' keyframes by name."""
         assembly = self._simulation.assembly
         names = [assembly.model.key(key).name for key in range(assembly.model.nkey)]
         return {

@@ -1,4 +1,4 @@
-"""A model as it was compiled, and what was edited in it since."""
+"""Edits of a compiled model."""
 
 import mujoco
 import numpy as np
@@ -11,25 +11,25 @@ OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("
 
 
 class ModelEdits:
-    """The numbers of a model as it was compiled, to tell what was edited while it ran."""
+    """Differences of a model from its compiled values."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Keep a copy of the numbers of `model`, but for assets."""
+        """Copy the arrays of `model`, without assets."""
         self._model = model
         self._arrays = {
             name: (getattr(model, name), getattr(model, name).copy(), kind)
             for name, kind in ROWS.items()
-            if kind != "key"  # nothing runs by them
+            if kind != "key"  # no effect on the simulation
         }
 
-    def carry(self, other: mujoco.MjModel, same: Correspondence) -> None:
-        """Make the same edits to another model, where it has the same elements."""
-        for name, (now, before, kind) in self._arrays.items():
-            if np.array_equal(now, before):
+    def copy_to(self, other: mujoco.MjModel, same: Correspondence) -> None:
+        """Apply the edits to the same elements of another model."""
+        for name, (current, compiled, kind) in self._arrays.items():
+            if np.array_equal(current, compiled):
                 continue
             old, new = same.pairs[kind]
-            different = now[old] != before[old]
+            different = current[old] != compiled[old]
             edited = different.any(axis=tuple(range(1, different.ndim)))
-            getattr(other, name)[new[edited]] = now[old[edited]]
+            getattr(other, name)[new[edited]] = current[old[edited]]
         for name in OPTIONS:
             setattr(other.opt, name, getattr(self._model.opt, name))

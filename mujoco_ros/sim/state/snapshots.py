@@ -1,4 +1,4 @@
-"""The whole state of a simulation, kept to return to it."""
+"""Snapshots of the whole state of a simulation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.control_state import ControlState
+from mujoco_ros.control.robot_control import ControlState
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
@@ -14,7 +14,7 @@ from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.state_transfer import carry_state, joint_pairs
+from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
 from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
 _REASON = "another state was loaded"
@@ -22,24 +22,24 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything that the next steps depend on, but options and edits of the model, and sleep.
+    """All that the next steps depend on, except options and edits of the model, and sleeping.
 
-    Which bodies sleep, where a model enables that, is no part of MuJoCo's state: they stay asleep
-    or awake as they are, and what follows is the same up to that only.
+    Sleeping, if a model enables it, is not part of MuJoCo's state: bodies stay asleep or awake, and
+    the restored simulation is the same only up to that.
 
     Attributes:
         assembly: The scene.
         joints: Its scalar joints.
         state: MuJoCo's integration state.
         time: Time of the next step [s].
-        origin: Time from which steps are counted [s].
+        origin: Time of step zero [s].
         timestep: Simulated time between steps [s].
-        references: What the joints are told.  # (3, n)
+        references: References of the joints.  # (3, n)
         gains: The PD gains.  # (2, n)
-        force_limits: Range of each actuator's output, and whether there is one.  # (nactuator, 3)
-        motions: What moves the references of each robot.
-        wrenches: What acts on bodies from outside.
-        noise: State of the noise's generator, if sensors have noise.
+        force_limits: Force range of each actuator, and whether it is limited.  # (nu, 3)
+        controls: Command arbitration of each robot.
+        wrenches: External wrenches on bodies.
+        noise: State of the sensor noise generator, if sensors have noise.
     """
 
     assembly: Assembly
@@ -51,7 +51,7 @@ class Snapshot:
     references: np.ndarray
     gains: np.ndarray
     force_limits: np.ndarray
-    motions: dict[Part, ControlState]
+    controls: dict[Part, ControlState]
     wrenches: Wrenches
     noise: Any
 
@@ -62,7 +62,7 @@ class Snapshot:
 
 
 def take_snapshot(simulation: Simulation) -> Snapshot:
-    """Return the present state; to be called between two steps, in the physics thread."""
+    """Return the present state; call it in the physics thread, between two steps."""
     model, data, plant = simulation.model, simulation.data, simulation.plant
     return Snapshot(
         assembly=simulation.assembly,
@@ -74,8 +74,8 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         references=simulation.references.values.copy(),
         gains=simulation.gains.snapshot(),
         force_limits=_force_limits(model),
-        motions={
-            part: control.memory()
+        controls={
+            part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
         },
         wrenches=simulation.wrenches.memory(),
@@ -84,19 +84,14 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
 
 
 def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) -> None:
-    """Return to a snapshot; to be called between two steps, in the physics thread.
+    """Restore a snapshot and end all goals; call it in the physics thread, between two steps.
 
-    Goals end. With the same commands, the same follows, to the last bit, as long as the model has
-    not changed since. If it has, what is in both returns and the rest stays where it is.
-
-    Args:
-        simulation: Where to.
-        snapshot: What to.
-        rewind: Whether the time returns as well, and motions under way with it; otherwise they end,
-            and the references stand.
+    With the same model and commands, the following steps are bitwise the same. In another model,
+    the shared elements are restored and the others keep their state. With `rewind`, the time and
+    motions in progress are restored as well; otherwise motions end and references are constant.
 
     Raises:
-        ModelError: Nothing of the snapshot is there any more.
+        UserInputError: The snapshot shares no element with the present model.
     """
     present = simulation.assembly
     if not snapshot.assembly.shares_parts_with(present):
@@ -111,8 +106,8 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
         _set_shared(simulation, snapshot)
     simulation.wrenches.recall(snapshot.wrenches)
     for part, control in zip(present.robots, simulation.controls, strict=True):
-        if part in snapshot.motions:
-            control.recall(snapshot.motions[part])
+        if part in snapshot.controls:
+            control.restore_state(snapshot.controls[part])
     if rewind:
         alike = snapshot.timestep == simulation.model.opt.timestep
         simulation.set_current_sample(snapshot.time, origin=snapshot.origin if alike else None)
@@ -135,12 +130,12 @@ def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
 
 
 def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
-    """Set what the snapshot's model and the present one have in common."""
+    """Set the elements that the snapshot's model and the present one share."""
     model, plant = simulation.model, simulation.plant
     same = Correspondence(snapshot.assembly, simulation.assembly)
     saved = mujoco.MjData(snapshot.model)
     mujoco.mj_setState(snapshot.model, saved, snapshot.state, STATE)
-    carry_state(saved, simulation.data, same)
+    transfer_data(saved, simulation.data, same)
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]
     simulation.gains.recall(snapshot.gains, (old, new))

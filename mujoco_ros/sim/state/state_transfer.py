@@ -1,4 +1,4 @@
-"""What a plant takes over from the one before it: all that is in both, and not what is new."""
+"""Transfer of state between models: elements that both have keep their state."""
 
 from typing import Protocol
 
@@ -24,14 +24,11 @@ _STATE = {
     "mocap_pos": "mocap",
     "mocap_quat": "mocap",
 }
-"""All of MuJoCo's integration state but time and userdata: array to kind of index."""
+"""MuJoCo's integration state without time and userdata: array to kind of index."""
 
 
-def carry_state(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) -> None:
-    """Copy the integration state of everything that two models share, and the time.
-
-    Which bodies sleep, if the model enables that, is no part of it.
-    """
+def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) -> None:
+    """Copy the time and the integration state of shared elements, without sleeping."""
     for name, kind in _STATE.items():
         _copy(getattr(old, name), getattr(new, name), same.pairs[kind])
     count = min(len(old.userdata), len(new.userdata))
@@ -40,15 +37,9 @@ def carry_state(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) ->
 
 
 def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
-    """Let `new` go on where `old` is, with everything that both have.
-
-    Args:
-        old: The plant that was simulated.
-        new: The plant to be simulated.
-        same: What of their models is the same.
-    """
-    old.originals.carry(new.model, same)
-    carry_state(old.data, new.data, same)
+    """Copy state, model edits, gains and references of shared elements to the next plant."""
+    old.originals.copy_to(new.model, same)
+    transfer_data(old.data, new.data, same)
     joints = joint_pairs(old, new, same)
     new.gains.transfer(old.gains, joints)
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
@@ -66,7 +57,7 @@ class _Jointed(Protocol):
 
 
 def joint_pairs(old: _Jointed, new: _Jointed, same: Correspondence) -> Pairs:
-    """Return the joints of robots that both have, as indices into the joint arrays."""
+    """Return the shared robot joints, as indices into the joint arrays."""
     before = np.full(old.model.njnt, -1, dtype=np.intp)
     before[old.joints.ids] = np.arange(len(old.joints.ids))
     after = np.full(new.model.njnt, -1, dtype=np.intp)

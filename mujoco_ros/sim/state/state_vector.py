@@ -4,13 +4,13 @@ import mujoco
 import numpy as np
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-"""Everything that the next step depends on, but which bodies sleep."""
+"""All state that the next step depends on, except sleeping."""
 
 
 def state_vector(
-    model: mujoco.MjModel, data: mujoco.MjData, what: mujoco.mjtState = STATE
+    model: mujoco.MjModel, data: mujoco.MjData, components: mujoco.mjtState = STATE
 ) -> np.ndarray:
-    """Return a copy of `what` there is to `data`, for ``mj_setState``.  # (size,)."""
-    state = np.empty(mujoco.mj_stateSize(model, what))
-    mujoco.mj_getState(model, data, state, what)
+    """Return a copy of the `components` of the state, for ``mj_setState``.  # (size,)."""
+    state = np.empty(mujoco.mj_stateSize(model, components))
+    mujoco.mj_getState(model, data, state, components)
     return state

@@ -1,1 +1,4 @@
-"""The log of the full state of every step: writer and reader."""
+"""The state log: the full simulation state of every step in one file, with the model.
+
+Bags of ROS topics are another format: `mujoco_ros.recording`.
+"""

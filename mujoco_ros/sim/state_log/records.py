@@ -1,12 +1,12 @@
-"""The records a state log consists of.
+"""Record format of the state log.
 
-A file is MAGIC, then records. A record is a head of 24 bytes (kind, CRC-32 of the content, length
-of the content and zero, all little-endian), the content, and zeros up to a multiple of 8 bytes.
+A file is MAGIC, then records. A record is a header of 24 bytes (kind, CRC-32 and length of the
+content, zero; all little-endian), the content, and zeros up to a multiple of 8 bytes.
 
 ====  ============================================================================================
-SEGM  A segment begins: length of a JSON text (8 bytes), the text, the model as MJB (zlib)
-ROWS  Rows that follow those before: of each field that the JSON text names, its numbers in all of
-      these rows as float64
+SEGM  Header of a segment: length of a JSON text (8 bytes), the text, the model as MJB (zlib)
+ROWS  Next rows of the segment: for each field of the JSON text, its numbers in all of these rows
+      (float64)
 ====  ============================================================================================
 """
 
@@ -21,12 +21,12 @@ from mujoco_ros.model.errors import UserInputError
 MAGIC = b"MJRLOG\x01\n"
 SEGMENT = b"SEGM"
 ROWS = b"ROWS"
-_HEAD = struct.Struct("<4sIQQ")
+_HEADER = struct.Struct("<4sIQQ")
 _ALIGNMENT = 8
 
 
 class Record(NamedTuple):
-    """Where a record's content is: its kind, offset and length."""
+    """Kind, offset and length of a record's content."""
 
     kind: bytes
     offset: int
@@ -34,66 +34,66 @@ class Record(NamedTuple):
 
 
 def write_record(file: BinaryIO, kind: bytes, parts: Sequence[bytes | memoryview]) -> int:
-    """Write a record whose content is made of `parts`; return its size.
+    """Write a record with the concatenation of `parts`; return its size.
 
     Raises:
-        OSError: There is no space for it, or the disk fails.
+        OSError: No space, or the disk fails.
     """
     length = crc = 0
     for part in parts:
         length += len(part)
         crc = zlib.crc32(part, crc)
-    write_all(file, _HEAD.pack(kind, crc, length, 0))
+    write_all(file, _HEADER.pack(kind, crc, length, 0))
     for part in parts:
         write_all(file, part)
     padding = -length % _ALIGNMENT
     write_all(file, bytes(padding))
-    return _HEAD.size + length + padding
+    return _HEADER.size + length + padding
 
 
 def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
-    """Write all of `data` to a file without a buffer, which may take a part of it only."""
+    """Write all of `data` to an unbuffered file, whose `write` may write a part only."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
 
 
-class Found(NamedTuple):
-    """The records of a file, and why it has no more (empty: it is whole)."""
+class RecordList(NamedTuple):
+    """Complete records of a file, and the problem after them; empty for an intact file."""
 
     records: list[Record]
     problem: str
 
 
-def find_records(path: Path, content: memoryview) -> Found:
-    """Return the records of a log up to the first that is not whole.
+def find_records(path: Path, content: memoryview) -> RecordList:
+    """Return the records of a log up to the first incomplete or corrupt one.
 
     Raises:
-        ModelError: It is no log.
+        UserInputError: The file is no state log.
     """
     if bytes(content[: len(MAGIC)]) != MAGIC:
         raise UserInputError(f"'{path}' is no state log")
     records: list[Record] = []
-    for record, crc in _heads(content):
+    for record, crc in _headers(content):
         end = record.offset + record.length
-        where = f"after {record.offset - _HEAD.size} of {len(content)} bytes"
+        where = f"after {record.offset - _HEADER.size} of {len(content)} bytes"
         if record.kind not in (SEGMENT, ROWS):
-            return Found(records, f"it is broken {where}")
+            return RecordList(records, f"it is corrupt {where}")
         if end > len(content):
-            return Found(records, f"its last record is incomplete {where}")
+            return RecordList(records, f"its last record is incomplete {where}")
         if zlib.crc32(content[record.offset : end]) != crc:
-            return Found(records, f"it is broken {where}")
+            return RecordList(records, f"it is corrupt {where}")
         records.append(record)
-    return Found(records, "")
+    return RecordList(records, "")
 
 
-def _heads(content: memoryview) -> Iterator[tuple[Record, int]]:
+def _headers(content: memoryview) -> Iterator[tuple[Record, int]]:
     offset = len(MAGIC)
     while offset < len(content):
-        head = bytes(content[offset : offset + _HEAD.size]).ljust(_HEAD.size, b"\xff")
-        kind, crc, length, _ = _HEAD.unpack(head)
-        if len(content) - offset < _HEAD.size:
-            length = len(content)  # the head itself is incomplete
+        header = bytes(content[offset : offset + _HEADER.size]).ljust(_HEADER.size, b"\xff")
+        kind, crc, length, _ = _HEADER.unpack(header)
+        if len(content) - offset < _HEADER.size:
+            length = len(content)  # the header itself is incomplete
             kind = ROWS
-        yield Record(kind, offset + _HEAD.size, length), crc
-        offset += _HEAD.size + length + -length % _ALIGNMENT
+        yield Record(kind, offset + _HEADER.size, length), crc
+        offset += _HEADER.size + length + -length % _ALIGNMENT

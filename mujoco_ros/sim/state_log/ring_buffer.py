@@ -1,41 +1,41 @@
-"""Rows on their way from the physics to the disk."""
+"""Ring buffer of rows between the physics thread and the writer thread."""
 
 import numpy as np
 
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.fields import fields, sources
+from mujoco_ros.sim.state_log.fields import row_arrays, row_fields
 
 _BYTES = 32 << 20
 _FEWEST, _MOST = 1024, 1 << 16
 
 
 class RingBuffer:
-    """Rows of one model that are not on the disk yet.
+    """Rows of one model that are not written yet.
 
-    The physics thread adds rows, and one other takes them; neither waits for the other. Reading
-    and writing an integer is atomic, which is all they share.
+    The physics thread adds rows, and one other thread removes them, without locks: they share
+    integers only, which are read and written atomically.
 
     Attributes:
-        plant: What is logged.
-        fields: What a row has.
-        columns: By field, the rows that wait and others.  # (capacity, size)
-        every: So many steps make a row.
+        plant: The logged plant.
+        fields: Fields of a row.
+        columns: Rows by field.  # (capacity, size)
+        every: Steps per row.
         timestep: Simulated time between steps [s].
-        added: How many rows were added.
-        taken: How many of them were taken.
-        dropped: How many rows there was no room for.
-        closed: Whether there will be no more rows.
+        added: Number of rows added.
+        removed: Number of rows removed.
+        dropped: Number of rows dropped for lack of space.
+        closed: Whether no rows will be added.
     """
 
     def __init__(self, simulation: Simulation, plant: Plant, every: int) -> None:
-        """Make room for `plant`, which `simulation` runs or is going to."""
+        """Allocate rows for `plant`, the present or next one of `simulation`."""
         self.plant = plant
-        arrays = sources(plant)
-        self.fields = fields(arrays)
+        arrays = row_arrays(plant)
+        self.fields = row_fields(arrays)
         self.every = every
         self.timestep = float(plant.model.opt.timestep)
-        self.added = self.taken = self.dropped = 0
+        self.added = self.removed = self.dropped = 0
         self.closed = False
         self._simulation = simulation
         width = sum(field.size for field in self.fields)
@@ -43,38 +43,38 @@ class RingBuffer:
         self._capacity = count
         self.columns = {field.name: np.zeros((count, field.size)) for field in self.fields}
         for column in self.columns.values():
-            column.fill(0.0)  # has the system give the memory now
+            column.fill(0.0)  # commits the memory now, not in the physics thread
         self._times = self.columns["time"]
-        # One assignment each, which is quicker than any one call for all of them.
+        # One assignment per field, which is faster than any single call for all.
         self._copies = [
             (self.columns[name], array.reshape(-1)) for name, array in arrays.items() if array.size
         ]
         self._steps = every
 
-    def step(self) -> None:
-        """Add a row if it is due; called in the physics thread after each step."""
+    def add_step(self) -> None:
+        """Add a row if one is due; called in the physics thread after each step."""
         self._steps -= 1
         if self._steps:
             return
         self._steps = self.every
         added = self.added
-        if added - self.taken >= self._capacity:
+        if added - self.removed >= self._capacity:
             self.dropped += 1
             return
-        place = added % self._capacity
-        self._times[place] = self._simulation.time
+        index = added % self._capacity
+        self._times[index] = self._simulation.time
         for column, source in self._copies:
-            column[place] = source
+            column[index] = source
         self.added = added + 1
 
-    def waiting(self) -> list[slice]:
-        """Return where in the columns rows wait, in order; `take` frees their place."""
-        first, last, size = self.taken, self.added, self._capacity
+    def pending(self) -> list[slice]:
+        """Return the slices of the columns that hold rows, in order."""
+        first, last, size = self.removed, self.added, self._capacity
         if first == last:
             return []
         begin, end = first % size, (last - 1) % size + 1
         return [slice(begin, end)] if begin < end else [slice(begin, size), slice(0, end)]
 
-    def take(self, count: int) -> None:
-        """Free the place of `count` rows that waited."""
-        self.taken += count
+    def remove(self, count: int) -> None:
+        """Free the space of the oldest `count` rows."""
+        self.removed += count

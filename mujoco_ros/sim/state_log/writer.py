@@ -1,4 +1,4 @@
-"""Writing the log of the full state, beside the physics."""
+"""Writer thread of the state log."""
 
 import logging
 import threading
@@ -12,47 +12,43 @@ from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.segment_head import describe_rows, pack
+from mujoco_ros.sim.state_log.segment_header import describe_rows, pack
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
-"""A sudden end loses at most the rows of so long."""
+"""A crash loses the rows of at most this time."""
 
-Describe = Callable[[Plant], Sequence[RobotDescription]]
+DescribeRobots = Callable[[Plant], Sequence[RobotDescription]]
 
 
-def described(plant: Plant) -> Sequence[RobotDescription]:
+def describe_robots(plant: Plant) -> Sequence[RobotDescription]:
     """Return the descriptions of a plant's robots."""
     return descriptions(plant.assembly, plant.layout)
 
 
 class StateLogWriter:
-    """A thread that writes what rings hold to a file.
+    """A thread that writes the rows of ring buffers to a file.
 
     Attributes:
         path: The file.
         size: Bytes written.
         rows: Rows written.
-        dropped: Rows there was no room for.
-        problem: Why nothing is written any more; empty while all is well.
+        dropped: Rows that finished buffers dropped.
+        problem: Error that ended the log; empty without one.
     """
 
-    def __init__(self, path: Path, describe: Describe = described) -> None:
-        """Create the file.
-
-        Args:
-            path: Where; the file must not exist, its folder must.
-            describe: Gives the descriptions that are stored with a model.
+    def __init__(self, path: Path, describe: DescribeRobots = describe_robots) -> None:
+        """Create the file; `describe` returns the descriptions that are stored with a model.
 
         Raises:
-            ModelError: The file exists, or cannot be created.
+            UserInputError: The file exists or cannot be created.
         """
         self.path = path
         self.size = self.rows = self.dropped = 0
         self.problem = ""
         self._describe = describe
         self._rings: deque[RingBuffer] = deque()
-        self._begun: RingBuffer | None = None  # whose model is in the file
+        self._current: RingBuffer | None = None  # whose segment header is written
         self._ending = threading.Event()
         try:
             self._file: BinaryIO = path.open("xb", buffering=0)
@@ -66,19 +62,22 @@ class StateLogWriter:
         self._thread.start()
 
     def add(self, ring: RingBuffer) -> None:
-        """Write the rows of `ring` as well, after those of the rings before; from any thread."""
+        """Write the rows of `ring` after those of the previous ones; callable from any thread."""
         self._rings.append(ring)
 
     def end(self) -> None:
-        """Have what waits written and the file closed, soon."""
-        for ring in tuple(self._rings):
-            ring.closed = True
+        """Close all buffers; the thread writes their rows and closes the file."""
+        self._close_rings()
         self._ending.set()
 
     def close(self) -> None:
-        """Write what waits, and close the file."""
+        """End the log and wait until the file is closed."""
         self.end()
         self._thread.join()
+
+    def _close_rings(self) -> None:
+        for ring in tuple(self._rings):
+            ring.closed = True
 
     def _run(self) -> None:
         try:
@@ -86,27 +85,25 @@ class StateLogWriter:
                 write_all(self._file, MAGIC)
                 self.size += len(MAGIC)
                 while not self._ending.wait(_PERIOD_S):
-                    self._write_waiting()
-                self._write_waiting()
+                    self._write_pending()
+                self._write_pending()
         except OSError as error:
             self.problem = f"'{self.path}' cannot be written: {error.strerror}"
         except Exception as error:
             self.problem = f"'{self.path}' cannot be written: {type(error).__name__}: {error}"
         if self.problem:
-            # What is added from now on goes nowhere, and costs nothing.
-            for ring in tuple(self._rings):
-                ring.closed = True
-            _LOG.error("the state log ends: %s; the simulation goes on", self.problem)
+            self._close_rings()  # the physics thread adds no more rows
+            _LOG.error("the state log ends: %s; the simulation continues", self.problem)
 
-    def _write_waiting(self) -> None:
-        """Write the rows that wait; a ring that is closed and empty is done with."""
+    def _write_pending(self) -> None:
+        """Write the rows of all buffers; remove buffers that are closed and empty."""
         while self._rings:
             ring = self._rings[0]
-            closed = ring.closed  # before its rows are looked at
-            if ring is not self._begun:
-                told = describe_rows(ring, self._describe(ring.plant))
-                self.size += write_record(self._file, SEGMENT, pack(ring.plant.model, told))
-                self._begun = ring
+            closed = ring.closed  # read before the rows: none are added after it is set
+            if ring is not self._current:
+                header = describe_rows(ring, self._describe(ring.plant))
+                self.size += write_record(self._file, SEGMENT, pack(ring.plant.model, header))
+                self._current = ring
             self._write_rows(ring)
             if not closed:
                 return
@@ -114,10 +111,10 @@ class StateLogWriter:
             self._rings.popleft()
 
     def _write_rows(self, ring: RingBuffer) -> None:
-        for rows in ring.waiting():
+        for rows in ring.pending():
             count = rows.stop - rows.start
             columns = (ring.columns[field.name][rows] for field in ring.fields if field.size)
             numbers = (column.data.cast("B") for column in columns)
             self.size += write_record(self._file, ROWS, list(numbers))
-            ring.take(count)
+            ring.remove(count)
             self.rows += count

@@ -125,6 +125,6 @@ def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     now = float(simulation.data.time)
     return ControlStatus(
         saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
-        holders={robot.name: control.holders() for robot, control in robots},
-        heard={robot.name: control.heard.report(now, elapsed) for robot, control in robots},
+        holders={robot.name: control.owners() for robot, control in robots},
+        heard={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
     )

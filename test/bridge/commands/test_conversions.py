@@ -139,7 +139,7 @@ def test_tolerances_are_those_of_the_goal_where_it_has_some_and_of_the_settings_
         ),
         (
             {"path_tolerance": [JointTolerance(name="b", acceleration=1.0)]},
-            "joints report no acceleration",
+            "acceleration is not measured",
         ),
         ({"component_path_tolerance": [JointComponentTolerance()]}, "component tolerances"),
         ({"component_goal_tolerance": [JointComponentTolerance()]}, "component tolerances"),

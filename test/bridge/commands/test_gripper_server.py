@@ -221,10 +221,10 @@ def test_the_arm_moves_while_the_gripper_does(bench: Bench) -> None:
     gripping = bench.commander.grip(0.0)
     assert _answer(bench, moving).result.error_code == 0
     assert _answer(bench, gripping).result.reached_goal
-    assert bench.control.holders() == {
+    assert bench.control.owners() == {
         "joint_trajectory_controller": ARM,
         "gripper_controller": (_FINGER,),
-        "nobody": ("right_finger_joint",),
+        "unclaimed": ("right_finger_joint",),
     }
 
 

@@ -275,7 +275,7 @@ def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
     taken = commander.follow(point(20.0, home + 1.0, _STILL))
     commander.publish_joints(ARM[1:2], position=home[1:2])
     answer = taken.result().result
-    assert answer.error_string == "joint_commands took over joint 'shoulder_lift_joint'"
+    assert answer.error_string == "preempted by joint_commands on joint 'shoulder_lift_joint'"
     back = commander.follow(point(0.5, home, _STILL))
     assert back.result().result.error_string == "goal reached"
     np.testing.assert_array_equal(_reference(listener), home)

@@ -76,7 +76,7 @@ def test_a_joint_of_which_everything_is_nan_is_not_taken(bench: Bench) -> None:
     before = bench.references
     _command(bench, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
     _command(bench, ARM[1:3], position=[_NAN, 1.3])
-    assert bench.control.holders()["joint_commands"] == (ARM[2],)
+    assert bench.control.owners()["joint_commands"] == (ARM[2],)
     before[0, 2] = 1.3
     np.testing.assert_array_equal(bench.references, before)
     assert bench.warnings == []
@@ -163,7 +163,7 @@ def test_a_wrong_command_is_refused_with_its_culprit_and_none_of_it_is_applied(
     assert bench.refusals.counts == {"refused on joint_commands": 1}
     bench.run(0.02)
     np.testing.assert_array_equal(bench.references, before)
-    assert set(bench.control.holders()) == {"nobody"}
+    assert set(bench.control.owners()) == {"unclaimed"}
 
 
 def test_a_wrong_command_does_not_disturb_the_stream(bench: Bench) -> None:
@@ -171,7 +171,7 @@ def test_a_wrong_command_does_not_disturb_the_stream(bench: Bench) -> None:
     _command(bench, ARM[:1], position=[_INF])
     bench.run(0.02)
     assert bench.references[0, 0] == 0.3
-    assert bench.control.holders()["joint_commands"] == ARM[:1]
+    assert bench.control.owners()["joint_commands"] == ARM[:1]
 
 
 def test_positions_beyond_the_limits_are_clamped_or_refused_and_that_is_counted(
@@ -214,7 +214,7 @@ def test_a_forward_controller_tells_its_joints_and_takes_values_in_their_order(
     _forward(bench, interface, values)
     row = _FIELDS.index(interface)
     np.testing.assert_array_equal(bench.references[row, :6], values)
-    assert bench.control.holders()[f"{interface}_controller"] == ARM
+    assert bench.control.owners()[f"{interface}_controller"] == ARM
 
 
 def test_joints_under_velocity_control_go_on_turning(bench: Bench, home: np.ndarray) -> None:
@@ -245,7 +245,7 @@ def test_a_wrong_forward_command_is_refused_with_its_culprit(
     np.testing.assert_array_equal(bench.references, before)
     (warning,) = bench.warnings
     assert warning.startswith(f"{interface}_controller/commands: {complaint}")
-    assert set(bench.control.holders()) == {"nobody"}
+    assert set(bench.control.owners()) == {"unclaimed"}
 
 
 _SOURCES: dict[str, Callable[[Bench], None]] = {
@@ -264,9 +264,9 @@ def test_the_newest_stream_has_the_joints_and_the_older_one_is_told(
     _SOURCES[loser](bench)
     _SOURCES[taker](bench)
     bench.pass_on()
-    holders = bench.control.holders()
+    holders = bench.control.owners()
     assert holders[taker] == ARM
-    assert set(holders) == {taker, "nobody"}
+    assert set(holders) == {taker, "unclaimed"}
     if loser == taker:
         assert bench.warnings == []
     else:
@@ -300,7 +300,7 @@ def test_a_stream_that_falls_silent_holds_its_position(bench: Bench, home: np.nd
     np.testing.assert_array_equal(held, [[0.1, -1.7], [0.0, 0.0], [1.0, 2.0]])
     bench.run(0.2)
     np.testing.assert_array_equal(bench.references[:, :2], held)
-    assert set(bench.control.holders()) == {"nobody"}
+    assert set(bench.control.owners()) == {"unclaimed"}
 
 
 def test_or_is_damped_where_the_settings_say_so(bench: Bench) -> None:
@@ -338,7 +338,7 @@ def test_a_stopped_stream_may_come_back(bench: Bench) -> None:
     bench.run(0.1)
     _command(bench, ARM[:1], position=[0.2])
     assert bench.references[0, 0] == 0.2
-    assert bench.control.holders()["joint_commands"] == ARM[:1]
+    assert bench.control.owners()["joint_commands"] == ARM[:1]
 
 
 def test_a_reset_ends_streams_and_the_next_command_begins_anew(
@@ -348,7 +348,7 @@ def test_a_reset_ends_streams_and_the_next_command_begins_anew(
     bench.diverge()
     bench.pass_on()
     np.testing.assert_array_equal(bench.references[0, :6], home)
-    assert set(bench.control.holders()) == {"nobody"}
+    assert set(bench.control.owners()) == {"unclaimed"}
     bench.run(0.01)
     np.testing.assert_array_equal(bench.references[0, :6], home)
     _command(bench, ARM[:1], position=[0.1])

@@ -405,11 +405,11 @@ def test_a_stream_that_takes_a_joint_ends_the_goal_whose_client_is_told_by_whom(
     bench.pass_on()
     assert _ended(sent) == (
         Outcome.INVALID_GOAL,
-        f"{source} took over joint 'shoulder_pan_joint'",
+        f"preempted by {source} on joint 'shoulder_pan_joint'",
     )
     assert len(bench.warnings) == 1
     assert bench.warnings[0].startswith(f"joint_trajectory_controller: {source} took over should")
-    assert source in bench.control.holders()
+    assert source in bench.control.owners()
 
 
 def test_a_stream_of_other_joints_leaves_the_goal_alone(bench: Bench, home: np.ndarray) -> None:
@@ -432,8 +432,8 @@ def test_a_goal_takes_joints_from_a_stream_which_is_told(bench: Bench, home: np.
         "joint_commands: joint_trajectory_controller took over "
         "shoulder_pan_joint, shoulder_lift_joint"
     ]
-    assert {source: len(joints) for source, joints in bench.control.holders().items()} == {
-        "nobody": 2,
+    assert {source: len(joints) for source, joints in bench.control.owners().items()} == {
+        "unclaimed": 2,
         "joint_trajectory_controller": 2,
         "joint_commands": 4,
     }

@@ -20,7 +20,7 @@ from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
 from simulators import DATA, ROOT, Recording, Starter, stamps_of
 from zoo import ROBOTS, Zoo
 
-from benchmark.caller import Caller
+from benchmark.processes.simulator_client import SimulatorClient
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
@@ -80,9 +80,9 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert int(_values(engine)["solver iterations"]) > 0
     assert (commands.level, commands.message) == (DiagnosticStatus.OK, "none yet")
     assert (control.level, control.message) == (DiagnosticStatus.OK, "as commanded")
-    assert set(_values(control)) == {f"{robot}: held by nobody" for robot in ROBOTS}
+    assert set(_values(control)) == {f"{robot}: unclaimed" for robot in ROBOTS}
     joints = zoo.recordings["/left_arm/joint_states"].messages[0].name
-    assert _values(control)["left_arm: held by nobody"] == ", ".join(joints)
+    assert _values(control)["left_arm: unclaimed"] == ", ".join(joints)
 
 
 def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
@@ -116,7 +116,7 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     commander = Commander(listener)
     assert listener.spin_until(lambda: len(diagnostics) > 0)
-    assert set(_values(_control(diagnostics))) == {"held by nobody"}
+    assert set(_values(_control(diagnostics))) == {"unclaimed"}
 
     commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
     saturated = "steps at the torque limit: wrist_1_joint"
@@ -128,7 +128,7 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     )
     assert int(_values(control)[saturated]) > 100
     assert _values(control)["held by joint_commands"] == "wrist_1_joint, wrist_2_joint"
-    assert "wrist_1_joint" not in _values(control)["held by nobody"]
+    assert "wrist_1_joint" not in _values(control)["unclaimed"]
 
     commander.publish_joints(["tail"], effort=[1000.0])
     lost = "joints lost to position_controller on joint_commands"
@@ -148,7 +148,7 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     assert values["held by position_controller"] == ", ".join(ARM)
     # The level is about the last second; the counts are of all time. By now the arm may have wedged
     # itself in, and no command frees it.
-    with closing(Caller(simulator.domain)) as caller:
+    with closing(SimulatorClient(simulator.domain)) as caller:
         reset = caller.call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
         assert reset.result.result == Result.RESULT_OK
     assert listener.spin_until(lambda: _control(diagnostics).level == DiagnosticStatus.OK)
@@ -349,15 +349,15 @@ def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
 def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
     simulator = start.simulator(scene="arm")
     robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
-    with closing(Caller(simulator.domain)) as caller:
-        caller.until(lambda: "held by nobody" in caller.report.get("control", {}))
+    with closing(SimulatorClient(simulator.domain)) as client:
+        client.until(lambda: "unclaimed" in client.report.get("control", {}))
         spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
         spawn.entity_resource.uri = robot
-        assert caller.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
-        caller.until(lambda: "dog: held by nobody" in caller.report["control"])
-        assert "FL_hip_joint" in caller.report["control"]["dog: held by nobody"]
-        assert caller.report["world"]["changes"] == "1"
-        assert float(caller.report["world"]["longest hold of the physics [ms]"]) < 150
+        assert client.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
+        client.until(lambda: "dog: unclaimed" in client.report["control"])
+        assert "FL_hip_joint" in client.report["control"]["dog: unclaimed"]
+        assert client.report["world"]["changes"] == "1"
+        assert float(client.report["world"]["longest hold of the physics [ms]"]) < 150
         delete = DeleteEntity.Request(entity="dog")
-        assert caller.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
-        caller.until(lambda: "held by nobody" in caller.report["control"])
+        assert client.call(DeleteEntity, "delete_entity", delete).result.result == Result.RESULT_OK
+        client.until(lambda: "unclaimed" in client.report["control"])

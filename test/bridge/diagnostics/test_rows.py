@@ -24,7 +24,7 @@ _ENGINE = EngineStatus(
     warnings={},
 )
 _CONTROL = ControlStatus(
-    saturated={}, holders={"arm": {CommandSource.NOBODY: ("a", "b")}}, heard={}
+    saturated={}, holders={"arm": {CommandSource.UNCLAIMED: ("a", "b")}}, heard={}
 )
 _STATUS = Status(
     sim_time=10.0,
@@ -159,14 +159,14 @@ def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
     assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
     assert judged(said) == (OK, "received")
     two = _commanded(
-        left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.NOBODY: ("a",)}
+        left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.UNCLAIMED: ("a",)}
     )
     assert "left: joint_commands rate [Hz]" in report("commands", control=two).values
 
 
 def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
     held = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
-    free = report("commands", control=_commanded(arm={CommandSource.NOBODY: ("a",)}))
+    free = report("commands", control=_commanded(arm={CommandSource.UNCLAIMED: ("a",)}))
     complaint = "no command on joint_commands for 0.500 s"
     assert judged(held, command_age_warn=0.2) == (WARN, complaint)
     assert judged(held, command_age_error=0.4) == (ERROR, complaint)

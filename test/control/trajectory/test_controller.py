@@ -1,4 +1,4 @@
-"""Goals of the trajectory controller: when they begin and end, and what is told of them."""
+"""Goals of the trajectory controller: start, end and events."""
 
 import re
 
@@ -34,7 +34,7 @@ def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
 
 
 def ended(commanded: Commanded) -> list[tuple[object, Outcome]]:
-    return [(event.goal, event.outcome) for event in commanded.heard(GoalEnded)]
+    return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
 
 
 # --- tolerances: what is reported against what happened
@@ -96,7 +96,7 @@ def test_violated_tolerances_are_reported_as_they_happen_and_only_then(seed, wat
         assert ended(commanded) == ([] if expected is None else [("goal", expected)]), f"at {now} s"
         if expected is None:
             continue
-        message = commanded.heard(GoalEnded)[0].message
+        message = commanded.events_of(GoalEnded)[0].message
         if expected is not Outcome.SUCCESSFUL:
             measured = commanded.measure(now)[0]
             np.testing.assert_array_equal(commanded.references.q, measured)
@@ -117,7 +117,7 @@ def test_the_joint_that_is_worst_off_is_named():
     allowed = [JointTolerance(name=name, position=0.1) for name in NAMES]
     commanded.follow(NAMES, line(0.0, joints=3), goal="g", path=allowed)
     commanded.step()
-    message = commanded.heard(GoalEnded)[0].message
+    message = commanded.events_of(GoalEnded)[0].message
     assert message == (
         "path tolerance violated: position of joint 'b' is off by 0.9, allowed is 0.1"
     )
@@ -132,7 +132,7 @@ def test_full_turns_of_a_continuous_joint_violate_nothing():
     assert ended(commanded) == [("g", Outcome.SUCCESSFUL)]
 
 
-def test_a_waypoint_that_acts_at_once_is_held_against_the_path_tolerance():
+def test_an_immediate_waypoint_is_checked_against_the_path_tolerance():
     commanded = robot()
     path = [JointTolerance(name="a", position=0.5)]
     commanded.measure = lambda _: np.zeros((2, 3))
@@ -141,20 +141,20 @@ def test_a_waypoint_that_acts_at_once_is_held_against_the_path_tolerance():
     assert ended(commanded) == [("far", Outcome.PATH_TOLERANCE_VIOLATED)]
 
 
-def test_a_violated_path_without_a_goal_is_told_as_well():
+def test_a_violated_path_without_a_goal_is_reported_as_well():
     commanded = robot()
     commanded.configure(trajectory=np.array([0.5, 0.0, 0.0]))
     commanded.measure = lambda _: np.full((2, 3), 0.9)
     commanded.follow("ab", line(0.0, joints=2))
     commanded.run(0.1)
-    (told,) = commanded.heard(CommandRejected)
-    assert told.source is CommandSource.TRAJECTORY
-    assert "path tolerance violated: position of joint 'a' is off by 0.9" in told.message
+    (event,) = commanded.events_of(CommandRejected)
+    assert event.source is CommandSource.TRAJECTORY
+    assert "path tolerance violated: position of joint 'a' is off by 0.9" in event.message
     assert commanded.references.q.tolist() == [0.9, 0.9, 0.0]
     assert not commanded.control.active
 
 
-def test_a_goal_is_waited_for_as_long_as_it_takes_unless_told_otherwise():
+def test_the_wait_for_a_goal_is_unbounded_without_a_time_tolerance():
     commanded = robot()
     commanded.measure = lambda time: np.full((2, 3), 0.0 if time > 3.0 else 0.7)
     commanded.follow(
@@ -195,16 +195,16 @@ def test_a_goal_succeeds_at_the_first_step_that_is_not_before_its_end():
     assert not commanded.control.active
 
 
-def test_a_goal_waits_while_time_stands_still():
+def test_a_goal_waits_while_simulated_time_is_paused():
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g")
     assert commanded.events == []
     assert commanded.control.active
     commanded.step()
-    assert commanded.heard(GoalStarted) == [GoalStarted(goal="g")]
+    assert commanded.events_of(GoalStarted) == [GoalStarted(goal="g")]
 
 
-def test_a_reset_ends_goals_and_forgets_what_is_followed():
+def test_a_reset_ends_goals_and_drops_all_trajectories():
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.1)
@@ -249,7 +249,7 @@ def test_a_goal_can_be_cancelled_before_it_begins():
     assert not commanded.run(2.0)[:, 0].any()
 
 
-def test_what_was_sent_ahead_is_cancelled_with_the_newest():
+def test_pending_trajectories_are_cancelled_with_the_newest():
     commanded = robot()
     for k in range(3):
         commanded.follow("a", line(1.0), goal=k, start=0.5 + k)
@@ -259,7 +259,7 @@ def test_what_was_sent_ahead_is_cancelled_with_the_newest():
 
 
 @pytest.mark.parametrize("goal", ["empty", None])
-def test_an_empty_trajectory_stops_what_moves(goal):
+def test_an_empty_trajectory_stops_the_joints(goal):
     commanded = robot()
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.5)
@@ -282,16 +282,16 @@ def test_an_empty_trajectory_ends_the_velocity_that_the_last_one_ended_with():
     assert commanded.step()[1, 0] == 0.0
 
 
-def test_an_empty_trajectory_stops_whoever_moves_the_joints_it_is_for():
+def test_an_empty_trajectory_preempts_every_owner_of_its_joints():
     commanded = robot()
-    commanded.tell(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
+    commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     commanded.step()
     commanded.control.hold(np.array([0]), "empty")
     q, dq, _ = commanded.step()
     assert dq.tolist() == [0.0, 1.0, 0.0]
     assert commanded.run(0.2)[-1, 0, 0] == q[0], "the position reference stays as well"
-    (taken,) = commanded.heard(CommandPreempted)
-    assert (taken.loser, taken.taker, taken.joints) == (
+    (taken,) = commanded.events_of(CommandPreempted)
+    assert (taken.source, taken.new_owner, taken.joints) == (
         CommandSource.VELOCITY,
         CommandSource.TRAJECTORY,
         ("a",),
@@ -299,26 +299,26 @@ def test_an_empty_trajectory_stops_whoever_moves_the_joints_it_is_for():
     assert ended(commanded) == [("empty", Outcome.SUCCESSFUL)]
 
 
-def test_a_topic_trajectory_that_loses_a_joint_goes_on_with_the_others():
+def test_a_topic_trajectory_that_loses_a_joint_continues_with_the_others():
     commanded = robot()
     commanded.follow("ab", line(1.0, joints=2))
     commanded.run(0.5)
-    commanded.tell(CommandSource.POSITION, position={"a": 0.0})
+    commanded.send(CommandSource.POSITION, position={"a": 0.0})
     np.testing.assert_allclose(commanded.run(0.6)[-1, 0], [0.0, 1.0, 0.0])
 
 
-def test_feedback_comes_at_its_rate_and_says_where_the_goal_stands():
+def test_feedback_has_the_configured_rate_and_the_state_of_the_goal():
     commanded = robot(timestep=0.001, step=777)
     commanded.configure(action_monitor_rate=50.0)
     commanded.measure = lambda time: np.array([[time, 0.0, 0.0], [1.0, 0.0, 0.0]])
     begin = commanded.time
     commanded.follow("a", points([0.3, 1.0], [[0.3], [1.0]]), goal="g", goal_time=0.1)
     rows = commanded.run(1.0)
-    told = commanded.heard(GoalProgress)
-    times = np.array([event.time for event in told])
+    events = commanded.events_of(GoalProgress)
+    times = np.array([event.time for event in events])
     np.testing.assert_allclose(np.diff(times), 0.02, atol=1e-9)
-    assert len(told) == 50
-    for event in told:
+    assert len(events) == 50
+    for event in events:
         assert event.goal == "g"
         assert event.since_start == pytest.approx(event.time - begin)
         assert event.index == (0 if event.since_start < 0.3 - 1e-9 else 1)

@@ -52,7 +52,7 @@ QUINTIC = points(
 )
 
 
-def test_it_leads_from_the_references_own_motion_into_the_first_waypoint():
+def test_it_leads_from_the_motion_of_the_references_into_the_first_waypoint():
     track, references = begin(ONE, QUINTIC, q=0.2, dq=-0.7, ddq=3.0, time=5.0)
     exact = BPoly.from_derivatives([5.0, 5.4], [[0.2, -0.7, 3.0], [1.0, 0.3, 1.0]])
     times = 5.0 + STEP * np.arange(400)
@@ -62,7 +62,7 @@ def test_it_leads_from_the_references_own_motion_into_the_first_waypoint():
     assert track.acceleration(times[-1])[0] == pytest.approx(exact.derivative(2)(times[-1]))
 
 
-def test_after_the_first_waypoint_it_is_the_trajectorys_own_spline():
+def test_after_the_first_waypoint_it_follows_the_spline_of_the_trajectory():
     track, references = begin(ONE, QUINTIC, q=0.2, dq=-0.7, time=5.0)
     curve = check(ONE, "a", QUINTIC).curve
     assert curve is not None
@@ -73,7 +73,7 @@ def test_after_the_first_waypoint_it_is_the_trajectorys_own_spline():
         np.testing.assert_allclose(row[:, 0], cursor.values[:, 0], atol=1e-11)
 
 
-def test_at_its_end_the_last_waypoint_is_met_exactly_and_kept():
+def test_at_its_end_the_last_waypoint_is_met_exactly_and_held():
     track, references = begin(ONE, QUINTIC, q=0.2)
     rows = walk(track, references, [1.2, 1.299, 1.3001])
     assert rows[-1].ravel().tolist() == [2.0, 0.0, 0.0]
@@ -81,30 +81,30 @@ def test_at_its_end_the_last_waypoint_is_met_exactly_and_kept():
     assert track.acceleration(1.3001).tolist() == [0.0]
 
 
-def test_a_velocity_at_the_end_stays_as_the_last_point_says():
+def test_a_velocity_at_the_end_is_that_of_the_last_point():
     arrays = points([0.5], [[1.0]], [[2.0]])
     track, references = begin(ONE, arrays, q=0.0)
     assert walk(track, references, [0.2, 0.6, 3.0])[-1].ravel().tolist() == [1.0, 2.0, 0.0]
 
 
 @pytest.mark.parametrize(("time", "index"), [(0.0, 0), (0.39, 0), (0.4, 1), (1.0, 2), (1.29, 2)])
-def test_waypoints_of_the_past_are_left_out(time, index):
+def test_waypoints_in_the_past_are_skipped(time, index):
     track, references = begin(ONE, QUINTIC, q=3.0, dq=0.5, ddq=-2.0, time=time, start=0.0)
     row = walk(track, references, [time])[0]
-    assert row[:, 0] == pytest.approx([3.0, 0.5, 0.0], abs=1e-9), "it begins where it stands"
+    assert row[:, 0] == pytest.approx([3.0, 0.5, 0.0], abs=1e-9), "it begins at the reference"
     assert track.index == index
     first = QUINTIC.times[index]
     assert walk(track, references, [first])[0, 0, 0] == pytest.approx(QUINTIC.values[0, index, 0])
     assert track.index == min(index + 1, 3)
 
 
-def test_the_number_of_the_next_waypoint_is_known_all_the_way():
+def test_the_index_of_the_next_waypoint_is_right_along_the_whole_path():
     track, _ = begin(ONE, QUINTIC, q=0.0)
-    seen = []
+    indices = []
     for time in (0.0, 0.3, 0.5, 0.99, 1.1, 1.29, 1.3, 2.0):
         track.update(time)
-        seen.append(track.index)
-    assert seen == [0, 0, 1, 1, 2, 2, 3, 3]
+        indices.append(track.index)
+    assert indices == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 def test_a_first_waypoint_at_zero_is_where_it_begins():
@@ -159,7 +159,7 @@ TURNING = some_joints(("wheel", "arm"), continuous=["wheel"])
 
 
 @pytest.mark.parametrize(
-    ("here", "there", "way"),
+    ("here", "there", "turn"),
     [
         (0.0, 1.0, 1.0),
         (0.0, 6.0, 6.0 - 2 * np.pi),
@@ -168,12 +168,12 @@ TURNING = some_joints(("wheel", "arm"), continuous=["wheel"])
         (3.0, -3.0, 2 * np.pi - 6.0),
     ],
 )
-def test_a_continuous_joint_goes_the_shorter_way_and_others_do_not(here, there, way):
-    assert abs(way) <= np.pi
+def test_a_continuous_joint_takes_the_shorter_direction_and_others_do_not(here, there, turn):
+    assert abs(turn) <= np.pi
     arrays = points([1.0, 2.0], [[there, there], [there + 1, there + 1]])
     track, references = begin(TURNING, arrays, q=here)
     rows = walk(track, references, np.arange(0.0, 2.01, 0.01))
-    np.testing.assert_allclose(rows[[0, 100, -1], 0, 0], here + np.array([0, way, way + 1]))
+    np.testing.assert_allclose(rows[[0, 100, -1], 0, 0], here + np.array([0, turn, turn + 1]))
     np.testing.assert_allclose(rows[[0, 100, -1], 0, 1], [here, there, there + 1])
     assert np.abs(np.diff(rows[:, 0, 0])).max() <= np.pi * 0.01 + 1e-9
 
@@ -210,7 +210,7 @@ def test_references_beyond_a_limit_come_back_without_a_jump(beyond):
 # --- efforts, parts of robots, times
 
 
-def test_feed_forward_effort_goes_linearly_from_what_it_was():
+def test_feed_forward_effort_starts_linearly_from_its_reference():
     arrays = points([1.0, 2.0], [[0.0], [0.0]], [[0.0], [0.0]], tau=[[3.0], [-1.0]])
     track, references = begin(ONE, arrays, q=0.0, tau=5.0)
     rows = walk(track, references, [0.0, 0.5, 1.0, 1.5, 2.5])
@@ -235,7 +235,7 @@ def test_it_writes_the_joints_it_has_and_not_those_it_was_made_to_leave():
     assert references.q[[1, 3]].tolist() == [3.0, 1.0]
 
 
-def test_waypoints_that_fall_together_at_late_times_break_nothing():
+def test_waypoints_that_coincide_at_late_times_are_valid():
     late = 2.0**30
     arrays = points([0.01, 0.01 + 1e-9, 0.02], [[1.0], [1.1], [2.0]])
     track, references = begin(ONE, arrays, q=0.0, time=late)

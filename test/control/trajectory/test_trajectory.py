@@ -27,12 +27,12 @@ def check(names, arrays, *, out_of_limits="clamp", start=None, **changes):
     return trajectory(JOINTS, wanted, out_of_limits, names, start, arrays)
 
 
-def refused(says, *arguments, error=CommandError, **options):
-    with pytest.raises(error, match=re.escape(says)):
+def refused(message, *arguments, error=CommandError, **options):
+    with pytest.raises(error, match=re.escape(message)):
         check(*arguments, **options)
 
 
-def test_a_trajectory_knows_its_joints_duration_and_spline():
+def test_a_trajectory_has_joints_duration_and_spline():
     found = check(["c", "a"], points([0.5, 2.0], [[1.0, 0.5], [3.0, 1.5]]), start=7.0)
     assert found.joints.tolist() == [2, 0]
     assert (found.start, found.duration, found.clamped.count) == (7.0, 2.0, 0)
@@ -63,7 +63,7 @@ def test_the_fields_of_a_point_decide_how_smooth_it_is(velocities, accelerations
 
 
 @pytest.mark.parametrize(
-    ("arrays", "says"),
+    ("arrays", "message"),
     [
         (points([1.0, 2.0], [[0.0], None]), "point 1 has no positions"),
         (points([1.0, 2.0], [None, [0.0]], [[0.0], [0.0]]), "point 0 has no positions"),
@@ -78,8 +78,8 @@ def test_the_fields_of_a_point_decide_how_smooth_it_is(velocities, accelerations
         (points([np.inf], [[0.0]]), "time_from_start of point 0 is inf; it must be finite"),
     ],
 )
-def test_points_that_make_no_motion_are_refused(arrays, says):
-    refused(says, ["a"], arrays)
+def test_points_that_make_no_motion_are_refused(arrays, message):
+    refused(message, ["a"], arrays)
 
 
 @pytest.mark.parametrize("value", BAD)
@@ -96,7 +96,7 @@ def test_a_value_that_is_no_sensible_number_is_refused_naming_its_joint(field, v
 
 
 @pytest.mark.parametrize(
-    ("names", "says"),
+    ("names", "message"),
     [
         ([], "the trajectory has points, but names no joints"),
         (["a", "x"], "joint 'x' not found; there are: a, b, c"),
@@ -106,16 +106,16 @@ def test_a_value_that_is_no_sensible_number_is_refused_naming_its_joint(field, v
         (["finger", "a"], "joint 'finger' belongs to the gripper controller"),
     ],
 )
-def test_joints_that_cannot_follow_are_refused(names, says):
-    refused(says, names, points([1.0], STILL), error=JointError)
+def test_joints_that_cannot_follow_are_refused(names, message):
+    refused(message, names, points([1.0], STILL), error=JointError)
 
 
 def test_a_trajectory_of_some_joints_can_be_forbidden():
     arrays = points([1.0], [[0.0, 0.0, 0.0]])
     partial = {"allow_partial_joints_goal": False}
     assert check(["c", "a", "b"], arrays, **partial).joints.tolist() == [2, 0, 1]
-    says = "the trajectory lacks the joints a, c, and allow_partial_joints_goal is not set"
-    refused(says, ["b"], points([1.0], [[0.0]]), error=JointError, **partial)
+    message = "the trajectory lacks the joints a, c, and allow_partial_joints_goal is not set"
+    refused(message, ["b"], points([1.0], [[0.0]]), error=JointError, **partial)
 
 
 def test_a_trajectory_that_ends_in_motion_is_refused_unless_it_may():
@@ -141,8 +141,8 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     found = check(["a", "c"], arrays)
     assert found.points.q.tolist() == [[2.0, 9.0], [-1.0, 0.0], [1.0, 0.0]]
     assert found.clamped.count == 2
-    says = "position 9 of joint 'a' is outside its limits [-1, 2]"
-    refused(says, ["a", "c"], arrays, out_of_limits="refuse")
+    message = "position 9 of joint 'a' is outside its limits [-1, 2]"
+    refused(message, ["a", "c"], arrays, out_of_limits="refuse")
 
 
 @settings(max_examples=100)
@@ -150,7 +150,7 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     st.lists(st.floats(width=32) | st.sampled_from(BAD), min_size=1, max_size=4),
     st.lists(st.floats() | st.floats(-2, 2), min_size=4, max_size=4),
 )
-def test_whatever_comes_is_either_refused_or_a_finite_rising_spline(times, values):
+def test_any_input_is_rejected_or_gives_a_finite_spline_with_increasing_times(times, values):
     arrays = points(times, np.resize(values, (len(times), 1)))
     good = np.isfinite(times).all() and times[0] >= 0 and (np.diff(times) > 0).all()
     good &= bool((np.abs(arrays.values[0]) <= 1e9).all())
@@ -212,8 +212,8 @@ def test_given_tolerances_replace_erase_or_leave_the_default():
 @pytest.mark.parametrize("field", ["position", "velocity"])
 def test_a_tolerance_that_is_no_distance_is_refused(field, wrong):
     given_ones = [JointTolerance(name="a", **{field: wrong})]
-    says = f"goal_tolerance of joint 'a': {field} is {wrong:g}; it must be positive"
-    with pytest.raises(CommandError, match=re.escape(says)):
+    message = f"goal_tolerance of joint 'a': {field} is {wrong:g}; it must be positive"
+    with pytest.raises(CommandError, match=re.escape(message)):
         tolerances(JOINTS, DEFAULTS, CHOSEN, (), given_ones)
     with pytest.raises(CommandError, match=f"goal_time_tolerance is {wrong:g}; it must be"):
         tolerances(JOINTS, DEFAULTS, CHOSEN, (), (), wrong)
@@ -221,17 +221,17 @@ def test_a_tolerance_that_is_no_distance_is_refused(field, wrong):
 
 def test_an_acceleration_to_hold_against_is_refused_because_none_is_measured():
     given_ones = [JointTolerance(name="a", acceleration=1.0)]
-    with pytest.raises(CommandError, match="path_tolerance of joint 'a': joints report no accel"):
+    with pytest.raises(CommandError, match="path_tolerance of joint 'a': acceleration is not"):
         tolerances(JOINTS, DEFAULTS, CHOSEN, given_ones)
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("x", "joint 'x' not found"),
         ("b", "path_tolerance is for joint 'b', which the trajectory leaves out; it has: c, a"),
     ],
 )
-def test_a_tolerance_for_a_joint_that_does_not_move_along_is_refused(name, says):
-    with pytest.raises(JointError, match=says):
+def test_a_tolerance_for_a_joint_that_does_not_move_along_is_refused(name, message):
+    with pytest.raises(JointError, match=message):
         tolerances(JOINTS, DEFAULTS, CHOSEN, [JointTolerance(name=name, position=1.0)])

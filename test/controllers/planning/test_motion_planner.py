@@ -154,7 +154,7 @@ def test_a_request_for_another_chain_is_refused(arm, home, limits):
 
 def test_a_goal_that_is_nowhere_and_a_seed_that_is_none_are_refused(home, limits, down):
     for kind in (JointMove, LineMove):
-        with pytest.raises(UserInputError, match="the goal must be somewhere"):
+        with pytest.raises(UserInputError, match="the goal needs a valid pose"):
             kind(start=home, goal=down(0.4, np.nan, 0.3), limits=limits)
     with pytest.raises(UserInputError, match="seed must be 0 or more, got -1"):
         JointMove(start=home, goal=home, limits=limits, seed=-1)

@@ -117,7 +117,7 @@ def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, complain
     run(hosted, 300)
     assert hosted.supervised.state == "error"
     assert re.search(complaint, hosted.supervised.error)
-    assert CommandSource.CONTROLLER not in simulation.controls[0].holders()
+    assert CommandSource.CONTROLLER not in simulation.controls[0].owners()
     stood = simulation.references.values.copy()
     run(hosted, 100)
     assert np.array_equal(simulation.references.values, stood)
@@ -163,8 +163,8 @@ def test_the_newest_command_owns_the_joints(host):
     hosted, simulation = host(in_turn("{class: Release}"))
     control = simulation.controls[0]
     run(hosted, 10)
-    assert control.holders() == {
-        CommandSource.NOBODY: ("a", "loose"),
+    assert control.owners() == {
+        CommandSource.UNCLAIMED: ("a", "loose"),
         CommandSource.CONTROLLER: ("b",),
     }
     command = joint_command(control.joints, "clamp", ["a", "b"], [[0.3, 0.3], [], []])
@@ -174,7 +174,7 @@ def test_the_newest_command_owns_the_joints(host):
     run(hosted, 10)
     assert simulation.references.q[:2] == pytest.approx([0.3, 0.1])
     taken = [event for event in simulation.events if isinstance(event, CommandPreempted)]
-    assert [(event.loser, event.joints) for event in taken] == [
+    assert [(event.source, event.joints) for event in taken] == [
         (CommandSource.CONTROLLER, ("b",)),
         (CommandSource.JOINT_COMMANDS, ("b",)),
     ]
@@ -185,7 +185,7 @@ def test_a_hosted_controller_has_no_command_timeout(host):
     control = simulation.controls[0]
     control.stream = type(control.stream)(timeout=0.002, on_timeout="damp")
     run(hosted, 50)
-    assert control.holders()[CommandSource.CONTROLLER] == ("b",)
+    assert control.owners()[CommandSource.CONTROLLER] == ("b",)
 
 
 def test_positions_stay_within_the_limits(host):

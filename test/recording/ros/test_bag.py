@@ -38,7 +38,7 @@ def times(folder) -> list[int]:
         return [time for _, time, _ in reader.messages()]
 
 
-def test_another_reader_finds_what_was_written(folder):
+def test_another_reader_finds_the_written_messages(folder):
     bag = Bag(folder, "jazzy")
     topic = chatter(bag)
     for i in range(10):
@@ -48,10 +48,10 @@ def test_another_reader_finds_what_was_written(folder):
     with Reader(folder) as reader:
         (connection,) = reader.connections
         types.register(get_types_from_msg(connection.msgdef.data, connection.msgtype))
-        said = [
+        texts = [
             types.deserialize_cdr(data, connection.msgtype).data for _, _, data in reader.messages()
         ]
-        assert said == [f"hello {i}" for i in range(10)]
+        assert texts == [f"hello {i}" for i in range(10)]
         assert reader.message_count == 10
         assert reader.start_time == SECOND
         assert reader.ros_distro == "jazzy"
@@ -91,7 +91,7 @@ def test_metadata_has_the_keys_of_version_9(folder):
 @pytest.mark.parametrize(
     "limits", [BagLimits(duration=1.0), BagLimits(size=2000)], ids=["duration", "size"]
 )
-def test_a_bag_goes_on_in_another_file(folder, limits):
+def test_a_bag_continues_in_another_file(folder, limits):
     bag = Bag(folder, "jazzy", limits=limits)
     topic = chatter(bag)
     for i in range(30):
@@ -121,7 +121,7 @@ def test_a_bag_without_a_message_is_a_bag(folder):
         assert [connection.topic for connection in reader.connections] == ["/chatter"]
 
 
-def test_what_was_flushed_is_readable_at_any_time(folder):
+def test_flushed_messages_are_readable_at_any_time(folder):
     bag = Bag(folder, "jazzy")
     topic = chatter(bag)
     for i in range(5):

@@ -3,7 +3,7 @@ import yaml
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.recording.ros.qos import as_rosbag2, as_text, request
+from mujoco_ros.recording.ros.qos import as_rosbag2, as_text, subscription_qos
 
 RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
 LATCHED, VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATILE
@@ -23,10 +23,10 @@ def offer(reliability=RELIABLE, durability=VOLATILE) -> QoSProfile:
         ([offer(durability=LATCHED), offer()], RELIABLE, VOLATILE),
     ],
 )
-def test_a_request_fits_all_that_is_offered(offers, reliability, durability):
-    asked = request(offers)
-    assert asked.reliability == reliability
-    assert asked.durability == durability
+def test_a_subscription_is_compatible_with_all_offers(offers, reliability, durability):
+    profile = subscription_qos(offers)
+    assert profile.reliability == reliability
+    assert profile.durability == durability
 
 
 def test_a_profile_reads_as_rosbag2_writes_it():

@@ -22,14 +22,14 @@ class Recording:
     def __init__(self, node, spin_until, folder):
         self.node, self.spin_until, self._folder = node, spin_until, folder
         self.bag = Bag(folder, "jazzy")
-        # Nobody spins it: an executor would take what is to be recorded.
+        # Not spun: an executor would take the messages.
         self._listener = Node("recorder", context=node.context)
         self.recorder = Recorder(self._listener, self.bag, Selection(topics=OURS))
 
     def until(self, condition) -> None:
         def met() -> bool:
-            self.recorder.look()
-            self.recorder.take()
+            self.recorder.discover()
+            self.recorder.update()
             return condition()
 
         assert self.spin_until(met)
@@ -38,7 +38,7 @@ class Recording:
         topic = self.bag.metadata.topics.get(name)
         return 0 if topic is None else topic.count
 
-    def heard(self, publisher) -> bool:
+    def is_subscribed(self, publisher) -> bool:
         return publisher.get_subscription_count() > 0
 
     def content(self) -> dict[str, list[bytes]]:
@@ -63,7 +63,7 @@ def recording(ros_node, spin_until, tmp_path):
 
 def test_messages_are_recorded_as_they_were_sent(recording):
     publisher = recording.node.create_publisher(String, "/one", 100)
-    recording.until(lambda: recording.heard(publisher))
+    recording.until(lambda: recording.is_subscribed(publisher))
     sent = [String(data=f"message {i}") for i in range(50)]
     for message in sent:
         publisher.publish(message)
@@ -73,7 +73,7 @@ def test_messages_are_recorded_as_they_were_sent(recording):
 
 def test_type_hash_and_qos_are_those_that_publishers_offer(recording):
     publisher = recording.node.create_publisher(String, "/one", LATCHED)
-    recording.until(lambda: recording.heard(publisher))
+    recording.until(lambda: recording.is_subscribed(publisher))
     topic = recording.bag.metadata.topics["/one"]
     assert topic.type_hash.startswith("RIHS01_")
     (offer,) = topic.qos
@@ -81,10 +81,10 @@ def test_type_hash_and_qos_are_those_that_publishers_offer(recording):
     assert offer["reliability"] == "reliable"
 
 
-def test_a_topic_that_comes_later_is_recorded(recording):
+def test_a_topic_that_appears_later_is_recorded(recording):
     recording.until(lambda: True)
     publisher = recording.node.create_publisher(String, "/two", 10)
-    recording.until(lambda: recording.heard(publisher))
+    recording.until(lambda: recording.is_subscribed(publisher))
     publisher.publish(String(data="late"))
     recording.until(lambda: recording.count("/two") == 1)
 
@@ -96,7 +96,7 @@ def test_a_latched_message_from_before_is_recorded_once(recording):
     assert recording.content()["/one"] == [serialize_message(String(data="latched"))]
 
 
-def test_a_topic_that_others_only_listen_to_is_ready_for_what_comes(recording):
+def test_a_topic_without_publisher_is_recorded_once_there_is_one(recording):
     node = recording.node
     node.create_subscription(String, "/one", lambda _message: None, 10)
     recording.until(lambda: recording.recorder.topics == 1)
@@ -111,20 +111,22 @@ def test_a_topic_that_others_only_listen_to_is_ready_for_what_comes(recording):
 
 def test_a_publisher_that_offers_less_is_recorded_as_well(recording):
     reliable = recording.node.create_publisher(String, "/one", 10)
-    recording.until(lambda: recording.heard(reliable))
+    recording.until(lambda: recording.is_subscribed(reliable))
     unreliable = recording.node.create_publisher(String, "/one", BEST_EFFORT)
-    recording.until(lambda: recording.heard(unreliable) and recording.heard(reliable))
+    recording.until(
+        lambda: recording.is_subscribed(unreliable) and recording.is_subscribed(reliable)
+    )
     reliable.publish(String(data="a"))
     unreliable.publish(String(data="b"))
     recording.until(lambda: recording.count("/one") == 2)
     assert len(recording.bag.metadata.topics["/one"].qos) == 2
 
 
-def test_what_was_not_asked_for_is_not_recorded(recording):
+def test_topics_that_are_not_selected_are_not_recorded(recording):
     publisher = recording.node.create_publisher(String, "/three", 10)
     wanted = recording.node.create_publisher(Float64, "/two", 10)
-    recording.until(lambda: recording.heard(wanted))
-    assert not recording.heard(publisher)
+    recording.until(lambda: recording.is_subscribed(wanted))
+    assert not recording.is_subscribed(publisher)
 
 
 def test_a_topic_of_two_types_is_refused_and_the_others_recorded(recording, caplog):
@@ -140,7 +142,7 @@ def test_a_topic_of_two_types_is_refused_and_the_others_recorded(recording, capl
 
     assert recording.spin_until(lambda: len(types()) == 2)
     publisher = listener.create_publisher(String, "/two", 10)
-    recording.until(lambda: recording.heard(publisher))
+    recording.until(lambda: recording.is_subscribed(publisher))
     assert "'/one' is not recorded: it has several types" in caplog.text
     assert caplog.text.count("is not recorded") == 1
     other.destroy_node()

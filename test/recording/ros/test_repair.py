@@ -56,7 +56,7 @@ def test_a_bag_that_was_never_finished_is_indexed(folder):
     assert times(folder) == [1000 + i for i in range(FLUSHED)]
 
 
-def test_a_repair_of_what_is_whole_changes_nothing_that_matters(folder):
+def test_a_repair_of_an_intact_bag_leaves_its_files_unchanged(folder):
     bag, topic = begin(folder, limits=BagLimits(size=2000))
     write(bag, topic, FLUSHED)
     bag.finish()
@@ -66,7 +66,7 @@ def test_a_repair_of_what_is_whole_changes_nothing_that_matters(folder):
     assert [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.mcap"))] == before
 
 
-def test_a_file_that_ends_anywhere_keeps_all_whole_chunks(folder):
+def test_a_truncated_file_keeps_all_complete_chunks(folder):
     bag, topic = begin(folder)
     for first in range(0, FLUSHED, 10):
         write(bag, topic, 10, first)
@@ -117,7 +117,7 @@ def test_topics_without_a_message_are_kept(folder):
         assert [connection.topic for connection in reader.connections] == ["/chatter"]
 
 
-def test_what_is_no_bag_is_refused(folder):
+def test_a_folder_without_bag_is_rejected(folder):
     with pytest.raises(UserInputError, match="is no bag"):
         repair(folder)
     folder.mkdir()

@@ -14,39 +14,39 @@ SECOND = 1_000_000_000
 
 def test_a_message_gets_the_time_of_the_last_tick_before_it(ros_node):
     clock = SimClock(ros_node)
-    assert not clock.running
+    assert not clock.started
     for received, simulated in ((100, 1), (200, 2), (300, 3)):
-        clock.note(received, simulated)
-    assert clock.running
-    assert [clock.at(received) for received in (50, 100, 199, 200, 1000)] == [1, 1, 1, 2, 3]
+        clock.add(received, simulated)
+    assert clock.started
+    assert [clock.time_at(received) for received in (50, 100, 199, 200, 1000)] == [1, 1, 1, 2, 3]
 
 
-def test_time_that_was_set_back_is_followed(ros_node):
+def test_a_reset_of_the_time_is_followed(ros_node):
     clock = SimClock(ros_node)
     for received, simulated in ((100, 5), (200, 6), (300, 0)):
-        clock.note(received, simulated)
-    assert [clock.at(received) for received in (250, 350)] == [6, 0]
+        clock.add(received, simulated)
+    assert [clock.time_at(received) for received in (250, 350)] == [6, 0]
 
 
-def test_it_listens_to_the_clock(ros_node, spin_until):
+def test_it_subscribes_to_the_clock(ros_node, spin_until):
     publisher = ros_node.create_publisher(Clock, "/clock", 10)
-    listener = Node("listener", context=ros_node.context)  # nobody spins it
+    listener = Node("listener", context=ros_node.context)  # not spun
     clock = SimClock(listener)
 
     def runs() -> bool:
         message = Clock()
         message.clock.sec = 7
         publisher.publish(message)
-        clock.take()
-        return clock.running
+        clock.update()
+        return clock.started
 
     assert spin_until(runs)
-    assert clock.at(2**62) == 7 * SECOND
+    assert clock.time_at(2**62) == 7 * SECOND
     listener.destroy_node()
 
 
 @pytest.mark.parametrize("unknown", [None, 0])
-def test_without_the_middleware_s_word_a_tick_was_received_when_it_is_taken(
+def test_without_a_reception_time_a_tick_has_the_time_at_which_it_is_taken(
     ros_node, monkeypatch, unknown
 ):
     clock = SimClock(ros_node)
@@ -54,6 +54,9 @@ def test_without_the_middleware_s_word_a_tick_was_received_when_it_is_taken(
     handle = SimpleNamespace(take_message=lambda _kind, _raw: arrived.pop(0))
     monkeypatch.setattr(clock, "_subscription", SimpleNamespace(handle=handle))
     before = time.time_ns()
-    clock.note(before - 1, SECOND)
-    clock.take()
-    assert [clock.at(received) for received in (before - 1, time.time_ns())] == [SECOND, 7 * SECOND]
+    clock.add(before - 1, SECOND)
+    clock.update()
+    assert [clock.time_at(received) for received in (before - 1, time.time_ns())] == [
+        SECOND,
+        7 * SECOND,
+    ]

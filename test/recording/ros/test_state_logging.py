@@ -90,7 +90,7 @@ def test_another_number_of_steps_begins_a_segment(path):
     assert [len(segment) for segment in StateLog.open(path).segments] == [10, 2]
 
 
-def test_what_is_set_to_what_it_is_changes_nothing(path):
+def test_setting_a_parameter_to_its_value_changes_nothing(path):
     logged = Logged(str(path))
     logged.step(5)
     logged.set(state_log=str(path), state_log_every=1)
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_created_is_refused(tmp_path, name, message):
     assert logged.values["state_log"] == ""
 
 
-def test_diagnostics_tell_of_the_log(path, monkeypatch):
+def test_diagnostics_have_a_row_of_the_log(path, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
     logged = Logged(str(path))

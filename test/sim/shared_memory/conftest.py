@@ -7,7 +7,7 @@ import pytest
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.writer import described
+from mujoco_ros.sim.state_log.writer import describe_robots
 
 
 class Shared:
@@ -15,7 +15,7 @@ class Shared:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        self.writer = SharedStateWriter(simulation, described)
+        self.writer = SharedStateWriter(simulation, describe_robots)
         self.reader = SharedState(self.writer.name)
 
     def step(self, count: int = 1) -> None:

@@ -99,7 +99,7 @@ def test_two_of_one_robot_start_in_keyframes_of_their_own(scene):
     np.testing.assert_allclose(qvel, 0.0)
 
 
-def test_an_unknown_keyframe_is_an_error_that_lists_the_known_ones(scene):
+def test_the_error_for_an_unknown_keyframe_lists_the_keyframes(scene):
     robot = RobotConfig(name="a", model="robot.xml", keyframe="mooving")
     with pytest.raises(
         UserInputError, match=r"robot 'a': keyframe 'mooving' not found.*'moving'.*first, moving"

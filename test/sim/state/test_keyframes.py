@@ -7,7 +7,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import MOST_SAVED, Keyframes
+from mujoco_ros.sim.state.keyframes import MAX_SAVED, Keyframes
 
 
 @pytest.fixture
@@ -25,14 +25,14 @@ def run(simulation: Simulation, steps: int) -> None:
         assert simulation.step()
 
 
-def test_the_models_own_are_there_and_saved_ones_come_to_them(arm, keyframes):
+def test_names_are_those_of_the_model_and_saved_ones(arm, keyframes):
     assert keyframes.names == ("arm/home",)
     keyframes.save("mine")
     keyframes.save("arm/home")
     assert keyframes.names == ("arm/home", "mine")
 
 
-def test_saving_and_loading_tell_the_time(arm, keyframes):
+def test_saving_and_loading_return_the_time(arm, keyframes):
     run(arm, 20)
     assert keyframes.save("here") == pytest.approx(0.02)
     run(arm, 30)
@@ -40,7 +40,7 @@ def test_saving_and_loading_tell_the_time(arm, keyframes):
     assert arm.data.time == pytest.approx(0.02)
 
 
-def test_the_time_goes_on_if_so_asked(arm, keyframes):
+def test_without_rewind_the_time_continues(arm, keyframes):
     keyframes.save("here")
     run(arm, 30)
     for name in ("here", "arm/home"):
@@ -61,7 +61,7 @@ def test_a_keyframe_of_the_model_puts_its_robot_there_to_stay(arm, keyframes):
     )
 
 
-def test_a_model_with_several_keyframes_starts_in_the_first_and_goes_to_any(simulate):
+def test_a_model_with_several_keyframes_starts_in_the_first_and_loads_any(simulate):
     simulation = simulate(
         """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="j"/><geom size="1"/>
         </body></worldbody><actuator><motor joint="j"/></actuator><keyframe>
@@ -90,7 +90,7 @@ def test_the_robots_name_may_be_left_out(arm, keyframes):
     assert keyframes.load("home") == pytest.approx(0.1), "what was saved goes before"
 
 
-def test_an_unknown_name_is_refused_with_those_that_there_are(arm, keyframes):
+def test_the_error_for_an_unknown_name_lists_the_names(arm, keyframes):
     keyframes.save("mine")
     run(arm, 3)
     with pytest.raises(
@@ -106,11 +106,11 @@ def test_a_keyframe_needs_a_name(keyframes, name):
         keyframes.save(name)
 
 
-def test_so_many_are_saved_and_no_more(keyframes):
-    for number in range(MOST_SAVED):
+def test_the_number_of_saved_keyframes_is_limited(keyframes):
+    for number in range(MAX_SAVED):
         keyframes.save(f"k{number}")
     with pytest.raises(
-        UserInputError, match="'more' cannot be saved: there are 100 saved keyframes"
+        UserInputError, match="'more' cannot be saved: at most 100 keyframes can be saved"
     ):
         keyframes.save("more")
     keyframes.save("k7")

@@ -15,10 +15,10 @@ def same_numbers(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
     return [n for n in names if not np.array_equal(getattr(one, n), getattr(other, n))]
 
 
-def test_a_model_nobody_has_edited_has_nothing_to_carry():
+def test_an_unedited_model_has_no_edits_to_copy():
     edited, other = assemble(load_scene("arm")), assemble(load_scene("arm"))
     other.model.geom_rgba[0] = 0.25  # what is different from the start is no edit
-    ModelEdits(edited.model).carry(other.model, Correspondence(edited, edited))
+    ModelEdits(edited.model).copy_to(other.model, Correspondence(edited, edited))
     assert same_numbers(edited.model, other.model) == ["geom_rgba"]
 
 
@@ -52,7 +52,7 @@ PART = """
 """
 
 
-def test_every_number_is_carried_to_where_its_element_is_now():
+def test_edits_are_copied_to_the_new_indices_of_their_elements():
     """What comes before an element shifts it, by as much as there is of its kind."""
     first, second = (part_from_text(PART, name=name) for name in ("first", "second"))
     old = rebuild(assemble(SceneConfig(name="empty")), add=(first, second))
@@ -64,7 +64,7 @@ def test_every_number_is_carried_to_where_its_element_is_now():
     for name in arrays:
         array = getattr(old.model, name)
         array.reshape(len(array), -1)[:] += 0.125 * np.arange(1, len(array) + 1)[:, None]
-    originals.carry(new.model, Correspondence(old, new))
+    originals.copy_to(new.model, Correspondence(old, new))
     for name in arrays:
         before, after = getattr(old.model, name), getattr(new.model, name)
         last = len(after) - (ROWS[name] == "body")  # the world is in both, and comes first
@@ -75,5 +75,5 @@ def test_options_are_carried():
     edited, other = assemble(load_scene("arm")), assemble(load_scene("arm"))
     originals = ModelEdits(edited.model)
     edited.model.opt.gravity[:] = 1.0, 2.0, 3.0
-    originals.carry(other.model, Correspondence(edited, edited))
+    originals.copy_to(other.model, Correspondence(edited, edited))
     assert other.model.opt.gravity.tolist() == [1.0, 2.0, 3.0]

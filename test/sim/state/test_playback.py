@@ -17,7 +17,7 @@ def write(path, *simulations, steps=STEPS, every=1) -> StateLog:
         writer.add(ring)
         for _ in range(steps):
             simulation.step()
-            ring.step()
+            ring.add_step()
         ring.closed = True
     writer.close()
     return StateLog.open(path)
@@ -33,21 +33,21 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("scene", ["arm", "humanoid", "zoo"])
-def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
+def test_each_sample_equals_the_logged_one(path, shipped, scene):
     simulation = shipped(scene)
     simulation.references.q[:] += 0.05
     writer = StateLogWriter(path)
     ring = RingBuffer(simulation, simulation.plant, 1)
     writer.add(ring)
-    seen = []
+    logged = []
     for _ in range(STEPS):
         simulation.step()
-        ring.step()
+        ring.add_step()
         sample = {name: getattr(simulation.sample, name).copy() for name in SAMPLED}
-        seen.append((simulation.time, simulation.references.values.copy(), sample))
+        logged.append((simulation.time, simulation.references.values.copy(), sample))
     writer.close()
     playback = Playback(StateLog.open(path), _no_other_model)
-    for time, references, sample in seen:
+    for time, references, sample in logged:
         assert playback.step()
         assert playback.time == time
         np.testing.assert_array_equal(playback.references.values, references)
@@ -57,7 +57,7 @@ def test_each_sample_is_what_was_sensed_before(path, shipped, scene):
             )
 
 
-def test_at_the_end_it_pauses_and_tells(path, shipped):
+def test_at_the_end_it_pauses_and_calls_on_end(path, shipped):
     playback = Playback(write(path, shipped("arm"), steps=3), _no_other_model)
     ends = []
     playback._on_end = lambda: ends.append(playback.time)
@@ -66,7 +66,7 @@ def test_at_the_end_it_pauses_and_tells(path, shipped):
     assert ends == [pytest.approx(0.002)]
 
 
-def test_it_can_begin_anew_at_the_end(path, shipped):
+def test_it_can_loop_at_the_end(path, shipped):
     playback = Playback(write(path, shipped("arm"), steps=3), _no_other_model)
     playback.loops = True
     times = []
@@ -100,13 +100,13 @@ def test_a_step_is_a_row(path, shipped):
     assert playback.model.opt.timestep == pytest.approx(0.005)
 
 
-def test_where_the_model_changes_it_asks_for_the_next_one_and_waits(path, shipped):
+def test_at_a_model_change_it_requests_the_next_model_and_waits(path, shipped):
     log = write(path, shipped("arm"), shipped("quadruped"), steps=3)
     playback = Playback(log, _no_other_model)
-    asked = []
-    playback._on_segment = asked.append
+    requested = []
+    playback._on_segment = requested.append
     assert [playback.step() for _ in range(6)] == [True, True, True, False, False, False]
-    assert asked == [1]
+    assert requested == [1]
     assert not playback.paused
     playback.switch_model(playback.build_plant(log.segments[1].assembly), fresh=True)
     assert playback.step()
@@ -119,18 +119,18 @@ def test_it_jumps_into_another_segment(path, shipped):
     later.set_time(10.0)
     log = write(path, shipped("arm"), later, steps=5)
     playback = Playback(log, _no_other_model)
-    asked = []
-    playback._on_segment = asked.append
+    requested = []
+    playback._on_segment = requested.append
     playback.seek(10.002)
-    assert asked == [1]
+    assert requested == [1]
     playback.switch_model(playback.build_plant(log.segments[1].assembly), fresh=True)
     assert playback.step()
     assert playback.time == pytest.approx(10.002)
     playback.seek(0.001)
-    assert asked == [1, 0]
+    assert requested == [1, 0]
 
 
-def test_who_listens_is_told_when_the_time_goes_back(path, shipped):
+def test_a_decrease_of_the_time_emits_a_reset_event(path, shipped):
     playback = Playback(write(path, shipped("arm"), steps=5), _no_other_model)
     playback.loops = True
     playback.events.clear()

@@ -33,12 +33,12 @@ def state_of(simulation: Simulation) -> bytes:
 
 
 def run(simulation: Simulation, steps: int) -> list[bytes]:
-    """Step, and return all that was felt, sensed and told on the way."""
-    felt = []
+    """Step, and return state, sensor data and references of each step."""
+    states = []
     for _ in range(steps):
         assert simulation.step()
-        felt.append(state_of(simulation) + simulation.sample.sensordata.tobytes())
-    return felt
+        states.append(state_of(simulation) + simulation.sample.sensordata.tobytes())
+    return states
 
 
 def stream(simulation: Simulation, joint: str, position: float) -> None:
@@ -72,7 +72,7 @@ def grip(simulation: Simulation, position: float, effort: float, goal: object) -
     """Send the gripper to a position."""
     (control,) = simulation.controls
     command = gripper_command(control.joints, "clamp", [], [position], [0.02], [effort])
-    control.grip(command, goal, float(simulation.data.time))
+    control.command_gripper(command, goal, float(simulation.data.time))
 
 
 def drain(simulation: Simulation) -> list[object]:
@@ -83,7 +83,7 @@ def drain(simulation: Simulation) -> list[object]:
 
 @pytest.fixture
 def arm() -> Simulation:
-    """The arm, with noisy sensors, moved in every way there is."""
+    """The arm with noisy sensors and commands of all kinds."""
     simulation = Simulation(load_scene("arm"), sensor_noise=True, seed=3)
     follow(simulation, ("shoulder_pan_joint", "shoulder_lift_joint"), 0.4, "moves")
     grip(simulation, 0.01, 30.0, "grips")
@@ -94,7 +94,7 @@ def arm() -> Simulation:
     return simulation
 
 
-def test_what_follows_a_snapshot_follows_again_to_the_last_bit(arm):
+def test_the_steps_after_a_restored_snapshot_are_bitwise_the_same(arm):
     saved = take_snapshot(arm)
     before = run(arm, 1700)
     for _ in range(2):
@@ -104,13 +104,13 @@ def test_what_follows_a_snapshot_follows_again_to_the_last_bit(arm):
 
 def test_so_it_does_with_the_same_commands(arm):
     def go_on() -> list[bytes]:
-        felt = run(arm, 4)
+        states = run(arm, 4)
         stream(arm, "elbow_joint", 1.3)
-        felt += run(arm, 10)
+        states += run(arm, 10)
         stream(arm, "elbow_joint", 1.35)
         follow(arm, ("wrist_1_joint",), -0.3, None)
         grip(arm, 0.03, 0.0, "opens")
-        return felt + run(arm, 600)
+        return states + run(arm, 600)
 
     saved = take_snapshot(arm)
     before = go_on()
@@ -153,7 +153,7 @@ def test_gains_effort_limits_and_equalities_return(arm):
     np.testing.assert_array_equal(arm.model.actuator_forcerange, limits)
 
 
-def test_goals_end_and_what_moved_goes_on_without_them(arm):
+def test_goals_end_and_motions_continue_without_them(arm):
     saved = take_snapshot(arm)
     run(arm, 100)
     drain(arm)
@@ -167,21 +167,21 @@ def test_goals_end_and_what_moved_goes_on_without_them(arm):
     assert not [e for e in drain(arm) if isinstance(e, GoalEnded)]
 
 
-def test_those_who_listen_are_told_as_of_a_reset(arm):
+def test_a_restore_emits_a_reset_event(arm):
     saved = take_snapshot(arm)
     run(arm, 100)
     drain(arm)
-    heard: list[float] = []
-    arm.on_reset.append(lambda: heard.append(arm.data.time))
+    times: list[float] = []
+    arm.on_reset.append(lambda: times.append(arm.data.time))
     restore(arm, saved)
     (event,) = [e for e in drain(arm) if isinstance(e, SimulationReset)]
-    assert heard == [event.time] == [pytest.approx(0.06)]
+    assert times == [event.time] == [pytest.approx(0.06)]
     assert event.before == pytest.approx(0.16)
     (gains,) = event.gains.values()
     np.testing.assert_array_equal(gains.kp, arm.drives.kp)
 
 
-def test_the_clock_may_go_on_and_then_motions_end(arm):
+def test_without_rewind_motions_end(arm):
     saved = take_snapshot(arm)
     references = arm.references.q.copy()
     run(arm, 100)
@@ -223,7 +223,7 @@ def delete(simulation: Simulation, name: str) -> None:
     simulation.switch_model(simulation.build_plant(rebuild(simulation.assembly, remove=(name,))))
 
 
-def test_what_was_spawned_since_stays_where_it_is_and_the_rest_returns(arm):
+def test_elements_spawned_after_the_snapshot_keep_their_state(arm):
     saved = take_snapshot(arm)
     robot = arm.model.nq
     positions, references = arm.data.qpos.copy(), arm.references.values.copy()
@@ -239,7 +239,7 @@ def test_what_was_spawned_since_stays_where_it_is_and_the_rest_returns(arm):
     run(arm, 200)
 
 
-def test_what_was_deleted_since_stays_away(arm):
+def test_elements_deleted_after_the_snapshot_remain_deleted(arm):
     spawn(arm, "ball")
     run(arm, 10)
     saved = take_snapshot(arm)
@@ -297,7 +297,7 @@ def test_actuators_with_several_outputs_leave_the_force_limits_of_others_alone()
     assert simulation.model.actuator("m").forcerange.tolist() == [-7.0, 7.0]
 
 
-def test_where_the_clock_goes_on_a_stream_of_efforts_ends_as_well():
+def test_without_rewind_a_stream_of_efforts_ends_as_well():
     simulation = alone("""
     <mujoco>
       <option gravity="0 0 0"/>
@@ -317,7 +317,7 @@ def test_where_the_clock_goes_on_a_stream_of_efforts_ends_as_well():
     assert not control.active
 
 
-def test_where_the_clock_goes_on_what_is_gripped_stays_so(arm):
+def test_without_rewind_a_gripped_object_stays_gripped(arm):
     run(arm, 600)
     limits = arm.model.actuator_forcerange.copy()
     saved = take_snapshot(arm)

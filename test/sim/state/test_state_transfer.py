@@ -1,4 +1,4 @@
-"""What goes on when the model changes, and what begins anew."""
+"""State of shared and of new elements after a change of the model."""
 
 import gc
 import weakref
@@ -68,7 +68,7 @@ GAINS = "shoulder: {kp: 200, kd: 20}\nelbow: {kp: 100, kd: 10}\n"
 
 @pytest.fixture
 def simulate(tmp_path: Path):
-    """A function that simulates a world with robots of the names it is told."""
+    """A function that simulates a world with robots of these names."""
     (tmp_path / "world.xml").write_text(WORLD)
     (tmp_path / "robot.xml").write_text(ROBOT)
     (tmp_path / "gains.yaml").write_text(GAINS)
@@ -113,7 +113,7 @@ def follow(simulation: Simulation, index: int = 0, goal: object = "goal") -> Non
     settings = TrajectorySettings(
         trajectory=np.zeros(count), goal=np.zeros(count), stopped_velocity_tolerance=0.0
     )
-    names = [control.joints.names[i] for i in control.joints.taking("position")]
+    names = [control.joints.names[i] for i in control.joints.with_interface("position")]
     values = np.zeros((4, 2, len(names)))
     values[0] = [[0.3], [-0.2]] * np.ones(len(names))
     points = PointArrays(
@@ -132,7 +132,7 @@ def state(simulation: Simulation) -> np.ndarray:
     return vector
 
 
-def test_everything_that_stays_keeps_its_state_to_the_last_bit(simulate):
+def test_shared_elements_have_bitwise_the_same_state(simulate):
     simulation = simulate("one", "two")
     run(simulation, 20)
     data, numbers = simulation.data, np.random.default_rng(1)
@@ -146,7 +146,7 @@ def test_everything_that_stays_keeps_its_state_to_the_last_bit(simulate):
     assert state(simulation).tobytes() == before.tobytes()
 
 
-def test_the_state_of_what_stays_is_found_wherever_it_is_now(simulate):
+def test_the_state_of_shared_elements_is_copied_to_their_new_indices(simulate):
     simulation = simulate("one", "two")
     follow(simulation, 1)
     run(simulation, 200)
@@ -195,13 +195,13 @@ def test_a_spawn_far_away_changes_no_joint_path(jacobian):
         assert np.abs(alone - disturbed).max() < 1e-12
 
 
-def test_trajectories_streams_and_goals_go_on(simulate):
+def test_trajectories_streams_and_goals_continue(simulate):
     def path(*, spawn: bool) -> tuple[np.ndarray, list[object]]:
         simulation = simulate("one", "two")
         follow(simulation, 0)
         second = simulation.controls[1]
         grip = gripper_command(second.joints, "clamp", [], [0.05], [0.04], [30.0])
-        second.grip(grip, "grip", simulation.data.time)
+        second.command_gripper(grip, "grip", simulation.data.time)
         rows = []
         for step in range(600):
             if step % 10 == 0:
@@ -231,11 +231,11 @@ def test_robots_that_stay_keep_the_object_that_commands_them(simulate):
     assert [robot.name for robot in simulation.layout.robots] == ["two", "three"]
 
 
-def test_goals_of_a_robot_that_goes_end_with_the_reason(simulate):
+def test_goals_of_a_removed_robot_end_with_the_reason(simulate):
     simulation = simulate("one", "two")
     follow(simulation, 0, "follow")
     grip = gripper_command(simulation.controls[0].joints, "clamp", [], [0.05], [], [])
-    simulation.controls[0].grip(grip, "grip", 0.0)
+    simulation.controls[0].command_gripper(grip, "grip", 0.0)
     follow(simulation, 1, "other")
     run(simulation, 10)
     simulation.events.clear()
@@ -274,7 +274,7 @@ def test_an_effort_limit_stays_and_is_given_back(simulate):
     assert simulation.model.actuator("one/shoulder").forcerange.tolist() == [-80.0, 80.0]
 
 
-def test_edits_of_the_model_stay_with_what_stays(simulate):
+def test_model_edits_of_shared_elements_remain(simulate):
     simulation = simulate("one", "two")
     model = simulation.model
     model.opt.gravity[:] = 0.0, 0.0, -1.6
@@ -294,7 +294,7 @@ def test_edits_of_the_model_stay_with_what_stays(simulate):
     assert simulation.model.body("two/upper").mass == simulate("two").model.body("two/upper").mass
 
 
-def test_a_reset_returns_everything_to_where_it_began_or_came(simulate):
+def test_a_reset_returns_each_element_to_its_initial_or_spawned_state(simulate):
     simulation, untouched = simulate("one"), simulate("one")
     follow(simulation)
     run(simulation, 100)
@@ -316,7 +316,7 @@ def test_another_part_of_the_same_name_inherits_nothing(simulate):
     assert simulation.data.body("box/it").xpos.tolist() == list(FAR.xyz)
 
 
-def test_time_goes_on_without_a_step_twice_or_left_out(simulate):
+def test_time_continues_without_a_repeated_or_skipped_step(simulate):
     simulation = simulate("one")
     times = []
     for step in range(30):
@@ -341,7 +341,7 @@ def test_the_sample_after_a_change_is_of_the_present_state(simulate):
     assert sample.qacc.tolist() == pytest.approx(twin.qacc.tolist())
 
 
-def test_noise_and_saturation_go_on(simulate):
+def test_noise_and_saturation_counts_continue(simulate):
     def readings(*, spawn: bool) -> tuple[list[list[float]], dict[str, int]]:
         simulation = simulate("one", sensor_noise=True)
         simulation.references.tau[0] = 500.0
@@ -359,7 +359,7 @@ def test_noise_and_saturation_go_on(simulate):
     assert alone[1]["one/shoulder"] > 0
 
 
-def test_a_fresh_start_keeps_nothing(simulate):
+def test_a_fresh_model_has_its_initial_state(simulate):
     simulation = simulate("one")
     follow(simulation)
     run(simulation, 100)
@@ -379,7 +379,7 @@ def test_a_fresh_start_keeps_nothing(simulate):
     assert simulation.time == pytest.approx(5.0 + 9 * simulation.model.opt.timestep)
 
 
-def test_a_scene_can_become_empty_and_be_filled_again(simulate):
+def test_a_scene_can_be_emptied_and_filled_again(simulate):
     simulation = simulate("one")
     change(simulation, remove=("one",))
     assert simulation.controls == []
@@ -391,7 +391,7 @@ def test_a_scene_can_become_empty_and_be_filled_again(simulate):
     assert [robot.name for robot in simulation.layout.robots] == ["robot"]
 
 
-def test_a_plan_leaves_what_is_simulated_alone(simulate):
+def test_a_plan_does_not_change_the_present_simulation(simulate):
     def run_on(*, plan: bool) -> np.ndarray:
         simulation = simulate("one")
         follow(simulation)
@@ -419,18 +419,18 @@ def test_plants_of_the_past_are_forgotten(simulate):
 def test_a_timestep_that_was_changed_stays(simulate):
     simulation = simulate("one")
     run(simulation, 3)
-    told = []
-    simulation.on_timestep.append(told.append)
+    timesteps = []
+    simulation.on_timestep.append(timesteps.append)
     simulation.set_timestep(0.005)
     change(simulation, add=(box(),))
     assert simulation.model.opt.timestep == 0.005
     assert simulation.controls[0].timestep == 0.005
     run(simulation, 3)
     assert simulation.time == pytest.approx(3 * 0.002 + 2 * 0.005)
-    assert told == [0.005]
+    assert timesteps == [0.005]
 
 
-def test_a_robot_loaded_anew_under_the_same_name_has_gains_of_its_own(simulate):
+def test_a_reloaded_robot_of_the_same_name_has_its_own_gains(simulate):
     simulation = simulate("one")
     plant = simulation.build_plant(assemble(simulation.assembly.config))
     np.testing.assert_array_equal(plant.gains._configured[0], simulation.gains._configured[0])

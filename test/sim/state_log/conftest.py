@@ -33,7 +33,7 @@ def write_log(path) -> WriteLog:
         writer.add(ring)
         for _ in range(steps):
             simulation.step()
-            ring.step()
+            ring.add_step()
         writer.close()
         return StateLog.open(path)
 

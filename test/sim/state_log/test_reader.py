@@ -5,7 +5,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.sim.state_log import segment_head
+from mujoco_ros.sim.state_log import segment_header
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
@@ -31,10 +31,10 @@ def test_fields_are_arrays_with_a_row_for_each_step(log, arm):
 
 def test_joints_sensors_and_actuators_are_found_by_name(log, arm):
     name = arm.joints.names[0]
-    joint, told = log.joint(name), log.reference(name)
+    joint, reference = log.joint(name), log.reference(name)
     np.testing.assert_array_equal(joint.position, log.qpos[:, arm.joints.qpos[0]])
     np.testing.assert_array_equal(joint.effort, log.qfrc_actuator[:, arm.joints.dof[0]])
-    np.testing.assert_array_equal(told.position, log.references[:, 0, 0])
+    np.testing.assert_array_equal(reference.position, log.references[:, 0, 0])
     sensor = arm.model.sensor(0)
     width = int(sensor.dim[0])
     np.testing.assert_array_equal(log.sensor(sensor.name), log.sensordata[:, :width])
@@ -42,17 +42,17 @@ def test_joints_sensors_and_actuators_are_found_by_name(log, arm):
 
 
 @pytest.mark.parametrize("of", ["joint", "reference", "sensor", "actuator"])
-def test_a_wrong_name_is_told_with_those_there_are(log, of):
+def test_an_unknown_name_is_rejected(log, of):
     with pytest.raises(UserInputError, match="'nonsense' not found"):
         getattr(log, of)("nonsense")
 
 
-def test_a_wrong_field_is_told_with_those_there_are(log):
+def test_the_error_for_an_unknown_field_lists_the_fields(log):
     with pytest.raises(AttributeError, match="no 'qqos'; it has: time, qpos, qvel"):
         _ = log.qqos
 
 
-def test_a_row_is_what_the_fields_have_there(log):
+def test_a_row_has_the_values_of_the_fields(log):
     for index in (0, 17, -1):
         row = log.row(index)
         assert row["time"] == log.time[index]
@@ -97,7 +97,7 @@ def test_a_scene_of_several_robots_is_in_the_log(write_log, shipped):
 
 def test_a_row_can_be_simulated_further(log, arm):
     data = mujoco.MjData(log.model)
-    log.show(20, data)
+    log.load_state(20, data)
     mujoco.mj_step(log.model, data)
     np.testing.assert_allclose(data.qpos, log.qpos[21], atol=1e-9)
     assert data.time == pytest.approx(0.021)
@@ -111,7 +111,7 @@ def test_a_log_of_several_models_has_several_segments(path, arm, shipped):
         writer.add(ring)
         for _ in range(5):
             simulation.step()
-            ring.step()
+            ring.add_step()
         ring.closed = True
     writer.close()
     log = StateLog.open(path)
@@ -122,7 +122,7 @@ def test_a_log_of_several_models_has_several_segments(path, arm, shipped):
         _ = log.qpos
 
 
-def test_what_there_is_of_a_truncated_log_is_read(log, path):
+def test_a_truncated_log_is_read_up_to_its_end(log, path):
     content = path.read_bytes()
     path.write_bytes(content[:-100])
     truncated = StateLog.open(path)
@@ -147,13 +147,13 @@ def test_a_log_without_rows_is_read(write_log, arm):
         (b"MJRLOG\x01\nSEGM", "has no model: its last record is incomplete"),
     ],
 )
-def test_what_is_no_log_is_refused(path, content, message):
+def test_a_file_that_is_no_log_is_rejected(path, content, message):
     path.write_bytes(content)
     with pytest.raises(UserInputError, match=message):
         StateLog.open(path)
 
 
-def test_a_file_that_is_not_there_is_told(path):
+def test_a_missing_file_is_reported(path):
     with pytest.raises(UserInputError, match="cannot be read: No such file"):
         StateLog.open(path)
 
@@ -162,12 +162,12 @@ def test_a_model_of_another_version_leaves_the_numbers_readable(log, monkeypatch
     def refuse(*_arguments):
         raise ValueError("wrong version")
 
-    monkeypatch.setattr(segment_head.mujoco.MjModel, "from_binary_path", refuse)
+    monkeypatch.setattr(segment_header.mujoco.MjModel, "from_binary_path", refuse)
     with pytest.raises(UserInputError, match=r"compiled by MuJoCo \d.* and cannot be read"):
         _ = log.model
     assert log.qpos.shape[0] == STEPS
 
 
-def test_a_log_says_what_it_is(log, path):
+def test_the_representation_of_a_log_summarizes_it(log, path):
     assert f"<state log '{path}': <40 rows of 'arm' from 0 to 0.039 s: time, qpos" in repr(log)
     assert {"time", "qpos", "joint", "segments"} <= set(dir(log))

@@ -43,7 +43,7 @@ def test_a_file_that_ends_anywhere_has_the_records_before(tmp_path):
     assert len(found(tmp_path, content[:-24])[0]) == 3
 
 
-def test_a_broken_byte_is_seen(tmp_path):
+def test_a_corrupt_byte_is_detected(tmp_path):
     content, whole = written(), found(tmp_path, written())[0]
     for place in random.Random(0).sample(range(len(MAGIC), len(content)), 60):
         broken = bytearray(content)

@@ -7,20 +7,20 @@ from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 def log(ring: RingBuffer, simulation, steps: int) -> None:
     for _ in range(steps):
         simulation.step()
-        ring.step()
+        ring.add_step()
 
 
-def waiting(ring: RingBuffer, name: str = "time") -> np.ndarray:
+def pending(ring: RingBuffer, name: str = "time") -> np.ndarray:
     """Return the rows of a field that wait."""
     column = ring.columns[name]
-    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.waiting())])
+    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.pending())])
 
 
 def times(ring: RingBuffer) -> list[float]:
-    return waiting(ring)[:, 0].round(6).tolist()
+    return pending(ring)[:, 0].round(6).tolist()
 
 
-def test_a_row_has_the_sample_and_what_was_applied(arm):
+def test_a_row_has_the_sample_and_the_controls(arm):
     ring = RingBuffer(arm, arm.plant, 1)
     arm.references.q[:] += 0.3
     log(ring, arm, 5)
@@ -40,7 +40,7 @@ def test_a_row_has_the_sample_and_what_was_applied(arm):
     }
     assert list(expected) == [field.name for field in ring.fields]
     for field in ring.fields:
-        row = waiting(ring, field.name)[-1].reshape(field.shape)
+        row = pending(ring, field.name)[-1].reshape(field.shape)
         np.testing.assert_array_equal(row, expected[field.name], err_msg=field.name)
 
 
@@ -50,30 +50,30 @@ def test_every_nth_step_makes_a_row(arm):
     assert times(ring) == [0.003, 0.007, 0.011]
 
 
-def test_rows_that_were_taken_make_room(arm, monkeypatch):
+def test_removed_rows_free_their_space(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
     ring = RingBuffer(arm, arm.plant, 1)
-    seen: list[float] = []
+    logged: list[float] = []
     for steps in (7, 6, 9, 10, 3):
         log(ring, arm, steps)
-        seen += times(ring)
-        ring.take(steps)
-    assert seen == [round(0.001 * i, 6) for i in range(35)]
+        logged += times(ring)
+        ring.remove(steps)
+    assert logged == [round(0.001 * i, 6) for i in range(35)]
     assert ring.dropped == 0
 
 
-def test_without_room_rows_are_dropped_and_counted(arm, monkeypatch):
+def test_rows_without_space_are_dropped_and_counted(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
     ring = RingBuffer(arm, arm.plant, 1)
     log(ring, arm, 13)
     assert times(ring) == [round(0.001 * i, 6) for i in range(10)]
     assert ring.dropped == 3
-    ring.take(10)
+    ring.remove(10)
     log(ring, arm, 2)
     assert times(ring) == [0.013, 0.014]
 
 
-def test_nothing_waits_in_an_empty_ring(arm):
-    assert RingBuffer(arm, arm.plant, 1).waiting() == []
+def test_an_empty_ring_has_no_pending_rows(arm):
+    assert RingBuffer(arm, arm.plant, 1).pending() == []

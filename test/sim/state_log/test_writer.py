@@ -30,7 +30,7 @@ ring = RingBuffer(simulation, simulation.plant, 1)
 writer.add(ring)
 while True:
     simulation.step()
-    ring.step()
+    ring.add_step()
     if simulation.time * 1000 % 100 < 1:
         print(time.monotonic(), simulation.time, flush=True)
     time.sleep(0.001)
@@ -40,7 +40,7 @@ while True:
 def log(simulation, ring: RingBuffer, steps: int) -> None:
     for _ in range(steps):
         simulation.step()
-        ring.step()
+        ring.add_step()
 
 
 def wait_for(condition) -> None:
@@ -78,14 +78,14 @@ def test_each_model_gets_a_segment(path, arm):
     assert segments[1].time[0] == pytest.approx(0.011)
 
 
-def test_an_existing_file_is_refused_and_kept(path):
+def test_an_existing_file_is_rejected_and_unchanged(path):
     path.write_text("precious")
     with pytest.raises(UserInputError, match="exists; it is not overwritten"):
         StateLogWriter(path)
     assert path.read_text() == "precious"
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(UserInputError, match="cannot be created: No such file or directory"):
         StateLogWriter(tmp_path / "nowhere" / "run.mjlog")
 
@@ -110,7 +110,7 @@ def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplo
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_device_without_space_is_told_of(arm, tmp_path):
+def test_a_device_without_space_is_reported(arm, tmp_path):
     class Full(type(tmp_path)):
         def open(self, *_arguments, **_options):
             return open("/dev/full", "wb", buffering=0)

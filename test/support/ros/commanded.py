@@ -1,4 +1,4 @@
-"""A robot whose joints are where the test says they are, commanded without a simulator."""
+"""A robot with joint positions set by the test, commanded without a simulator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -34,11 +34,11 @@ def some_joints(
     continuous: Sequence[str] = (),
     gripper: str | None = None,
 ) -> ControlledJoints:
-    """Joints that take everything and have no limits, unless told otherwise."""
+    """Joints with all command interfaces and without limits by default."""
     takes, limits = takes or {}, limits or {}
     return ControlledJoints(
         names=tuple(names),
-        takes=tuple(frozenset(takes.get(name, ALL)) for name in names),
+        interfaces=tuple(frozenset(takes.get(name, ALL)) for name in names),
         lower=np.array([limits.get(name, (-np.inf, np.inf))[0] for name in names]),
         upper=np.array([limits.get(name, (-np.inf, np.inf))[1] for name in names]),
         continuous=np.array([name in continuous for name in names]),
@@ -155,7 +155,7 @@ class Commanded:
         self.control.follow(checked, allowed, goal, self.time)
         return checked
 
-    def tell(
+    def send(
         self, source: CommandSource = CommandSource.JOINT_COMMANDS, **fields: Mapping[str, float]
     ) -> None:
         """Send a streamed command: ``position={"a": 1.0}`` and so on."""
@@ -167,6 +167,6 @@ class Commanded:
         command = joint_command(self.joints, self.out_of_limits, names, rows)
         self.control.command(source, command, self.time)
 
-    def heard(self, kind: type[E]) -> list[E]:
+    def events_of(self, kind: type[E]) -> list[E]:
         """Return the events of a kind."""
         return [event for event in self.events if isinstance(event, kind)]

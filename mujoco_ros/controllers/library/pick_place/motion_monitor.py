@@ -121,7 +121,7 @@ class MotionMonitor:
             return self.check_fingers(context)
         if task.held is not None and task.object in observation.objects:
             tool = arm.tool(observation.q)
-            drift = observation.objects[task.object].away(tool @ task.held)
+            drift = observation.objects[task.object].distance_to(tool @ task.held)
             if drift > self._limits.drift + self._limits.latency * self._speed(context, tool):
                 context.reason = f"'{task.object}' slid {drift * 1e3:.1f} mm in the hand"
                 return "slip"
@@ -147,7 +147,7 @@ class MotionMonitor:
         task, objects = self._task, context.observation.objects
         if not task.seen or task.found is None or task.object not in objects:
             return None
-        distance = objects[task.object].away(task.found)
+        distance = objects[task.object].distance_to(task.found)
         if distance > self._limits.drift:
             task.moves += 1
             context.reason = f"'{task.object}' was moved by {distance * 1e3:.0f} mm"

@@ -44,7 +44,7 @@ class CommandOutput(ABC):
         self.topic = ""
         self._names = joints.names
         self._takes = np.array(
-            [[interface in takes for takes in joints.takes] for interface in INTERFACES]
+            [[interface in takes for takes in joints.interfaces] for interface in INTERFACES]
         )
         self._limits = joints.lower, joints.upper
         self._last = np.full(self._takes.shape, np.nan)
@@ -145,7 +145,7 @@ class Trajectories(CommandOutput):
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
         self._period = period
         self.topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
-        self._joints = joints.taking(POSITION)
+        self._joints = joints.with_interface(POSITION)
         self._gripper, self._efforts = gripper, efforts
         self._acknowledged = [self._names[joint] for joint in self._joints] if lockstep else []
         self._publisher = endpoints.publisher(JointTrajectory, self.topic, RELIABLE)

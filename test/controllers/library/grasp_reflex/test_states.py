@@ -70,7 +70,7 @@ def test_touch_closes_the_gripper_and_a_flick_opens_it():
     assert sample.xpos[hand.box_body, 2] == pytest.approx(0.526, abs=0.01), "the box is held"
     assert 2.0 < abs(sample.qfrc_actuator[hand.joints.dof[FINGER]]) < 15.0
     (control,) = hand.simulation.controls
-    assert control.holders()[CommandSource.CONTROLLER] == ("left_finger_joint",)
+    assert control.owners()[CommandSource.CONTROLLER] == ("left_finger_joint",)
     home = sample.qpos[hand.joints.qpos[WRIST]]
     hand.run(0.3, lambda t: hand.turn_wrist(home + 0.3 * np.sin(np.pi * t / 0.3) ** 2))
     assert hand.host.supervised.state == "HELD", "a state has a minimum duration"

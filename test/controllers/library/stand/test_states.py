@@ -81,7 +81,7 @@ def test_the_arms_are_not_commanded():
     stander.run(0.4)
     stander.host.supervised.request("squat")
     stander.run(0.1)
-    held = stander.simulation.controls[0].holders()[CommandSource.CONTROLLER]
+    held = stander.simulation.controls[0].owners()[CommandSource.CONTROLLER]
     assert set(held) == {
         f"{side}_{joint}"
         for side in ("left", "right")

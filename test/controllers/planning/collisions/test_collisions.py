@@ -122,10 +122,10 @@ def test_names_of_nothing_are_errors(arm, wrong):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"objects": {"box": NOWHERE}}, "'box' must be somewhere"),
+        ({"objects": {"box": NOWHERE}}, "'box' needs a valid pose"),
         (
             {"held": HeldObject(object="brick", pose=NOWHERE)},
-            "'brick' in the hand must be somewhere",
+            "'brick' in the hand needs a valid pose",
         ),
         ({"joints": {"finger": np.inf}}, "joint 'finger' must be a finite number, got inf"),
     ],

@@ -16,7 +16,7 @@ from mujoco_ros.controllers.ros.node.command_output import (
 NAN = np.nan
 JOINTS = ControlledJoints(
     names=("hip", "knee", "finger"),
-    takes=(frozenset(INTERFACES), frozenset(INTERFACES), frozenset({"position"})),
+    interfaces=(frozenset(INTERFACES), frozenset(INTERFACES), frozenset({"position"})),
     lower=np.array([-1.0, -1.0, 0.0]),
     upper=np.array([1.0, 1.0, 0.03]),
     continuous=np.zeros(3, dtype=bool),

@@ -21,7 +21,7 @@ NS = 1_000_000_000
 RAMP = "{class: Ramp, duration: 10.0, speed: 1.0}"
 JOINTS = ControlledJoints(
     names=("a", "b"),
-    takes=(frozenset(INTERFACES), frozenset({"position"})),
+    interfaces=(frozenset(INTERFACES), frozenset({"position"})),
     lower=np.array([-1.0, -1.0]),
     upper=np.array([1.0, 1.0]),
     continuous=np.zeros(2, dtype=bool),

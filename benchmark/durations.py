@@ -1,0 +1,68 @@
+"""Durations of the measurements."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Durations:
+    """Durations of the measurements [s], or numbers of repetitions."""
+
+    raw_steps: int = 20_000
+    publishing: float = 30.0
+    profile: float = 15.0
+    unpaced: float = 15.0
+    paced: float = 60.0
+    memory_from: float = 60.0
+    memory_to: float = 600.0
+    starts: int = 5
+    zoo: float = 15.0
+    updates: int = 20_000
+    latency: float = 30.0
+    alternating: float = 48.0
+    gains: float = 30.0
+    recording: float = 20.0
+    shared_memory: float = 10.0
+    watched: float = 30.0
+    lab_episodes: int = 50
+    table_episodes: int = 500
+    rendering: float = 0.7  # for each kind of image
+    calls: float = 10.0
+    killed_clients: int = 10
+    warm_up_cycles: int = 20  # of spawning and deleting
+    cycles: int = 200
+    resets: int = 100
+    pause: float = 10.0
+    long_run_from: float = 60.0
+    long_run_to: float = 660.0
+
+
+FULL = Durations()
+QUICK = Durations(
+    raw_steps=5_000,
+    publishing=8.0,
+    profile=4.0,
+    unpaced=5.0,
+    paced=10.0,
+    memory_from=5.0,
+    memory_to=15.0,
+    starts=2,
+    zoo=4.0,
+    updates=5_000,
+    latency=8.0,
+    alternating=16.0,
+    gains=8.0,
+    recording=6.0,
+    shared_memory=3.0,
+    watched=6.0,
+    lab_episodes=4,
+    table_episodes=8,
+    rendering=0.1,
+    calls=3.0,
+    killed_clients=3,
+    warm_up_cycles=5,
+    cycles=15,
+    resets=15,
+    pause=3.0,
+    long_run_from=15.0,
+    long_run_to=45.0,
+)

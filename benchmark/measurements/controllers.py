@@ -1,0 +1,66 @@
+"""Success and speed of a controller's episodes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from os import sched_getaffinity
+
+from benchmark.durations import Durations
+from benchmark.report import Row, result
+from mujoco_ros.cli.progress import run
+from mujoco_ros.controllers.evaluation.bounds import LAB, SPEED, TABLE, Bound
+from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
+from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+
+_SEED = 1_000_000
+_REQUIRED = {"lab": LAB, "table": (*TABLE, SPEED)}
+"""Required bounds by conditions."""
+
+
+def controllers(durations: Durations) -> list[Row]:
+    """(r) Success of pick_place at the lab's start and goal, and anywhere on the table."""
+    counts = {"lab": durations.lab_episodes, "table": durations.table_episodes}
+    rows = []
+    for name, required in _REQUIRED.items():
+        seeds = range(_SEED, _SEED + counts[name])
+        episodes, complete = run(trial("pick_place", name), seeds, len(sched_getaffinity(0)))
+        if not complete:
+            raise KeyboardInterrupt
+        shown = [it if name == "lab" else replace(it, lab="") for it in (*LAB, SPEED)]
+        rows += _rows(f"{name}, {counts[name]} episodes", summarize(episodes), shown, required)
+    return rows
+
+
+def _rows(
+    where: str, summary: Summary, shown: Sequence[Bound], required: Sequence[Bound]
+) -> list[Row]:
+    limits = {bound.name: bound for bound in required}
+    low, high = (100.0 * end for end in summary.interval)
+    interval = "95 % interval of success, {} end"
+    return [
+        *(_row(where, it, summary, limits.get(it.name)) for it in shown),
+        result("r", f"{where}: {interval.format('lower')}", low, "%"),
+        result("r", f"{where}: {interval.format('upper')}", high, "%"),
+        *(
+            result("r", f"{where}: failed with {outcome}", count, "episodes", 0)
+            for outcome, count in summary.outcomes.items()
+        ),
+        *(
+            result("r", f"{where}: recovered from {failure}", count, "times", 0)
+            for failure, count in summary.recovered.items()
+        ),
+    ]
+
+
+def _row(where: str, shown: Bound, summary: Summary, required: Bound | None) -> Row:
+    quantity, _, unit = shown.name.partition(" [")
+    sign = "≥" if shown.least else "≤"
+    return result(
+        "r",
+        f"{where}: {quantity}",
+        shown.value(summary),
+        unit.rstrip("]"),
+        digits=shown.digits,
+        limit=f"{sign} {required.limit:g}" if required else "",
+        keeps=(lambda _value: required.holds(summary)) if required else None,
+        others=shown.lab,
+    )

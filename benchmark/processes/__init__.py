@@ -1,0 +1,1 @@
+"""Processes that the measurements run: the simulator with probes, and its clients."""

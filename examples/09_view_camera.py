@@ -1,0 +1,137 @@
+"""View a camera: the rate of its images, and the distance of the object in the image centre.
+
+Run it in a second terminal while `make sim SCENE=arm` runs; `--save FOLDER` saves the last images.
+For a robot in a namespace, add --ros-args -r __ns:=/left_arm
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+import cv2
+import numpy as np
+import rclpy
+from cv_bridge import CvBridge
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.utilities import remove_ros_args
+from sensor_msgs.msg import Image
+
+COLOUR, DEPTH, IMAGE = "image_raw", "depth/image_rect_raw", "sensor_msgs/msg/Image"
+NOT_FOUND = "no camera found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+NO_IMAGE = "no image received; /mujoco_cameras on /diagnostics has the reason"
+TIMEOUT_S = 10.0
+
+
+def options() -> argparse.Namespace:
+    """Return the parsed command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--camera", help="default: the first one")
+    add("--seconds", type=float, default=3.0, help="duration, default: %(default)s")
+    add("--save", type=Path, metavar="FOLDER", help="folder for the last images, as PNG")
+    return parser.parse_args(remove_ros_args(sys.argv)[1:])
+
+
+def spin_until(node: Node, condition: Callable[[], object], seconds: float = TIMEOUT_S) -> bool:
+    """Spin until a condition is met; return whether it was within `seconds` of wall time."""
+    deadline = monotonic() + seconds
+    while not condition() and monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    return bool(condition())
+
+
+def cameras(node: Node) -> dict[str, str]:
+    """Return the topic prefixes of the cameras in the node's namespace, by camera name."""
+    prefix = f"{node.get_namespace().rstrip('/')}/camera/"
+    images = [name for name, kinds in node.get_topic_names_and_types() if IMAGE in kinds]
+    found = [t.removesuffix(f"/{COLOUR}") for t in images if t.startswith(prefix)]
+    return {topic.removeprefix(prefix): topic for topic in found if "/" not in topic[len(prefix) :]}
+
+
+class CameraView:
+    """Subscriptions to a camera: the times of its images, and the last image of each kind."""
+
+    def __init__(self, node: Node, camera: str) -> None:
+        """Subscribe to colour and depth images."""
+        self.bridge = CvBridge()
+        self.stamps: list[float] = []  # of simulated time [s]
+        self.arrivals: list[float] = []
+        self.last: dict[str, np.ndarray] = {}
+        for kind in (COLOUR, DEPTH):
+            # Sensor data: delivery is best effort.
+            node.create_subscription(
+                Image,
+                f"{camera}/{kind}",
+                lambda m, k=kind: self._receive(k, m),
+                qos_profile_sensor_data,
+            )
+
+    def _receive(self, kind: str, message: Image) -> None:
+        if kind == COLOUR:
+            self.stamps.append(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+            self.arrivals.append(monotonic())
+        self.last[kind] = self.bridge.imgmsg_to_cv2(message)
+
+    def centre_distance(self) -> float:
+        """Return the depth at the image centre [m]; inf without an object."""
+        depth = self.last[DEPTH]
+        distance = depth[depth.shape[0] // 2, depth.shape[1] // 2]
+        if depth.dtype == np.uint16:  # millimetres, 0 without an object
+            return float(distance) / 1000 if distance else float("inf")
+        return float(distance)
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write the last images; depth in millimetres, as usual for depth images."""
+        folder.mkdir(parents=True, exist_ok=True)
+        colour, depth = folder / "colour.png", folder / "depth.png"
+        cv2.imwrite(str(colour), cv2.cvtColor(self.last[COLOUR], cv2.COLOR_RGB2BGR))
+        distances = self.last[DEPTH]
+        if distances.dtype != np.uint16:
+            near = np.isfinite(distances) & (distances < 65.5)
+            distances = np.where(near, 1000 * distances, 0).round().astype(np.uint16)
+        cv2.imwrite(str(depth), distances)
+        return [colour, depth]
+
+
+def rate(times: list[float]) -> float:
+    """Return the mean rate of events [Hz]; 0 for a single one."""
+    duration = times[-1] - times[0]
+    return (len(times) - 1) / duration if duration > 0 else 0.0
+
+
+def view(node: Node, args: argparse.Namespace) -> str:
+    """Receive images for some time and print their rates; return an error, empty without one."""
+    if not spin_until(node, lambda: cameras(node)):
+        return NOT_FOUND
+    # Discovery of the other cameras takes a moment.
+    spin_until(node, lambda: args.camera in cameras(node), 5.0 if args.camera else 1.0)
+    found = cameras(node)
+    name = args.camera or min(found)
+    if name not in found:
+        return f"no camera '{name}' here; --camera is one of: {', '.join(sorted(found))}"
+    camera = CameraView(node, found[name])
+    if not spin_until(node, lambda: len(camera.last) == 2):
+        return NO_IMAGE
+    spin_until(node, lambda: False, args.seconds)
+    height, width = camera.last[COLOUR].shape[:2]
+    print(f"{found[name]}: {width}x{height}")
+    print(
+        f"{rate(camera.stamps):.1f} images per second of simulated time, "
+        f"{rate(camera.arrivals):.1f} by the wall clock"
+    )
+    print(f"distance at the image centre: {camera.centre_distance():.3f} m")
+    if args.save:
+        print(f"saved {', '.join(str(path) for path in camera.save(args.save))}")
+    return ""
+
+
+if __name__ == "__main__":
+    args = options()
+    rclpy.init()
+    try:
+        sys.exit(view(rclpy.create_node("view_camera"), args) or 0)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,74 @@
+"""Ownership of joints: every joint has at most one command source at a time."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from mujoco_ros.control.events import CommandSource
+
+_SOURCES = tuple(CommandSource)
+_CODES = {source: code for code, source in enumerate(_SOURCES)}
+
+
+class JointOwner(Protocol):
+    """A command source that can own joints."""
+
+    def is_idle(self, joints: np.ndarray, time: float) -> bool:
+        """Return whether its command of `joints` is complete."""
+
+    def release(self, joints: np.ndarray, reason: str) -> None:
+        """Release `joints`; a goal that needs them ends for that `reason`."""
+
+    def save_state(self) -> Any:
+        """Return a copy of its state without goals."""
+
+    def restore_state(self, state: Any) -> None:
+        """Continue from a saved state."""
+
+
+class JointOwners:
+    """The owner of each joint of a robot; all joints are unclaimed at first."""
+
+    def __init__(self, count: int) -> None:
+        """Track `count` joints."""
+        self._codes = np.zeros(count, dtype=np.intp)  # index into _SOURCES  # (n,)
+
+    @property
+    def unclaimed(self) -> np.ndarray:
+        """Which joints have no owner.  # (n,) bool."""
+        return np.equal(self._codes, _CODES[CommandSource.UNCLAIMED])
+
+    def by_source(self) -> Iterator[tuple[CommandSource, np.ndarray]]:
+        """Yield each source that owns joints, and the indices of those joints."""
+        for code, source in enumerate(_SOURCES):
+            owned = np.flatnonzero(self._codes == code)
+            if owned.size:
+                yield source, owned
+
+    def claim(
+        self, source: CommandSource, joints: np.ndarray
+    ) -> list[tuple[CommandSource, np.ndarray]]:
+        """Make `source` the owner of `joints`.
+
+        Returns:
+            The previous owners, unclaimed included, each with the joints that it lost.
+        """
+        before = self._codes[joints]
+        others = before[before != _CODES[source]]
+        if not len(others):  # the usual case, several times faster
+            return []
+        self._codes[joints] = _CODES[source]
+        return [(_SOURCES[code], joints[before == code]) for code in np.unique(others)]
+
+    def release(self, joints: np.ndarray | slice = slice(None)) -> None:
+        """Leave `joints`, or all, without owner."""
+        self._codes[joints] = _CODES[CommandSource.UNCLAIMED]
+
+    def save_state(self) -> np.ndarray:
+        """Return a copy of the owners, for `restore_state`."""
+        return self._codes.copy()
+
+    def restore_state(self, state: np.ndarray) -> None:
+        """Restore saved owners."""
+        self._codes[:] = state

@@ -1,0 +1,25 @@
+from dataclasses import replace
+
+from dying import made_up
+
+from benchmark.durations import QUICK
+from benchmark.measurements import controllers
+
+
+def test_rows_of_each_condition_have_limits_results_of_others_and_failures(monkeypatch):
+    def run(_tried, seeds, _jobs):
+        good = [made_up(seed, failures=("slip",)) for seed in seeds[1:]]
+        return [made_up(seeds[0], outcome="collision"), *good], True
+
+    monkeypatch.setattr(controllers, "run", run)
+    rows = controllers.controllers(replace(QUICK, lab_episodes=4, table_episodes=200))
+    shown = {row.quantity: row for row in rows}
+    lab = shown["lab, 4 episodes: success"]
+    assert (lab.text, lab.limit, lab.good, lab.others) == ("75.0", "≥ 100", False, "100 (50 of 50)")
+    table = shown["table, 200 episodes: success"]
+    assert (table.text, table.limit, table.good, table.others) == ("99.5", "≥ 99", True, "")
+    assert shown["table, 200 episodes: 95 % interval of success, lower end"].text == "97.2"
+    assert shown["table, 200 episodes: failed with collision"].text == "1"
+    assert shown["table, 200 episodes: recovered from slip"].text == "199"
+    speed = shown["table, 200 episodes: simulated time per processor time"]
+    assert (speed.limit, speed.good) == ("≥ 10", True)

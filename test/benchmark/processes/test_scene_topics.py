@@ -1,0 +1,16 @@
+from benchmark.processes.scene_topics import all_rates, topics_of
+
+
+def test_all_topics_are_listed_with_one_rate():
+    topics = topics_of("zoo")
+    assert topics[0].name == "/clock"
+    assert topics[-1].name == "/tf"
+    rates = all_rates(500.0)
+    assert {f"publish_rate.{topic.rate}" for topic in topics[1:]} == rates.keys()
+    assert set(rates.values()) == {500.0}
+
+
+def test_the_state_of_each_trajectory_controller_is_listed():
+    names = {topic.name for topic in topics_of("zoo")}
+    assert "humanoid/joint_trajectory_controller/controller_state" in names
+    assert "quadruped/joint_trajectory_controller/controller_state" in names

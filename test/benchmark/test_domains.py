@@ -1,0 +1,110 @@
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from benchmark.domains import Domain, used_domains
+
+PATIENCE_S = 60.0
+PARTICIPANT = """
+import sys, rclpy
+contexts = [rclpy.Context() for _ in range(2)]
+for context in contexts:
+    rclpy.init(context=context)
+nodes = [rclpy.create_node("foreign", context=context) for context in contexts]
+for node, context in list(zip(nodes, contexts)):
+    sys.stdin.readline()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+"""
+
+
+@pytest.fixture
+def free() -> Iterator[int]:
+    """A domain that is free, and not reserved by another process of the tests meanwhile."""
+    domain = Domain()
+    yield domain.id
+    domain.close()
+
+
+def bound(domain: int, participant: int) -> socket.socket:
+    """Bind the port of a participant's discovery (DDSI-RTPS 2.5, 9.6.2.3)."""
+    found = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    found.bind(("127.0.0.1", 7400 + 250 * domain + 10 + 2 * participant))
+    return found
+
+
+def is_used(domain: int, expected: bool) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while (domain in used_domains()) != expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return domain in used_domains()
+
+
+@pytest.mark.parametrize("participant", [0, 1, 50])
+def test_a_domain_with_a_foreign_participant_is_skipped(participant):
+    domain = Domain()
+    domain.close()
+    with bound(domain.id, participant), closing(Domain(first=domain.id)) as other:
+        assert other.id != domain.id
+
+
+@pytest.mark.parametrize("participant", [0, 1, 50])
+def test_a_domain_is_used_while_a_participant_is_in_it(free, participant):
+    assert free not in used_domains()
+    with bound(free, participant):
+        assert free in used_domains()
+    assert free not in used_domains()
+
+
+def test_a_domain_is_used_until_its_last_participant_ends(free):
+    environment = os.environ | {"ROS_DOMAIN_ID": str(free)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PARTICIPANT], stdin=subprocess.PIPE, env=environment, text=True
+    )
+    assert process.stdin is not None
+    try:
+        assert is_used(free, True)
+        process.stdin.write("\n")  # the participant with the lower ports ends
+        process.stdin.flush()
+        time.sleep(0.5)
+        assert free in used_domains()
+    finally:
+        process.communicate("\n\n", PATIENCE_S)
+    assert not is_used(free, False)
+
+
+def test_a_reserved_domain_is_not_reserved_again(free):
+    with closing(Domain(first=free)) as other:
+        assert other.id != free
+
+
+def test_a_closed_domain_can_be_reserved_again():
+    domain = Domain()
+    domain.close()
+    with closing(Domain(first=domain.id)) as again:
+        assert again.id in range(1, 102)
+
+
+def test_a_lock_file_of_another_user_is_skipped(free, monkeypatch):
+    opened = os.open
+
+    def refuse(path, *arguments, **options):
+        if str(path).endswith(f"ros_domain_{free}.lock"):
+            raise PermissionError(path)
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with closing(Domain(first=free)) as other:
+        assert other.id != free
+
+
+def test_without_a_free_domain_the_error_names_the_problem(monkeypatch):
+    monkeypatch.setattr("benchmark.domains.used_domains", lambda: set(range(102)))
+    with pytest.raises(RuntimeError, match="every ROS domain is in use"):
+        Domain()
