@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmark.processes.commander import NUMBER_NM
 from benchmark.processes.message_objects import MessageObjectPublishers
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.sim.drives import Drives
@@ -114,10 +114,10 @@ def alternate_with_objects() -> None:
     objects: list[MessageObjectPublishers] = []
     count = 0
 
-    def prepared(topics: Publishers, endpoints: Endpoints, *arguments: Any, **options: Any) -> None:
-        initialize(topics, endpoints, *arguments, **options)
+    def prepared(topics: Publishers, context: NodeContext, *arguments: Any, **options: Any) -> None:
+        initialize(topics, context, *arguments, **options)
         publishers = [topics._clock, *topics.topics]
-        objects.append(MessageObjectPublishers(endpoints.node, topics._simulation, publishers))
+        objects.append(MessageObjectPublishers(context.node, topics._simulation, publishers))
 
     def alternating(topics: Publishers) -> None:
         nonlocal count

@@ -1,20 +1,19 @@
 """The components that the node consists of, one for each of its capabilities."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rclpy.node import Node
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
-from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.model_switch import ModelChangeListener, ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -38,6 +37,8 @@ class NodeContext:
         models: Changes the model while it is simulated.
         rejections: Log and counters of rejected commands.
         submit: Hands commands to the physics thread, with checks of their stamps.
+        notify_reset: Calls the components' `on_reset`, in the executor's thread.
+        quit: Ends the process soon.
     """
 
     node: Node
@@ -51,14 +52,28 @@ class NodeContext:
     models: ModelSwitch
     rejections: RejectionLog
     submit: CommandSubmission
+    notify_reset: Callable[[SimulationReset], object]
+    quit: Callable[[], object]
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of the parameters by name."""
+        return self.parameters.values
+
+    @property
+    def has_controllers(self) -> bool:
+        """Whether the node has controllers of its own, instead of those of ros2_control."""
+        return not self.values.get("ros2_control", False)
 
 
-class Component(StepListener, ParameterListener):
+class Component(StepListener, ParameterListener, ModelChangeListener):
     """A capability of the node; override what applies.
 
     Constructors run in the executor's thread, before the simulation starts, and open the ROS
     endpoints. `expand_parameters`, `check_parameters` and `apply_parameters` handle sets of
     parameters. `wait`, `before_step`, `after_step` and `while_paused` run in the physics thread.
+    `build`, `prepare`, `commit`, `finish` and `rollback` follow a change of the model. All others
+    run in the executor's thread.
 
     Attributes:
         name: Name of the row on /diagnostics; needed by a component that overrides `report`.
@@ -67,34 +82,6 @@ class Component(StepListener, ParameterListener):
 
     name: ClassVar[str] = ""
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
-
-    # A change of the model: `build`, `prepare`, `commit` and `finish`, or `rollback` after the
-    # first or the second. The simulation goes on in between.
-
-    def build(self, plant: Plant) -> None:
-        """Do the slow work for the next model, in a worker thread, while this object is in use.
-
-        Raises:
-            UserInputError: The change is impossible.
-        """
-
-    def prepare(self, plant: Plant) -> None:
-        """Open what the next model needs, in the executor's thread.
-
-        Raises:
-            UserInputError: The change is impossible.
-        """
-
-    def commit(self) -> None:
-        """Switch to what was prepared, in the physics thread, between two steps."""
-
-    def finish(self) -> None:
-        """Close what the previous model needed, in the executor's thread."""
-
-    def rollback(self) -> None:
-        """Discard what was prepared, in the executor's thread."""
-
-    # Life cycle, in the executor's thread.
 
     def on_reset(self, event: SimulationReset) -> None:
         """Follow a reset of the simulation."""

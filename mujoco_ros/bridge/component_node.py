@@ -1,14 +1,16 @@
 """A ROS node made of components around a physics thread."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.model_switch import ModelSwitch
@@ -18,6 +20,7 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.run_control import RunControl
@@ -68,8 +71,34 @@ class ComponentNode(Node):
         self.settings = Parameters(self, self.submit)
         self.settings.declare(specs)
 
+    def create_context(
+        self,
+        simulation: Simulation,
+        pacer: Pacer,
+        arguments: Sequence[str],
+        begin_time: Callable[[], float],
+    ) -> NodeContext:
+        """Return what the components work with; see `NodeContext` and `ModelSwitch`."""
+        self.models = ModelSwitch(self, simulation, self.components, begin_time)
+        lockstep, rejections = Lockstep(simulation), RejectionLog(self.get_logger().warning)
+        return NodeContext(
+            node=self,
+            arguments=arguments,
+            endpoints=self.endpoints,
+            parameters=self.settings,
+            simulation=simulation,
+            run=RunControl(simulation),
+            pacer=pacer,
+            lockstep=lockstep,
+            models=self.models,
+            rejections=rejections,
+            submit=CommandSubmission(simulation, rejections, lockstep.take),
+            notify_reset=self.notify_reset,
+            quit=self.quit,
+        )
+
     def assemble(
-        self, components: Iterable[Component], run: RunControl, pacer: Pacer, priority: int = 0
+        self, context: NodeContext, components: Iterable[Component], priority: int = 0
     ) -> None:
         """Set the components, and create the physics thread around them.
 
@@ -80,10 +109,10 @@ class ComponentNode(Node):
         self.settings.listeners += self.components
         self.settings.reject_unknown()
         self.physics = PhysicsThread(
-            self.simulation,
-            pacer,
+            context.simulation,
+            context.pacer,
             self.components,
-            run=run,
+            run=context.run,
             priority=priority,
             on_end=self._set_failure,
         )

@@ -1,6 +1,5 @@
 """The components of the node `mujoco`, in order."""
 
-from collections.abc import Callable
 from functools import partial
 
 from mujoco_ros.bridge.child_processes import ChildProcesses
@@ -20,15 +19,12 @@ from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
 from mujoco_ros.bridge.perturbation.pull_server import PullServer
 from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
-from mujoco_ros.bridge.simulation_interfaces.run_control import REWIND, RunControlServices
+from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.ros2_control import with_hardware
 from mujoco_ros.bridge.tf.static_frames import StaticFrames
-from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.recording.ros.state_logging import StateLogging
 
@@ -54,18 +50,8 @@ PARAMETERS: tuple[ParameterSpec, ...] = (
 """The parameters that do not depend on the scene."""
 
 
-def compose(
-    context: NodeContext,
-    *,
-    quit: Callable[[], object],
-    on_reset: Callable[[SimulationReset], None],
-) -> list[Component]:
+def compose(context: NodeContext) -> list[Component]:
     """Create the components of the node.
-
-    Args:
-        context: What they work with.
-        quit: Ends the process.
-        on_reset: Called in the executor's thread after a reset of the simulation.
 
     Returns:
         The components: parameters and model changes reach them in this order, and so do the calls
@@ -74,37 +60,24 @@ def compose(
     Raises:
         UserInputError: A parameter, or the scene, is wrong.
     """
-    node, endpoints, simulation = context.node, context.endpoints, context.simulation
-    parameters, values, run = context.parameters, context.parameters.values, context.run
-    controllers = not values["ros2_control"]
-    commanded = (endpoints, simulation, context.submit, context.rejections)
-    control = ControlParameters(parameters, simulation)
-    descriptions = RobotDescriptions(
-        endpoints, simulation.plant, None if controllers else partial(with_hardware, node)
-    )
-    frames = StaticFrames(endpoints, simulation.plant, values["tf"], descriptions)
-    wrenches = WrenchServer(*commanded, parameters)
+    node, simulation, values = context.node, context.simulation, context.values
+    control = ControlParameters(context)
+    descriptions = RobotDescriptions(context)
+    frames = StaticFrames(context, descriptions)
+    wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
-    entities = EntityServices(node, interfaces, context.models, simulation, values["scene"])
+    entities = EntityServices(context, interfaces)
     hosted = [_host(context, control)] if values["controller"] else []
     return [
         control,
-        PhysicsParameters(parameters, simulation),
-        EqualityParameters(parameters, simulation, partial(later, node)),
-        AppearanceParameters(parameters, simulation),
-        PaceParameters(context.pacer, simulation),
+        PhysicsParameters(context),
+        EqualityParameters(context),
+        AppearanceParameters(context),
+        PaceParameters(context),
         descriptions,
         frames,
-        LockstepParameters(parameters, simulation, context.lockstep, controllers=controllers),
-        Publishers(
-            endpoints,
-            simulation,
-            frames.of,
-            values,
-            run=run,
-            controllers=controllers,
-            lockstep=context.lockstep,
-        ),
+        LockstepParameters(context),
+        Publishers(context, frames.of),
         StateLogging(simulation, values),
         ChildProcesses(
             node,
@@ -115,23 +88,14 @@ def compose(
             pacer=context.pacer,
         ),
         *hosted,
-        RobotCommands(*commanded, controllers=controllers, on_reset=on_reset),
+        RobotCommands(context),
         wrenches,
-        PullServer(*commanded, partial(wrenches.place, "")),
-        MocapServer(*commanded),
-        ActuatorServer(*commanded, controllers=controllers),
+        PullServer(context, partial(wrenches.find_frame, "")),
+        MocapServer(context),
+        ActuatorServer(context),
         entities.registry,
-        RunControlServices(
-            interfaces,
-            endpoints,
-            simulation.commands,
-            run,
-            quit=quit,
-            rewinds=values["reset_time"] == REWIND,
-            delete_spawned=entities.spawning.delete_spawned,
-            world_state=lambda: entities.worlds.state,
-        ),
-        KeyframeServices(node, values, simulation, run),
+        RunControlServices(context, interfaces, entities),
+        KeyframeServices(context),
     ]
 
 
@@ -142,7 +106,7 @@ def _host(context: NodeContext, control: ControlParameters) -> Component:
     return HostedController(
         context.node,
         context.simulation,
-        context.parameters.values,
+        context.values,
         context.arguments,
         control.show_gains,
     )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Protocol
 
 from rclpy.node import Node
 
@@ -44,23 +43,35 @@ class _Change:
     fresh: bool
 
 
-class ModelChangeListener(Protocol):
-    """Follows a change of the model; `Component` documents the methods and their threads."""
+class ModelChangeListener:
+    """Follows a change of the model; override what applies.
+
+    A change calls `build`, `prepare`, `commit` and `finish`, or `rollback` after the first or the
+    second. The simulation goes on in between.
+    """
 
     def build(self, plant: Plant) -> None:
-        """Do the slow work for the next model, in a worker thread."""
+        """Do the slow work for the next model, in a worker thread, while this object is in use.
+
+        Raises:
+            UserInputError: The change is impossible.
+        """
 
     def prepare(self, plant: Plant) -> None:
-        """Open what the next model needs."""
+        """Open what the next model needs, in the executor's thread.
+
+        Raises:
+            UserInputError: The change is impossible.
+        """
 
     def commit(self) -> None:
-        """Switch to what was prepared, in the physics thread."""
+        """Switch to what was prepared, in the physics thread, between two steps."""
 
     def finish(self) -> None:
-        """Close what the previous model needed."""
+        """Close what the previous model needed, in the executor's thread."""
 
     def rollback(self) -> None:
-        """Discard what was prepared."""
+        """Discard what was prepared, in the executor's thread."""
 
 
 class ModelSwitch:
@@ -104,7 +115,7 @@ class ModelSwitch:
 
     @property
     def busy(self) -> bool:
-        """Return whether a change is in progress."""
+        """Whether a change is in progress."""
         return self._current is not None
 
     def change(self, build: Build, done: Done, *, fresh: bool = False) -> None:
@@ -174,11 +185,7 @@ class ModelSwitch:
         self.simulation.switch_model(
             plant, fresh=fresh, time=0.0 if self._begin_time is None else self._begin_time()
         )
-        for listener in self._listeners:
-            try:
-                listener.commit()
-            except Exception:  # the model has changed: the others must follow
-                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
+        self._call_listeners("commit")  # the model has changed: none may be left out
         return time.perf_counter() - begin
 
     def _finish(self, change: _Change, held: "Future[float]") -> None:
@@ -193,22 +200,19 @@ class ModelSwitch:
         self.holds = HoldTimes(
             count=before.count + 1, last=duration, longest=max(before.longest, duration)
         )
-        for listener in self._listeners:
-            try:
-                listener.finish()
-            except Exception:
-                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
+        self._call_listeners("finish")
         self._end(change, None)
 
     def _abandon(self, change: _Change, error: Exception) -> None:
+        self._call_listeners("rollback")
+        self._end(change, error)
+
+    def _call_listeners(self, method: str) -> None:
         for listener in self._listeners:
             try:
-                listener.rollback()
+                getattr(listener, method)()
             except Exception:
-                _LOG.exception(
-                    "%s failed to roll back a change of the model", type(listener).__name__
-                )
-        self._end(change, error)
+                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
 
     def _end(self, change: _Change, error: Exception | None) -> None:
         self._current = None

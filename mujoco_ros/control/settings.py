@@ -1,74 +1,133 @@
 """Settings of the command sources; all of them may change at run time."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import MISSING, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 Interpolation = Literal["linear", "hold"]
 OnTimeout = Literal["hold", "damp"]
 OutOfLimits = Literal["clamp", "refuse"]
+_LONGEST_S = 3600.0
+_WIDEST = 1000.0
+
+
+def setting(
+    description: str,
+    default: Any = MISSING,
+    *,
+    low: float = 0.0,
+    high: float | None = None,
+    parameter: str = "",
+) -> Any:
+    """Return a field that users set by a parameter.
+
+    Args:
+        description: Description of the parameter, with the unit.
+        default: The default value.
+        low: Smallest value, if there is a largest one.
+        high: Largest value; None if it is no number.
+        parameter: Name of the parameter, if it is not that of the field.
+    """
+    bounds = {"low": low, "high": high} if high is not None else {}
+    metadata = {"description": description, "parameter": parameter, **bounds}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StreamSettings:
-    """Settings of streamed joint commands; times are simulated [s].
+    """Settings of streamed joint commands."""
 
-    Attributes:
-        interpolation: Whether references ramp linearly from command to command, or step.
-        period: Duration of a ramp; 0 uses the measured period of the commands.
-        timeout: Silence after which a stream counts as stopped; 0 disables it.
-        on_timeout: Whether joints of a stopped stream hold their position or are only damped.
-        out_of_limits: Handling of positions beyond a joint's limits.
-    """
-
-    interpolation: Interpolation = "linear"
-    period: float = 0.0
-    timeout: float = 0.0
-    on_timeout: OnTimeout = "hold"
-    out_of_limits: OutOfLimits = "clamp"
+    interpolation: Interpolation = setting(
+        "Whether references between streamed commands are interpolated, or held", "linear"
+    )
+    period: float = setting(
+        "Simulated time in which references move from one streamed command to the next [s]; 0 uses "
+        "the measured time between commands",
+        0.0,
+        high=10.0,
+        parameter="command_period",
+    )
+    timeout: float = setting(
+        "Simulated time without a command after which a stream counts as stopped [s]; 0 for never",
+        0.0,
+        high=_LONGEST_S,
+        parameter="command_timeout",
+    )
+    on_timeout: OnTimeout = setting(
+        "What the joints of a stopped stream do: hold their position, or be damped",
+        "hold",
+        parameter="on_command_timeout",
+    )
+    out_of_limits: OutOfLimits = setting(
+        "What happens to commanded positions beyond the limits of a joint",
+        "clamp",
+        parameter="joint_limits",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrajectorySettings:
     """Settings of the joint trajectory controller, named as in ros2_controllers.
 
-    Attributes:
-        allow_partial_joints_goal: Whether a trajectory may leave joints out.
-        allow_nonzero_velocity_at_trajectory_end: Whether a trajectory may end in motion.
-        goal_time: Time after the end in which the goal must be reached [s]; 0 is unbounded.
-        stopped_velocity_tolerance: Largest velocity error at the goal [rad/s or m/s]; 0 is any.
-        trajectory: Path tolerance of each joint's position [rad or m]; 0 is any.  # (n,)
-        goal: Goal tolerance of each joint's position [rad or m]; 0 is any.  # (n,)
-        action_monitor_rate: Rate of action feedback in simulated time [Hz].
+    `trajectory` and `goal` have an element for each joint.  # (n,)
     """
 
-    trajectory: np.ndarray
-    goal: np.ndarray
-    allow_partial_joints_goal: bool = True
-    allow_nonzero_velocity_at_trajectory_end: bool = False
-    goal_time: float = 0.0
-    stopped_velocity_tolerance: float = 0.01
-    action_monitor_rate: float = 20.0
+    allow_partial_joints_goal: bool = setting("Whether a trajectory may omit joints", True)
+    allow_nonzero_velocity_at_trajectory_end: bool = setting(
+        "Whether a trajectory may end in motion", False
+    )
+    action_monitor_rate: float = setting(
+        "Rate of action feedback in simulated time [Hz]", 20.0, low=0.1, high=_WIDEST
+    )
+    goal_time: float = setting(
+        "Simulated time after the end of a trajectory in which its goal must be reached [s]; 0 is "
+        "unbounded",
+        0.0,
+        high=_LONGEST_S,
+        parameter="constraints.goal_time",
+    )
+    stopped_velocity_tolerance: float = setting(
+        "Largest velocity error at the goal [rad/s or m/s]; 0 is any",
+        0.01,
+        high=_WIDEST,
+        parameter="constraints.stopped_velocity_tolerance",
+    )
+    trajectory: np.ndarray = setting(
+        "Largest position error on the path [rad or m]; 0 is any",
+        high=_WIDEST,
+        parameter="constraints.<joint>.trajectory",
+    )
+    goal: np.ndarray = setting(
+        "Largest position error at the goal [rad or m]; 0 is any",
+        high=_WIDEST,
+        parameter="constraints.<joint>.goal",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GripperSettings:
-    """Settings of the gripper, named as in ros2_controllers' parallel_gripper_controller.
+    """Settings of the gripper, named as in ros2_controllers' parallel_gripper_controller."""
 
-    Attributes:
-        goal_tolerance: Position error at which the goal counts as reached [m or rad].
-        stall_velocity_threshold: Mean speed below which the gripper counts as stalled [m/s or
-            rad/s].
-        stall_timeout: Simulated time below that speed until a stall is reported [s].
-        allow_stalling: Whether a stall is a success, as for a gripped object.
-        max_velocity: Speed of the reference if a command has none [m/s or rad/s]; 0 is any.
-        max_effort: Effort limit if a command has none [N or Nm]; 0 is the actuator's own.
-    """
-
-    goal_tolerance: float = 0.0005
-    stall_velocity_threshold: float = 0.001
-    stall_timeout: float = 1.0
-    allow_stalling: bool = False
-    max_velocity: float = 0.1
-    max_effort: float = 0.0
+    goal_tolerance: float = setting(
+        "Position error at which the goal counts as reached [rad or m]", 0.0005, high=_WIDEST
+    )
+    stall_velocity_threshold: float = setting(
+        "Speed below which the gripper counts as stopped [rad/s or m/s]", 0.001, high=_WIDEST
+    )
+    stall_timeout: float = setting(
+        "Simulated time below the speed threshold that makes a stall [s]", 1.0, high=_LONGEST_S
+    )
+    allow_stalling: bool = setting(
+        "Whether a stall is a success, as when an object is grasped", False
+    )
+    max_velocity: float = setting(
+        "Speed of the reference where a command has none [rad/s or m/s]; 0 is any",
+        0.1,
+        high=_WIDEST,
+    )
+    max_effort: float = setting(
+        "Effort limit where a command has none [Nm or N]; 0 is the actuator's limit",
+        0.0,
+        high=1e6,
+    )

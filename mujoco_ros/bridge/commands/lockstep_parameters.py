@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
@@ -17,7 +17,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
+from mujoco_ros.sim.stepping.lockstep import LockstepConfig, SourceConfig
 
 _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
@@ -29,61 +29,46 @@ class LockstepParameters(Component):
     name = "lockstep"
     parameters = (
         ParameterSpec(
-            name="mode",
-            default="realtime",
-            description="Whether the clock follows the wall clock alone, or also waits at every "
-            "tick for the sources of commands",
+            "mode",
+            "realtime",
+            "Whether the clock follows the wall clock alone, or also waits at every tick for the "
+            "sources of commands",
             choices=("realtime", "lockstep"),
         ),
         ParameterSpec(
-            name="lockstep_sources",
-            default="",
-            description="Sources that the clock waits for in lockstep: topics of joint commands, "
-            "each with its ticks per simulated second, such as 'joint_commands@200, "
+            "lockstep_sources",
+            "",
+            "Sources that the clock waits for in lockstep: topics of joint commands, each with its "
+            "ticks per simulated second, such as 'joint_commands@200, "
             "left_arm/position_controller/commands@100'",
         ),
         ParameterSpec(
-            name="lockstep_timeout",
-            default=1.0,
-            description="Wall time in seconds after which a missing command is logged",
+            "lockstep_timeout",
+            1.0,
+            "Wall time in seconds after which a missing command is logged",
             low=0.001,
             high=3600.0,
         ),
         ParameterSpec(
-            name="lockstep_policy",
-            default="wait",
-            description="What the clock does after lockstep_timeout: wait on, or proceed without "
-            "the command and count that on /diagnostics",
+            "lockstep_policy",
+            "wait",
+            "What the clock does after lockstep_timeout: wait on, or proceed without the command "
+            "and count that on /diagnostics",
             choices=("wait", "proceed"),
         ),
     )
 
-    def __init__(
-        self,
-        parameters: Parameters,
-        simulation: Simulation,
-        lockstep: Lockstep,
-        *,
-        controllers: bool,
-    ) -> None:
-        """Configure `lockstep` from the parameters.
-
-        Args:
-            parameters: The node's parameters, declared.
-            simulation: The simulation.
-            lockstep: The lockstep of its clock.
-            controllers: Whether there are forward command controllers.
+    def __init__(self, context: NodeContext) -> None:
+        """Configure the lockstep of the simulation's clock from the parameters.
 
         Raises:
             UserInputError: A parameter names a source that does not exist.
         """
-        self._parameters = parameters
-        self._simulation = simulation
-        self._lockstep = lockstep
-        self._controllers = controllers
+        self._values, self._has_controllers = context.values, context.has_controllers
+        self._simulation, self._lockstep = context.simulation, context.lockstep
         self._next = LockstepConfig()
-        self.check_parameters({"mode": parameters.values["mode"]})
-        lockstep.configure(self._config(simulation))
+        self.check_parameters({"mode": self._values["mode"]})
+        self._lockstep.configure(self._config(self._simulation))
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that reconfigures the lockstep."""
@@ -104,8 +89,8 @@ class LockstepParameters(Component):
         self._lockstep.configure(self._next)
 
     def report(self) -> DiagnosticReport:
-        """Return the row of /diagnostics."""
-        if self._parameters.values["mode"] != "lockstep":
+        """Return the row on /diagnostics."""
+        if self._values["mode"] != "lockstep":
             return DiagnosticReport("off: the clock waits for no source", {})
         awaited = self._lockstep.awaited
         values = {"waiting for": ", ".join(awaited)}
@@ -131,11 +116,11 @@ class LockstepParameters(Component):
         """Reject unknown sources, and a lockstep without sources."""
         if not values.keys() & {"mode", "lockstep_sources"}:
             return  # the robots of sources may have been deleted
-        settled = {**self._parameters.values, **values}
+        settled = {**self._values, **values}
         sources = parse_sources(settled["lockstep_sources"])
         if settled["mode"] != "lockstep" and "lockstep_sources" not in values:
             return
-        there = command_topics(self._simulation, controllers=self._controllers)
+        there = command_topics(self._simulation, controllers=self._has_controllers)
         if settled["mode"] == "lockstep" and not sources:
             raise UserInputError(
                 f"mode 'lockstep' needs lockstep_sources, such as '{_EXAMPLE}'; topics of commands "
@@ -147,8 +132,8 @@ class LockstepParameters(Component):
 
     def _config(self, world: Simulation | Plant) -> LockstepConfig:
         """Return the configuration that the parameters request, for the robots that exist."""
-        values = self._parameters.values
-        there = command_topics(world, controllers=self._controllers)
+        values = self._values
+        there = command_topics(world, controllers=self._has_controllers)
         return LockstepConfig(
             sources=tuple(
                 SourceConfig(topic=topic, robot=there[topic], rate=rate)
@@ -160,14 +145,14 @@ class LockstepParameters(Component):
         )
 
     def _sources(self) -> dict[str, float]:
-        return parse_sources(self._parameters.values["lockstep_sources"])
+        return parse_sources(self._values["lockstep_sources"])
 
 
 def parse_sources(text: str) -> dict[str, float]:
     """Return the rate [Hz] of each topic in a text such as ``joint_commands@200``.
 
     Raises:
-        ModelError: It is wrong.
+        UserInputError: It is wrong.
     """
     sources: dict[str, float] = {}
     for entry in filter(None, re.split(r"[\s,]+", text)):

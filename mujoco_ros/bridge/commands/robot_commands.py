@@ -1,18 +1,16 @@
 """Topics and actions that command the robots, and the events that follow."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.gripper_server import GripperServer
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
-from mujoco_ros.bridge.component import Component
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
 from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.events import (
     CommandDropped,
     CommandFailed,
@@ -31,55 +29,33 @@ from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.sim.simulation import Simulation
 
 _RESULT_DELIVERY_S = 0.5
 """Wall time in which clients receive the results of goals that ended with their robot."""
-_Server = StreamServer | TrajectoryServer | GripperServer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Served:
     """The servers of a robot."""
 
+    robot: str
     namespace: str
-    servers: list[_Server]
+    servers: list[CommandServer]
 
 
 class RobotCommands(Component):
     """Offers the topics and actions that command every robot, and reports the outcomes."""
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        simulation: Simulation,
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-        *,
-        controllers: bool,
-        on_reset: Callable[[SimulationReset], None],
-    ) -> None:
-        """Open the topics and actions.
-
-        Args:
-            endpoints: Opens them.
-            simulation: The simulation.
-            submit: Hands commands to the physics thread.
-            rejections: Log and counters of rejected commands.
-            controllers: Whether to offer controllers beside ``joint_commands``.
-            on_reset: Called in the executor's thread after a reset of the simulation.
-        """
-        self._simulation = simulation
-        self._submit, self._rejections = submit, rejections
-        self._on_reset = on_reset
-        self._endpoints = endpoints
-        self._node = endpoints.node
-        self._controllers = controllers
+    def __init__(self, context: NodeContext) -> None:
+        """Open the topics and actions."""
+        self._context = context
+        self._node, self._endpoints = context.node, context.endpoints
+        self._simulation, self._rejections = context.simulation, context.rejections
         self._served: dict[Part, _Served] = {}
         self._leaving: list[_Served] = []
         self._dispatching = False
-        simulation.events.clear()  # the initial reset
-        simulation.on_event.append(self._wake)
+        self._simulation.events.clear()  # the initial reset
+        self._simulation.on_event.append(self._wake)
         self.finish()
 
     def finish(self) -> None:
@@ -87,42 +63,33 @@ class RobotCommands(Component):
         plant = self._simulation.plant
         robots = zip(plant.layout.robots, plant.controls, strict=True)
         present = dict(zip(plant.assembly.robots, robots, strict=True))
-        for part in self._served.keys() - present.keys():
-            gone = self._served.pop(part)
-            for server in gone.servers:
-                server.close(f"robot '{part.name}' no longer exists")
-            self._leaving.append(gone)
-            self._endpoints.later(_RESULT_DELIVERY_S, partial(self._withdraw, gone))
-        for part, (robot, control) in present.items():
-            if part not in self._served:
-                for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
-                    self._withdraw(gone)
-                servers = list(self._serve(robot, control))
-                self._served[part] = _Served(namespace=robot.namespace, servers=servers)
+        synchronize(self._served, present, self._serve, self._close)
 
-    def _serve(self, robot: RobotLayout, control: RobotControl) -> Iterator[_Server]:
+    def _serve(self, part: Part, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
         """Open the topics and actions of a robot."""
-        if not robot.joints.names:
-            return
-        at, to = (self._endpoints, robot.namespace, control), (self._submit, self._rejections)
-        yield StreamServer(*at, *to, controllers=self._controllers)
-        if self._controllers and control.joints.with_interface(POSITION):
-            yield TrajectoryServer(*at, self._now, self._past, *to)
-        if self._controllers and control.gripper is not None:
-            yield GripperServer(*at, *to)
+        robot, control = of_robot
+        for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
+            self._withdraw(gone)
+        kinds: list[type[CommandServer]] = [StreamServer] if robot.joints.names else []
+        if kinds and self._context.has_controllers:
+            kinds += [TrajectoryServer] if control.joints.with_interface(POSITION) else []
+            kinds += [GripperServer] if control.gripper is not None else []
+        servers = [kind(self._context, robot.namespace, control) for kind in kinds]
+        return _Served(robot=part.name, namespace=robot.namespace, servers=servers)
+
+    def _close(self, gone: _Served) -> None:
+        """Accept no more commands for a deleted robot."""
+        for server in gone.servers:
+            server.close(f"robot '{gone.robot}' no longer exists")
+        self._leaving.append(gone)
+        self._endpoints.later(_RESULT_DELIVERY_S, partial(self._withdraw, gone))
 
     def _withdraw(self, gone: _Served) -> None:
-        """Close the topics and actions of a deleted robot."""
+        """Close the actions of a deleted robot."""
         if gone in self._leaving:
             self._leaving.remove(gone)
             for server in gone.servers:
                 server.destroy()
-
-    def _now(self) -> float:
-        return self._simulation.time
-
-    def _past(self, start: float) -> str:
-        return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
 
     def _wake(self) -> None:
         """Have the executor call `_dispatch`; the physics thread calls this."""
@@ -198,7 +165,7 @@ class RobotCommands(Component):
                 if isinstance(event.goal, Goal):
                     event.goal.abort(event.message)
             case SimulationReset():
-                self._on_reset(event)
+                self._context.notify_reset(event)
 
 
 def _place(robot: str, source: CommandSource) -> str:

@@ -1,17 +1,15 @@
 """Topics of streamed joint commands: joint_commands and the forward command controllers."""
 
 from collections.abc import Callable
+from functools import partial
 
-from rclpy.publisher import Publisher
-from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource
@@ -19,76 +17,23 @@ from mujoco_ros.control.joint_command import JointCommand, forward_command, join
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 
 
-class StreamServer:
-    """Checks streamed joint commands, and submits them to the physics thread."""
+class StreamServer(CommandServer):
+    """Serves ``joint_commands`` and, with controllers, the forward command controllers."""
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        namespace: str,
-        control: RobotControl,
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-        *,
-        controllers: bool,
-    ) -> None:
-        """Open the topics.
-
-        Args:
-            endpoints: Opens them.
-            namespace: Namespace of the robot.
-            control: The command arbitration of the robot.
-            submit: Submits commands to the physics thread.
-            rejections: Log and counters of rejected commands.
-            controllers: Whether to offer the forward command controllers.
-        """
-        self._endpoints = endpoints
-        self._control = control
-        self._submit = submit
-        self._rejections = rejections
-        self._namespace = namespace
-        topic = within(namespace, CommandSource.JOINT_COMMANDS)
-        self._open: list[Publisher | Subscription] = [
-            endpoints.subscription(
-                JointState, topic, lambda m: self._handle_joint_command(topic, m), RELIABLE
-            )
-        ]
-        if controllers:
-            for source in FORWARDED:
-                self._serve(source)
-
-    def _serve(self, source: CommandSource) -> None:
-        """Open the topics of a forward command controller, if any joint has its interface."""
-        joints = self._control.joints
-        chosen = joints.with_interface(FORWARDED[source])
-        if not chosen:
-            return
-        topic = within(self._namespace, source, "commands")
-        self._open.append(
-            self._endpoints.subscription(
-                Float64MultiArray,
-                topic,
-                lambda m: self._handle_forward_command(topic, source, m),
-                RELIABLE,
-            )
-        )
-        order = self._endpoints.publisher(
-            JointState, within(self._namespace, source, "joints"), LATCHED
-        )
-        order.publish(JointState(name=[joints.names[i] for i in chosen]))
-        self._open.append(order)
-
-    def close(self, _reason: str) -> None:
-        """Close the topics."""
-        for endpoint in self._open:
-            self._endpoints.close(endpoint)
-        self._open.clear()
-
-    def flush(self) -> None:
-        """Do nothing: topics have no results to send."""
-
-    def destroy(self) -> None:
-        """Do nothing: `close` has closed everything."""
+    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+        """Open the topics; see `CommandServer`."""
+        super().__init__(context, namespace, control)
+        self._subscribe(JointState, self._handle_joint_command, CommandSource.JOINT_COMMANDS)
+        for source, interface in FORWARDED.items() if context.has_controllers else ():
+            if indices := control.joints.with_interface(interface):
+                names = [control.joints.names[i] for i in indices]
+                handle = partial(self._handle_forward_command, source)
+                self._subscribe(Float64MultiArray, handle, source, "commands")
+                listing = self._endpoints.publisher(
+                    JointState, within(namespace, source, "joints"), LATCHED
+                )
+                listing.publish(JointState(name=names))
+                self._open.append(listing)
 
     def _handle_joint_command(self, topic: str, message: JointState) -> None:
         fields = (message.position, message.velocity, message.effort)
@@ -103,7 +48,7 @@ class StreamServer:
         )
 
     def _handle_forward_command(
-        self, topic: str, source: CommandSource, message: Float64MultiArray
+        self, source: CommandSource, topic: str, message: Float64MultiArray
     ) -> None:
         control = self._control
         self._submit_checked(

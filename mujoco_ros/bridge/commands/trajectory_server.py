@@ -1,17 +1,13 @@
 """The topic and the action of a robot's joint trajectory controller."""
 
-from collections.abc import Callable
-
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances, to_trajectory
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, stamp
-from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.errors import CommandError, LateError
@@ -26,46 +22,20 @@ Checked = tuple[Trajectory, Tolerances] | np.ndarray
 """A trajectory with its tolerances, or the joints to hold."""
 
 
-class TrajectoryServer:
-    """Checks trajectories, and submits them to the physics thread."""
+class TrajectoryServer(CommandServer):
+    """Serves the topic and the action of the joint trajectory controller."""
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        namespace: str,
-        control: RobotControl,
-        now: Callable[[], float],
-        past: Callable[[float], str],
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-    ) -> None:
-        """Open the topic and the action.
-
-        Args:
-            endpoints: Opens them.
-            namespace: Namespace of the robot.
-            control: The command arbitration of the robot.
-            now: Returns the simulated time [s].
-            past: Returns why a start time [s] is from before a reset; empty if it is not.
-            submit: Submits commands to the physics thread.
-            rejections: Log and counters of rejected commands.
-        """
-        self._control = control
-        self._now = now
-        self._past = past
-        self._submit = submit
-        self._rejections = rejections
-        self._topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
-        self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
-        self._checked: Checked | None = None
+    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+        """Open the topic and the action; see `CommandServer`."""
+        super().__init__(context, namespace, control)
         self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
         self._names = [control.joints.names[i] for i in self._columns]
-        self._endpoints = endpoints
-        self._subscription = endpoints.subscription(
-            JointTrajectory, self._topic, self._handle_topic, RELIABLE
+        self._subscribe(
+            JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"
         )
+        self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self.goals = GoalServer(
-            endpoints,
+            self._endpoints,
             FollowJointTrajectory,
             self._action,
             check=self._check,
@@ -74,19 +44,6 @@ class TrajectoryServer:
             result=_result,
             feedback=self._feedback,
         )
-
-    def close(self, reason: str) -> None:
-        """Close the topic, abort all goals and accept no more."""
-        self._endpoints.close(self._subscription)
-        self.goals.close(reason)
-
-    def flush(self) -> None:
-        """Wait until clients have received the results, before the process ends."""
-        self.goals.flush()
-
-    def destroy(self) -> None:
-        """Close the action, after `close`."""
-        self.goals.destroy()
 
     def _feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
         message = FollowJointTrajectory.Feedback(joint_names=self._names)
@@ -105,37 +62,31 @@ class TrajectoryServer:
             message.index = event.index
         return message
 
-    def _handle_topic(self, message: JointTrajectory) -> None:
+    def _handle_topic(self, topic: str, message: JointTrajectory) -> None:
         stamp_ns = nanoseconds(message.header.stamp)
         try:
-            checked = self._read(message, self._topic)
+            checked = self._read(message, topic)
         except CommandError as error:
-            self._rejections.report(self._topic, "refused", str(error))
-            if not (
-                stamp_ns and self._past(stamp_ns * NANOSECOND)
-            ):  # it counts as the answer of a lockstep tick
-                self._submit(self._topic, lambda _time: None, stamp=stamp_ns)
+            self._rejections.report(topic, "refused", str(error))
+            if not (stamp_ns and self._past(stamp_ns * NANOSECOND)):
+                # It counts as the answer of a lockstep tick.
+                self._submit(topic, lambda _time: None, stamp=stamp_ns)
             return
-        self._submit_checked(checked, self._topic, None, stamp_ns)
+        self._submit_checked(checked, topic, None, stamp_ns)
 
-    def _check(self, goal: FollowJointTrajectory.Goal) -> bool:
-        """Return whether to accept a goal; the checked trajectory is kept for `_accept`."""
+    def _check(self, goal: FollowJointTrajectory.Goal) -> Checked | None:
         control = self._control
-        self._checked = None
         try:
             checked = self._read(goal.trajectory, self._action)
             joints = checked[0].joints if isinstance(checked, tuple) else checked
             allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
         except CommandError as error:
             self._rejections.report(self._action, "refused", f"goal rejected: {error}")
-            return False
-        self._checked = (checked[0], allowed) if isinstance(checked, tuple) else checked
-        return True
+            return None
+        return (checked[0], allowed) if isinstance(checked, tuple) else checked
 
-    def _accept(self, goal: Goal) -> None:
-        checked, self._checked = self._checked, None
-        if checked is not None:
-            self._submit_checked(checked, self._action, goal)
+    def _accept(self, goal: Goal, checked: Checked) -> None:
+        self._submit_checked(checked, self._action, goal)
 
     def _cancel(self, goal: Goal) -> None:
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
@@ -169,9 +120,10 @@ class TrajectoryServer:
         if not message.points:
             return joints_to_hold(message, joints)
         checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
-        checked.check_in_time(self._now())
+        now = self._simulation.time
+        checked.check_in_time(now)
         self._rejections.report_clamped(topic, checked.clamped)
-        ahead = 0.0 if checked.start is None else checked.start - self._now()
+        ahead = 0.0 if checked.start is None else checked.start - now
         if ahead > _FAR_AHEAD_S:
             self._rejections.report(
                 topic,
@@ -179,6 +131,10 @@ class TrajectoryServer:
                 f"the trajectory starts in {ahead:.0f} s; is use_sim_time set on its sender?",
             )
         return checked, tolerances(joints, settings, checked.joints)
+
+    def _past(self, start: float) -> str:
+        """Return why a start time [s] is from before a reset; empty if it is not."""
+        return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
 
 
 def _result(event: GoalEnded) -> FollowJointTrajectory.Result:

@@ -52,10 +52,9 @@ def limit_parameters() -> tuple[ParameterSpec, ...]:
     """Return the parameters of all limits."""
     return tuple(
         ParameterSpec(
-            name=limit_parameter(limit.name, level),
-            default=threshold,
-            description=f"/diagnostics: {level} above this value of: {limit.description}; "
-            "negative is never",
+            limit_parameter(limit.name, level),
+            threshold,
+            f"/diagnostics: {level} above this value of: {limit.description}; negative is never",
             low=NEVER,
             high=limit.high,
         )

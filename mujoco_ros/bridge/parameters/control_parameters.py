@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.control_specs import (
     FORWARD,
     GAINS,
@@ -22,7 +22,7 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.control.joints import ControlledJoints
@@ -34,7 +34,6 @@ from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.gains import GainChange
-from mujoco_ros.sim.simulation import Simulation
 
 Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
 
@@ -45,7 +44,7 @@ class _Robot:
 
     Attributes:
         of_scene: Gains of the scene; the rows are kp and kd.  # (2, n)
-        read: Gains of the file that `gains_file` names.  # (2, n)
+        of_file: Gains of the file that `gains_file` names.  # (2, n)
         specs: All its parameters.
     """
 
@@ -55,7 +54,7 @@ class _Robot:
     servos: tuple[int, ...]
     controllers: bool
     of_scene: np.ndarray
-    read: np.ndarray
+    of_file: np.ndarray
     specs: list[ParameterSpec] = field(default_factory=list)
 
     @property
@@ -70,7 +69,7 @@ class _Robot:
     def gripper(self) -> int | None:
         return self.joints.gripper if self.controllers else None
 
-    def taking(self, interface: str) -> tuple[int, ...]:
+    def commanded(self, interface: str) -> tuple[int, ...]:
         """Return the joints that the controllers of `interface` command."""
         return self.joints.with_interface(interface) if self.controllers else ()
 
@@ -93,7 +92,7 @@ class _Robot:
             changes["description"] = re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
         return replace(template, name=self.name(template, joint), **changes)
 
-    def gain_places(self) -> Iterator[tuple[str, tuple[int, int]]]:
+    def gain_indices(self) -> Iterator[tuple[str, tuple[int, int]]]:
         """Yield the parameter of each gain, and its row and column."""
         for joint in self.servos:
             for row, template in enumerate(GAINS):
@@ -102,43 +101,41 @@ class _Robot:
     def settings(self, values: Mapping[str, Any]) -> Settings:
         """Return its settings from the values of parameters."""
 
-        def read(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
+        def of(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
             return {name: values[self.name(template)] for name, template in table.items()}
 
-        joints = self.taking(POSITION)
+        joints = self.commanded(POSITION)
         tolerances: dict[str, Any] = {name: np.zeros(len(self.slides)) for name in TOLERANCES}
         for name, template in TOLERANCES.items():
             for joint in joints:
                 tolerances[name][joint] = values[self.name(template, joint)]
         return (
-            StreamSettings(**read(STREAM)),
-            TrajectorySettings(**tolerances, **(read(TRAJECTORY) if joints else {})),
-            None if self.gripper is None else GripperSettings(**read(GRIPPER)),
+            StreamSettings(**of(STREAM)),
+            TrajectorySettings(**tolerances, **(of(TRAJECTORY) if joints else {})),
+            None if self.gripper is None else GripperSettings(**of(GRIPPER)),
         )
 
 
 class ControlParameters(Component):
     """A view of the simulation's gains and of the settings of its controllers."""
 
-    def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
-        """Declare them, and configure `simulation`, which does not run yet, by their values.
+    def __init__(self, context: NodeContext) -> None:
+        """Declare them, and configure the simulation by their values.
 
         Raises:
             UserInputError: The user set an invalid value, or an invalid gains file.
         """
-        self._parameters = parameters
-        self._simulation = simulation
-        self._controllers = not parameters.values["ros2_control"]
+        self._parameters, self._simulation = context.parameters, context.simulation
+        self._controllers = context.has_controllers
         self._robots: dict[Part, _Robot] = {}
         self._next: dict[Part, _Robot] = {}
         self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
-        self._place: dict[str, tuple[Part, int, int]] = {}  # gain to robot, row and joint
-        self._owner: dict[str, Part] = {}  # setting to robot
+        self._gain_indices: dict[str, tuple[Part, int, int]] = {}  # robot, row and joint
+        self._settings_of: dict[str, Part] = {}  # setting to robot
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
-        self._showing = False  # whether a set shows gains that are in force already
-        self.prepare(simulation.plant)
-        simulation.gains.restore()
+        self.prepare(self._simulation.plant)
+        self._simulation.gains.restore()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
@@ -149,18 +146,17 @@ class ControlParameters(Component):
                 user set an invalid value for the first plant.
         """
         first = not self._robots and plant is self._simulation.plant
-        self._next, self._values, taken = {}, {}, set(self._others())
-        for part in plant.assembly.robots:
-            if part in self._robots:
-                self._next[part] = self._robots[part]
-                taken |= {spec.name for spec in self._robots[part].specs}
+        self._next, self._values, gone = {}, {}, self._robots.keys() - set(plant.assembly.robots)
+        taken = self._parameters.names - {
+            it.name for part in gone for it in self._robots[part].specs
+        }
         for index, (part, columns) in enumerate(_columns(plant)):
             if part in self._robots:
+                self._next[part] = self._robots[part]
                 continue
             robot = self._next[part] = _robot(plant, index, columns, self._controllers)
             self._find_parameters(robot, strict=first)
-            names = [spec.name for spec in robot.specs]
-            for name in names:
+            for name in (spec.name for spec in robot.specs):
                 if name in taken:
                     raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
                 taken.add(name)
@@ -176,18 +172,18 @@ class ControlParameters(Component):
         for part, robot in self._robots.items():
             if part in new:
                 self._parameters.declare(robot.specs, self._values)
-        self._place = {
-            name: (part, *place)
+        self._gain_indices = {
+            name: (part, *indices)
             for part, robot in self._robots.items()
-            for name, place in robot.gain_places()
+            for name, indices in robot.gain_indices()
         }
-        self._owner = {
+        self._settings_of = {
             spec.name: part
             for part, robot in self._robots.items()
             for spec in robot.specs
-            if spec.name not in self._place and spec.name != robot.gains_file
+            if spec.name not in self._gain_indices and spec.name != robot.gains_file
         }
-        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._place}
+        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._gain_indices}
 
     def rollback(self) -> None:
         """Discard the parameters of the next robots."""
@@ -195,22 +191,19 @@ class ControlParameters(Component):
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies accepted gains and settings."""
-        gains = [
-            GainChange(*self._place[name], values[name]) for name in values if name in self._place
-        ]
-        if self._showing:
-            return None
+        names = [name for name in values if name in self._gain_indices]
+        gains = [GainChange(*self._gain_indices[name], values[name]) for name in names]
         if gains:
             self._changes += 1
-            self._changed_by |= dict.fromkeys(values.keys() & self._place.keys(), self._changes)
+            self._changed_by |= dict.fromkeys(names, self._changes)
         files = {
-            part: _gains(robot.read)
+            part: _gains(robot.of_file)
             for part, robot in self._robots.items()
             if robot.gains_file in values
         }
         settings = [
             (self._robots[part].control, self._robots[part].settings(self._parameters.values))
-            for part in {self._owner[name] for name in values if name in self._owner}
+            for part in {self._settings_of[n] for n in values if n in self._settings_of}
         ]
         if not (gains or files or settings):
             return None
@@ -242,33 +235,19 @@ class ControlParameters(Component):
         if present is None:
             present = self._simulation.gains.configured_by_robot()
         rows = {part: _stacked(gains) for part, gains in present.items()}
-        shown = {}
-        for name, (part, row, joint) in self._place.items():
-            if part in rows and self._changed_by.get(name, 0) <= gain_changes:
-                value = float(rows[part][row, joint])
-                if self._parameters.values[name] != value:
-                    shown[name] = value
-        if shown:
-            self._showing = True
-            try:
-                self._parameters.set(shown)
-            finally:
-                self._showing = False
-
-    def _others(self) -> set[str]:
-        """Return the names of the parameters that belong to no robot."""
-        return (
-            self._parameters.names
-            - self._place.keys()
-            - self._owner.keys()
-            - {robot.gains_file for robot in self._robots.values()}
+        self._parameters.show(
+            {
+                name: float(rows[part][row, joint])
+                for name, (part, row, joint) in self._gain_indices.items()
+                if part in rows and self._changed_by.get(name, 0) <= gain_changes
+            }
         )
 
     def _initial_gains(self, robot: _Robot) -> Gains:
         """Return the gains that a new robot begins with."""
-        rows = robot.read.copy()
-        for name, place in robot.gain_places():
-            rows[place] = self._values[name]
+        rows = robot.of_file.copy()
+        for name, index in robot.gain_indices():
+            rows[index] = self._values[name]
         return _gains(rows)
 
     def _find_parameters(self, robot: _Robot, *, strict: bool) -> None:
@@ -281,7 +260,7 @@ class ControlParameters(Component):
 
         if robot.servos:
             find([robot.spec(GAINS_FILE)])
-            rows = robot.read = self._load(robot, self._values[robot.gains_file])
+            rows = robot.of_file = self._load(robot, self._values[robot.gains_file])
             find(
                 robot.spec(template, joint, default=float(rows[row, joint]))
                 for joint in robot.servos
@@ -294,9 +273,9 @@ class ControlParameters(Component):
         gains = {}
         for robot in self._robots.values():
             if robot.gains_file in values:
-                robot.read = self._load(robot, values[robot.gains_file])
-                for name, place in robot.gain_places():
-                    gains[name] = float(robot.read[place])
+                robot.of_file = self._load(robot, values[robot.gains_file])
+                for name, index in robot.gain_indices():
+                    gains[name] = float(robot.of_file[index])
         return gains
 
     def _load(self, robot: _Robot, file: str) -> np.ndarray:
@@ -347,7 +326,7 @@ def _robot(plant: Plant, index: int, columns: slice, controllers: bool) -> _Robo
         servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
         controllers=controllers,
         of_scene=rows,
-        read=rows,
+        of_file=rows,
     )
 
 
@@ -356,9 +335,9 @@ def _settings_specs(robot: _Robot) -> Iterator[ParameterSpec]:
     for template in STREAM.values():
         yield robot.spec(template)
     for interface, template in FORWARD.items():
-        if joints := robot.taking(interface):
+        if joints := robot.commanded(interface):
             yield robot.spec(template, default=robot.names(joints))
-    if joints := robot.taking(POSITION):
+    if joints := robot.commanded(POSITION):
         yield robot.spec(TRAJECTORY_JOINTS, default=robot.names(joints))
         for template in TRAJECTORY.values():
             yield robot.spec(template)

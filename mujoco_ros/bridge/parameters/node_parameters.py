@@ -4,48 +4,48 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 
 NODE_PARAMETERS = (
     ParameterSpec(
-        name="scene",
-        default="humanoid",
-        description="What is simulated: name of a shipped scene, or path of a scene YAML, MJCF, "
-        "URDF or MJB file",
+        "scene",
+        "humanoid",
+        "What is simulated: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
+        "file",
         read_only=True,
     ),
     ParameterSpec(
-        name="realtime_priority",
-        default=20,
-        description="SCHED_FIFO priority of the physics thread where the system permits it, so that"
-        " steps are not late while other programs are busy; given up when the machine is too slow, "
-        "not taken for a run as fast as possible; 0 is none",
+        "realtime_priority",
+        20,
+        "SCHED_FIFO priority of the physics thread where the system permits it, so that steps are "
+        "not late while other programs are busy; given up when the machine is too slow, not taken "
+        "for a run as fast as possible; 0 is none",
         low=0,
         high=99,
         read_only=True,
     ),
     ParameterSpec(
-        name="on_divergence",
-        default="reset",
-        description="What happens when the simulation diverges",
+        "on_divergence",
+        "reset",
+        "What happens when the simulation diverges",
         choices=("reset", "pause", "shutdown"),
         read_only=True,
     ),
     ParameterSpec(
-        name="sensor_noise",
-        default=False,
-        description="Whether sensors have Gaussian noise of the deviation their model declares",
+        "sensor_noise",
+        False,
+        "Whether sensors have Gaussian noise of the deviation their model declares",
         read_only=True,
     ),
     ParameterSpec(
-        name="seed",
-        default=0,
-        description="Seed of the noise of sensors, cameras and lidars",
+        "seed",
+        0,
+        "Seed of the noise of sensors, cameras and lidars",
         low=0,
         high=2**31 - 1,
         read_only=True,
     ),
     ParameterSpec(
-        name="ros2_control",
-        default=False,
-        description="Leave the controllers to ros2_control: robot_description carries "
-        "<ros2_control> blocks, and only joint_commands is offered",
+        "ros2_control",
+        False,
+        "Leave the controllers to ros2_control: robot_description carries <ros2_control> blocks, "
+        "and only joint_commands is offered",
         read_only=True,
     ),
 )

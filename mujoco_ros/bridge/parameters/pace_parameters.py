@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.pacer import Pacer
 
 _FACTOR, _CATCH_UP = "real_time_factor", "catch_up_limit"
 
@@ -17,26 +15,26 @@ class PaceParameters(Component):
 
     parameters = (
         ParameterSpec(
-            name=_FACTOR,
-            default=1.0,
-            description="Simulated seconds per wall second; 0 is as fast as possible",
+            _FACTOR,
+            1.0,
+            "Simulated seconds per wall second; 0 is as fast as possible",
             low=0.0,
             high=1000.0,
         ),
         ParameterSpec(
-            name=_CATCH_UP,
-            default=0.05,
-            description="Largest lag behind the wall clock that is made up for [s]; lag beyond it "
-            "is dropped and counted",
+            _CATCH_UP,
+            0.05,
+            "Largest lag behind the wall clock that is made up for [s]; lag beyond it is dropped "
+            "and counted",
             low=0.0,
             high=10.0,
         ),
     )
 
-    def __init__(self, pacer: Pacer, simulation: Simulation) -> None:
-        """Keep the timestep of `pacer` that of `simulation`."""
-        self._pacer = pacer
-        simulation.on_timestep.append(self._set_timestep)
+    def __init__(self, context: NodeContext) -> None:
+        """Keep the timestep of the pacer that of the simulation."""
+        self._pacer = context.pacer
+        context.simulation.on_timestep.append(self._set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that sets the pace."""

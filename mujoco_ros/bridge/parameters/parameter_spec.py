@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -21,7 +21,7 @@ _KINDS = {
 _VECTOR = "double array"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ParameterSpec:
     """One parameter: its default gives the type; `choices` or `low`..`high` bound its value.
 
@@ -31,6 +31,7 @@ class ParameterSpec:
     name: str
     default: bool | int | float | str | tuple[str, ...] | tuple[float, ...]
     description: str
+    _: KW_ONLY
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()

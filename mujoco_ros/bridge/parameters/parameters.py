@@ -68,7 +68,6 @@ class Parameters:
     Attributes:
         values: Their values by name; lists are tuples.
         listeners: Expand, check and apply sets of parameters, in this order.
-        offered: Parameters that are declared when they are first set: there may be thousands.
     """
 
     def __init__(self, node: Node, submit: Submit | None = None) -> None:
@@ -81,10 +80,11 @@ class Parameters:
         self._submit = submit
         self.values: dict[str, Any] = {}
         self.listeners: list[ParameterListener] = []
-        self.offered: Mapping[str, ParameterSpec] = {}
         self._node = node
         self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
         self._specs: dict[str, ParameterSpec] = {}
+        self._offered: Mapping[str, ParameterSpec] = {}
+        self._showing = False
         # Of the current request, which may set one parameter after the other.
         self._given: set[str] = set()
         self._named: set[str] = set()
@@ -97,7 +97,7 @@ class Parameters:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of all parameters that are declared here."""
+        """The names of all parameters that are declared here."""
         return set(self._specs)
 
     def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
@@ -148,6 +148,13 @@ class Parameters:
             )
         return {spec.name: values[spec.name] for spec in specs}
 
+    def offer(self, specs: Mapping[str, ParameterSpec]) -> None:
+        """Set the parameters, by name, that are declared when they are first set.
+
+        There may be thousands.
+        """
+        self._offered = specs
+
     def withdraw(self, names: Iterable[str]) -> None:
         """Undeclare parameters."""
         for name in names:
@@ -180,6 +187,19 @@ class Parameters:
         result = self._node.set_parameters_atomically(parameters)
         if not result.successful:
             raise ParameterRejectedError(result.reason)
+
+    def show(self, values: Mapping[str, Any]) -> None:
+        """Set parameters to the values in force, without applying them.
+
+        Raises:
+            ParameterRejectedError: A value is invalid.
+        """
+        if changed := {n: value for n, value in values.items() if self.values[n] != value}:
+            self._showing = True
+            try:
+                self.set(changed)
+            finally:
+                self._showing = False
 
     def _prepare(self, parameters: list[Parameter]) -> list[Parameter]:
         """Check a set, and return it with numbers as floats and with the parameters it implies."""
@@ -234,7 +254,8 @@ class Parameters:
         self.values |= accepted
         self._named |= self._given
         self._given = set()
-        self._apply(accepted)
+        if not self._showing:
+            self._apply(accepted)
         if self._log_pending:
             return
         self._log_pending = later(self._node, self._log_changes)
@@ -274,14 +295,14 @@ class Parameters:
 
     def _find(self, name: str) -> ParameterSpec | None:
         """Return the spec of a parameter, which is declared first if it is only offered."""
-        if name not in self._specs and name in self.offered:
+        if name not in self._specs and name in self._offered:
             self._given = set()  # a declaration is not a request
-            self.declare([self.offered[name]])
+            self.declare([self._offered[name]])
         return self._specs.get(name)
 
     def _unknown(self, name: str) -> str:
         """Return that there is no such parameter, and which there are at that level of the name."""
-        parts, specs = name.split("."), {**self._specs, **self.offered}
+        parts, specs = name.split("."), {**self._specs, **self._offered}
         for depth in reversed(range(len(parts))):
             prefix = "".join(f"{part}." for part in parts[:depth])
             below = [known.removeprefix(prefix) for known in specs if known.startswith(prefix)]

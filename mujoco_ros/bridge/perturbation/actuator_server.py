@@ -1,6 +1,6 @@
 """Topics that control actuators which no joint reference drives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,17 +10,14 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls, slots_of
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
 
 ACTUATORS = "actuator_controller"
 _LARGEST = 1e9
@@ -31,6 +28,7 @@ _LARGEST = 1e9
 class _Served:
     """The controls and topics of a robot; `slots` belongs to the physics thread."""
 
+    topic: str
     controls: tuple[Control, ...]
     slots: np.ndarray
     endpoints: list[Publisher | Subscription] = field(default_factory=list)
@@ -42,31 +40,19 @@ class ActuatorServer(Component):
     The latched ``actuator_controller/actuators`` lists them in the order of the commands.
     """
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        simulation: Simulation,
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-        *,
-        controllers: bool,
-    ) -> None:
-        """Open the topics; none without `controllers`."""
-        self._endpoints = endpoints
-        self._simulation = simulation
-        self._submit = submit
-        self._rejections = rejections
-        self._controllers = controllers
+    def __init__(self, context: NodeContext) -> None:
+        """Open the topics; none without controllers."""
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._submit, self._rejections = context.submit, context.rejections
+        self._has_controllers = context.has_controllers
         self._served: dict[Part, _Served] = {}
         self._next: dict[Part, tuple[str, tuple[Control, ...]]] = {}
-        self.build(simulation.plant)
+        self.build(context.simulation.plant)
         self.finish()
 
     def build(self, plant: Plant) -> None:
         """Find the controls of the next model."""
-        controls: Mapping[str, tuple[Control, ...]] = (
-            free_controls(plant) if self._controllers else {}
-        )
+        controls = free_controls(plant) if self._has_controllers else {}
         self._next = {
             part: (robot.namespace, controls[robot.name])
             for part, robot in zip(plant.assembly.robots, plant.layout.robots, strict=True)
@@ -81,30 +67,30 @@ class ActuatorServer(Component):
 
     def finish(self) -> None:
         """Open the topics of new robots; close those of deleted robots."""
-        for part in self._served.keys() - self._next.keys():
-            for endpoint in self._served.pop(part).endpoints:
-                self._endpoints.close(endpoint)
-        for part, (namespace, controls) in self._next.items():
-            if part not in self._served:
-                self._served[part] = self._serve(namespace, controls)
+        synchronize(self._served, self._next, self._serve, self._close)
 
-    def _serve(self, namespace: str, controls: tuple[Control, ...]) -> _Served:
-        served = _Served(controls, np.array([control.slot for control in controls], dtype=np.intp))
-        topic = within(namespace, ACTUATORS, "commands")
-        order = self._endpoints.publisher(
+    def _serve(self, _part: Part, of_robot: tuple[str, tuple[Control, ...]]) -> _Served:
+        namespace, controls = of_robot
+        slots = np.array([control.slot for control in controls], dtype=np.intp)
+        served = _Served(within(namespace, ACTUATORS, "commands"), controls, slots)
+        listing = self._endpoints.publisher(
             JointState, within(namespace, ACTUATORS, "actuators"), LATCHED
         )
-        order.publish(JointState(name=[control.name for control in controls]))
-        take = partial(self._handle, topic, served)
-        commands = self._endpoints.subscription(Float64MultiArray, topic, take, RELIABLE)
-        served.endpoints = [order, commands]
+        listing.publish(JointState(name=[control.name for control in controls]))
+        handle = partial(self._handle, served)
+        commands = self._endpoints.subscription(Float64MultiArray, served.topic, handle, RELIABLE)
+        served.endpoints = [listing, commands]
         return served
 
-    def _handle(self, topic: str, served: _Served, message: Float64MultiArray) -> None:
+    def _close(self, served: _Served) -> None:
+        for endpoint in served.endpoints:
+            self._endpoints.close(endpoint)
+
+    def _handle(self, served: _Served, message: Float64MultiArray) -> None:
         try:
             values = _values(served.controls, message.data)
         except UserInputError as error:
-            self._rejections.report(topic, "refused", str(error))
+            self._rejections.report(served.topic, "refused", str(error))
             return
         simulation = self._simulation
         given = ~np.isnan(values)
@@ -113,7 +99,7 @@ class ActuatorServer(Component):
             if len(served.slots):
                 simulation.set_controls(served.slots[given], values[given])
 
-        self._submit(topic, command)
+        self._submit(served.topic, command)
 
 
 def _values(controls: tuple[Control, ...], data: Sequence[float]) -> np.ndarray:

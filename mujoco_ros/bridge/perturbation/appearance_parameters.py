@@ -1,13 +1,13 @@
 """Colours and sizes of named elements of the model, as parameters."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.appearance import (
@@ -18,21 +18,20 @@ from mujoco_ros.sim.settings.appearance import (
     get_appearance,
     scratch_for,
 )
-from mujoco_ros.sim.simulation import Simulation
 
 APPEARANCE = (
     ParameterSpec(
-        name="<kind>.<name>.rgba",
-        default=(0.5, 0.5, 0.5, 1.0),
-        description="Colour: red, green, blue, and alpha, of which 0 is invisible",
+        "<kind>.<name>.rgba",
+        (0.5, 0.5, 0.5, 1.0),
+        "Colour: red, green, blue, and alpha, of which 0 is invisible",
         low=0.0,
         high=1.0,
     ),
     ParameterSpec(
-        name="geom.<name>.size",
-        default=(0.1, 0.1, 0.1),
-        description="Size [m]: radius of a sphere, radius and half length of a capsule or cylinder,"
-        " half lengths of a box, radii of an ellipsoid; other geoms have none",
+        "geom.<name>.size",
+        (0.1, 0.1, 0.1),
+        "Size [m]: radius of a sphere, radius and half length of a capsule or cylinder, half "
+        "lengths of a box, radii of an ellipsoid; other geoms have none",
         low=1e-6,
         high=1e6,
     ),
@@ -46,16 +45,15 @@ class AppearanceParameters(Component):
     A reset does not change them; a world that is loaded has its own.
     """
 
-    def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
+    def __init__(self, context: NodeContext) -> None:
         """Offer the parameters of the current model."""
-        self._parameters = parameters
-        self._simulation = simulation
+        self._parameters, self._simulation = context.parameters, context.simulation
         self._elements: dict[str, Appearance] = {}
         self._next: dict[str, Appearance] = {}
         self._specs: dict[str, ParameterSpec] = {}
         self._scratch: mujoco.MjData | None = None  # of the next model
         self._fresh = False
-        self.build(simulation.plant)
+        self.build(context.simulation.plant)
         self._offer()
 
     def start(self) -> None:
@@ -99,7 +97,7 @@ class AppearanceParameters(Component):
 
     def _offer(self) -> None:
         self._elements = self._next
-        self._parameters.offered = self._specs
+        self._parameters.offer(self._specs)
 
     def _declared(self) -> list[str]:
         return [name for name in self._elements if name in self._parameters.values]
@@ -112,14 +110,7 @@ class AppearanceParameters(Component):
 def _spec(name: str, appearance: Appearance, plant: Plant) -> ParameterSpec:
     value, model = get_appearance(plant.model, appearance), plant.model
     if appearance.property == "rgba":
-        return ParameterSpec(
-            name=name, default=value, description=_RGBA.description, low=_RGBA.low, high=_RGBA.high
-        )
+        return replace(_RGBA, name=name, default=value)
     parts = SIZES[int(model.geom_type[element(model, appearance)])]
-    return ParameterSpec(
-        name=name,
-        default=value,
-        description=f"Size: {', '.join(parts)} [m]",
-        low=_SIZE.low,
-        high=_SIZE.high,
-    )
+    description = f"Size: {', '.join(parts)} [m]"
+    return replace(_SIZE, name=name, default=value, description=description)

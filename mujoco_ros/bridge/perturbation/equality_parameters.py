@@ -1,61 +1,46 @@
 """Equality constraints of the model, switched on and off by parameters."""
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
+from mujoco_ros.bridge.rclpy_ext.tasks import query
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.equalities import EqualitySettings
-from mujoco_ros.sim.simulation import Simulation
 
-EQUALITY = ParameterSpec(
-    name="equality.<name>",
-    default=True,
-    description="Whether the equality constraint is active",
-)
+EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
 
 
 class EqualityParameters(Component):
     """A view of the simulation's `EqualitySettings`: a parameter for each named constraint."""
 
-    def __init__(
-        self, parameters: Parameters, simulation: Simulation, later: Callable[..., object]
-    ) -> None:
-        """Declare them, and configure `simulation`, which does not run yet, by their values.
-
-        Args:
-            parameters: The node's parameters.
-            simulation: The simulation.
-            later: Calls a function in the executor's thread, with the arguments that follow it.
+    def __init__(self, context: NodeContext) -> None:
+        """Declare them, and configure the simulation by their values.
 
         Raises:
             UserInputError: The user gave a value that a parameter cannot take.
         """
-        self._later = later
-        self._parameters = parameters
-        self._simulation = simulation
+        self._node, self._parameters = context.node, context.parameters
+        self._simulation = simulation = context.simulation
         self._constraints: dict[str, str] = {}  # parameter to name in the model
         self._next: dict[str, str] = {}
         self._added: list[str] = []
         self._changes = 0
-        self._showing = False
         self.prepare(simulation.plant)
         self._constraints, self._added = self._next, []
         for parameter, constraint in self._constraints.items():
-            simulation.equalities.configure(constraint, parameters.values[parameter])
+            simulation.equalities.configure(constraint, context.values[parameter])
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that switches constraints."""
         # A client may be quicker than `finish`; its command then comes after the change.
         known = {**self._constraints, **self._next}
         wanted = {known[name]: value for name, value in values.items() if name in known}
-        if self._showing or not wanted:
+        if not wanted:
             return None
         self._changes += 1
         simulation = self._simulation
@@ -85,11 +70,8 @@ class EqualityParameters(Component):
         for parameter, constraint in named.items():
             if parameter in self._constraints:
                 continue
-            spec = ParameterSpec(
-                name=parameter,
-                default=constraint.initially_active,
-                description=f"{EQUALITY.description} {constraint.kind}".rstrip(),
-            )
+            description = f"{EQUALITY.description} {constraint.kind}".rstrip()
+            spec = ParameterSpec(parameter, constraint.initially_active, description)
             self._parameters.declare([spec])
             self._added.append(parameter)
 
@@ -114,28 +96,17 @@ class EqualityParameters(Component):
         def read() -> tuple[EqualitySettings, dict[str, bool]]:
             return simulation.equalities, simulation.equalities.active()
 
-        def done(future: "Future[tuple[EqualitySettings, dict[str, bool]]]") -> None:
-            if not future.cancelled():
-                self._later(self._set, changes, *future.result())
+        def show(result: tuple[EqualitySettings, dict[str, bool]]) -> None:
+            owner, active = result
+            if changes != self._changes or owner is not simulation.equalities:
+                self._show()  # a client was quicker
+                return
+            self._parameters.show(
+                {
+                    parameter: active[constraint]
+                    for parameter, constraint in self._constraints.items()
+                    if constraint in active
+                }
+            )
 
-        try:
-            simulation.commands.submit(read, urgent=True).add_done_callback(done)
-        except QueueFullError:
-            return  # the physics thread has ended
-
-    def _set(self, changes: int, owner: EqualitySettings, active: dict[str, bool]) -> None:
-        if changes != self._changes or owner is not self._simulation.equalities:
-            self._show()  # a client was quicker
-            return
-        wrong = {
-            parameter: active[constraint]
-            for parameter, constraint in self._constraints.items()
-            if active.get(constraint, self._parameters.values[parameter])
-            != self._parameters.values[parameter]
-        }
-        if wrong:
-            self._showing = True
-            try:
-                self._parameters.set(wrong)
-            finally:
-                self._showing = False
+        query(self._node, simulation.commands, read, show)

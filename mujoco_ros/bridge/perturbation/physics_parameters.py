@@ -5,109 +5,53 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import MAX_TIMESTEP, MIN_TIMESTEP, PhysicsConfig
 from mujoco_ros.model.scene.physics_options import CHOICES, read_options
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.options_check import try_options
-from mujoco_ros.sim.simulation import Simulation
 
 _PREFIX = "physics."
-_LARGEST_INT = 2**31 - 1
 _LARGEST = 1e9
+_OPTIONS: dict[str, tuple[Any, str]] = {
+    "timestep": (0.002, "Simulated time of one step [s]"),
+    "integrator": ("Euler", "Numerical integrator"),
+    "cone": ("pyramidal", "Kind of contact friction cone"),
+    "solver": ("Newton", "Algorithm of the constraint solver"),
+    "jacobian": ("auto", "How constraint Jacobians are stored"),
+    "iterations": (100, "Maximum number of iterations of the constraint solver in a step"),
+    "ls_iterations": (50, "Maximum number of line-search iterations in a solver iteration"),
+    "tolerance": (1e-8, "Improvement below which the constraint solver stops"),
+    "impratio": (
+        1.0,
+        "Ratio of frictional to normal constraint impedance, for elliptic cones",
+    ),
+    "gravity": ((0.0, 0.0, -9.81), "Gravitational acceleration in the world [m/s²]"),
+    "wind": ((0.0, 0.0, 0.0), "Velocity of the medium in the world [m/s]"),
+    "density": (0.0, "Density of the medium [kg/m³]; air has 1.2, water 1000"),
+    "viscosity": (0.0, "Viscosity of the medium [kg/(ms)]; air has 1.8e-5, water 9e-4"),
+}
+_BOUNDS: dict[str, tuple[Any, Any]] = {
+    "timestep": (MIN_TIMESTEP, MAX_TIMESTEP),
+    "impratio": (1e-6, _LARGEST),
+}
+_BOUNDS_OF_TYPE: dict[type, tuple[Any, Any]] = {
+    str: (None, None),
+    int: (0, 2**31 - 1),
+    float: (0.0, _LARGEST),
+    tuple: (-_LARGEST, _LARGEST),
+}
 
-PHYSICS_PARAMETERS = (
-    ParameterSpec(
-        name="physics.timestep",
-        default=0.002,
-        description="Simulated time of one step [s]",
-        low=MIN_TIMESTEP,
-        high=MAX_TIMESTEP,
-    ),
-    ParameterSpec(
-        name="physics.integrator",
-        default="Euler",
-        description="Numerical integrator",
-        choices=tuple(CHOICES["integrator"]),
-    ),
-    ParameterSpec(
-        name="physics.cone",
-        default="pyramidal",
-        description="Kind of contact friction cone",
-        choices=tuple(CHOICES["cone"]),
-    ),
-    ParameterSpec(
-        name="physics.solver",
-        default="Newton",
-        description="Algorithm of the constraint solver",
-        choices=tuple(CHOICES["solver"]),
-    ),
-    ParameterSpec(
-        name="physics.jacobian",
-        default="auto",
-        description="How constraint Jacobians are stored",
-        choices=tuple(CHOICES["jacobian"]),
-    ),
-    ParameterSpec(
-        name="physics.iterations",
-        default=100,
-        description="Maximum number of iterations of the constraint solver in a step",
-        low=0,
-        high=_LARGEST_INT,
-    ),
-    ParameterSpec(
-        name="physics.ls_iterations",
-        default=50,
-        description="Maximum number of line-search iterations in a solver iteration",
-        low=0,
-        high=_LARGEST_INT,
-    ),
-    ParameterSpec(
-        name="physics.tolerance",
-        default=1e-8,
-        description="Improvement below which the constraint solver stops",
-        low=0.0,
-        high=_LARGEST,
-    ),
-    ParameterSpec(
-        name="physics.impratio",
-        default=1.0,
-        description="Ratio of frictional to normal constraint impedance, for elliptic cones",
-        low=1e-6,
-        high=_LARGEST,
-    ),
-    ParameterSpec(
-        name="physics.gravity",
-        default=(0.0, 0.0, -9.81),
-        description="Gravitational acceleration in the world [m/s²]",
-        low=-_LARGEST,
-        high=_LARGEST,
-    ),
-    ParameterSpec(
-        name="physics.wind",
-        default=(0.0, 0.0, 0.0),
-        description="Velocity of the medium in the world [m/s]",
-        low=-_LARGEST,
-        high=_LARGEST,
-    ),
-    ParameterSpec(
-        name="physics.density",
-        default=0.0,
-        description="Density of the medium [kg/m³]; air has 1.2, water 1000",
-        low=0.0,
-        high=_LARGEST,
-    ),
-    ParameterSpec(
-        name="physics.viscosity",
-        default=0.0,
-        description="Viscosity of the medium [kg/(ms)]; air has 1.8e-5, water 9e-4",
-        low=0.0,
-        high=_LARGEST,
-    ),
-)
+
+def _option(name: str, default: Any, description: str) -> ParameterSpec:
+    low, high = _BOUNDS.get(name, _BOUNDS_OF_TYPE[type(default)])
+    choices = tuple(CHOICES.get(name, ()))
+    return ParameterSpec(_PREFIX + name, default, description, low=low, high=high, choices=choices)
+
+
+PHYSICS_PARAMETERS = tuple(_option(name, *row) for name, row in _OPTIONS.items())
 """Each option, by its name in scenes; its default is the value of the model."""
 
 
@@ -117,18 +61,18 @@ class PhysicsParameters(Component):
     A reset does not change them; a world that is loaded has its own.
     """
 
-    def __init__(self, parameters: Parameters, simulation: Simulation) -> None:
-        """Declare them, and apply the values that the user set to `simulation`.
+    def __init__(self, context: NodeContext) -> None:
+        """Declare them, and apply the values that the user set to the simulation.
 
         Raises:
             UserInputError: The user set an invalid value.
         """
-        self._parameters = parameters
-        self._simulation = simulation
+        self._parameters = context.parameters
+        self._simulation = simulation = context.simulation
         self._fresh = False
         self._requested = of_model = simulation.options
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
-        values = parameters.declare(self._specs)
+        values = self._parameters.declare(self._specs)
         self._requested = replace(of_model, **_named(values))
         if self._requested != of_model:
             try_options(simulation.model, self._requested)
@@ -164,7 +108,7 @@ class PhysicsParameters(Component):
         """Show the options of a world that was loaded."""
         if self._fresh:
             self._requested = self._simulation.options
-            self._parameters.set({spec.name: _of(self._requested, spec) for spec in self._specs})
+            self._parameters.show({it.name: _of(self._requested, it) for it in self._specs})
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject options with which the engine does not run the model."""

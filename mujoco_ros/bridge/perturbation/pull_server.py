@@ -9,19 +9,15 @@ import mujoco
 import numpy as np
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.perturbation.poses import point, pose_in_world
 from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.sim.simulation import Simulation
 
 PULL = f"{EXTERNAL_WRENCH}/pull"
 """The topic; there is one for the scene."""
@@ -36,41 +32,32 @@ _ENDS = "MOUSE_UP"
 class PullServer(Component):
     """Pulls bodies while messages on ``external_wrench/pull`` are repeated."""
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        simulation: Simulation,
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-        find: Callable[[str], BodyFrame],
-    ) -> None:
+    def __init__(self, context: NodeContext, find: Callable[[str], BodyFrame]) -> None:
         """Open the topic.
 
         Args:
-            endpoints: Opens it.
-            simulation: The simulation.
-            submit: Submits commands to the physics thread.
-            rejections: Log and counters of rejected commands.
+            context: The node.
             find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
         """
-        self._endpoints, self._simulation, self._find = endpoints, simulation, find
-        self._submit, self._rejections = submit, rejections
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._submit, self._rejections = context.submit, context.rejections
+        self._find = find
         self._held: dict[str, int] = {}  # frame to the number of its last message
         self._count = itertools.count()
-        endpoints.subscription(InteractiveMarkerFeedback, PULL, self._handle, RELIABLE)
+        self._endpoints.subscription(InteractiveMarkerFeedback, PULL, self._handle, RELIABLE)
 
     def _handle(self, message: InteractiveMarkerFeedback) -> None:
         try:
-            place = self._find(message.marker_name)
+            frame = self._find(message.marker_name)
             pull = None if _ends(message) else _pull(message)
         except UserInputError as error:
             self._rejections.report(PULL, "refused", str(error))
             return
         self._submit(
-            PULL, partial(self._apply, place, pull), stamp=nanoseconds(message.header.stamp)
+            PULL, partial(self._apply, frame, pull), stamp=nanoseconds(message.header.stamp)
         )
-        self._held[place.frame] = number = next(self._count)
-        self._endpoints.later(HELD_S, partial(self._release_if_silent, place.frame, number))
+        self._held[frame.frame] = number = next(self._count)
+        self._endpoints.later(HELD_S, partial(self._release_if_silent, frame.frame, number))
 
     def _release_if_silent(self, frame: str, number: int) -> None:
         """Release the frame, unless there was another message since."""
@@ -82,13 +69,13 @@ class PullServer(Component):
         with suppress(QueueFullError):  # the physics thread has ended
             self._simulation.commands.submit(release, urgent=True)
 
-    def _apply(self, place: BodyFrame, pull: Pull | None, _time: float) -> None:
+    def _apply(self, frame: BodyFrame, pull: Pull | None, _time: float) -> None:
         """Pull or release; in the physics thread."""
         wrenches = self._simulation.wrenches
         if pull is None:
-            wrenches.release(place.frame)
+            wrenches.release(frame.frame)
         else:
-            wrenches.pull(place, pull)
+            wrenches.pull(frame, pull)
 
 
 def _ends(message: InteractiveMarkerFeedback) -> bool:

@@ -1,29 +1,23 @@
 """Topics that apply forces and torques to bodies."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 
-import mujoco
 from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.subscription import Subscription
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
-from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
 
 EXTERNAL_WRENCH = "external_wrench"
 _LARGEST = 1e9
@@ -36,77 +30,56 @@ class WrenchServer(Component):
     name = "perturbation"
     parameters = (
         ParameterSpec(
-            name="external_wrench_timeout",
-            default=0.0,
-            description="Simulated time for which a message on external_wrench acts [s]; 0 is until"
-            " the next one for its frame",
+            "external_wrench_timeout",
+            0.0,
+            "Simulated time for which a message on external_wrench acts [s]; 0 is until the next "
+            "one for its frame",
             low=0.0,
             high=3600.0,
         ),
         ParameterSpec(
-            name="external_wrench_axes",
-            default="frame",
-            description="Axes of the messages on external_wrench: those of the frame they name, or "
-            "of the world; they act at the origin of the frame either way",
+            "external_wrench_axes",
+            "frame",
+            "Axes of the messages on external_wrench: those of the frame they name, or of the "
+            "world; they act at the origin of the frame either way",
             choices=("frame", "world"),
         ),
     )
 
-    def __init__(
-        self,
-        endpoints: Endpoints,
-        simulation: Simulation,
-        submit: CommandSubmission,
-        rejections: RejectionLog,
-        parameters: Parameters,
-    ) -> None:
+    def __init__(self, context: NodeContext) -> None:
         """Open the topics."""
-        self._endpoints = endpoints
-        self._simulation = simulation
-        self._parameters = parameters
-        self._submit = submit
-        self._rejections = rejections
+        self._endpoints, self._values = context.endpoints, context.values
+        self._simulation, self._submit = context.simulation, context.submit
+        self._rejections = context.rejections
         self._open: dict[str, Subscription] = {}
-        self._layout: ModelLayout = simulation.layout
-        self._model: mujoco.MjModel = simulation.model
-        self._places: Mapping[str, BodyFrame] = {}
-        self._next: tuple[mujoco.MjModel, ModelLayout, Mapping[str, BodyFrame]]
-        self.build(simulation.plant)
+        self.build(context.simulation.plant)
         self.finish()
 
     def build(self, plant: Plant) -> None:
         """Find the frames of the next model."""
-        self._next = (plant.model, plant.layout, named_frames(plant.model, plant.layout))
+        self._next = plant.model, plant.layout, named_frames(plant.model, plant.layout)
 
     def finish(self) -> None:
         """Open the topics of new robots; close those of deleted robots."""
-        self._model, self._layout, self._places = self._next
-        namespaces = {"", *(robot.namespace for robot in self._layout.robots)}
-        for namespace in self._open.keys() - namespaces:
-            self._endpoints.close(self._open.pop(namespace))
-        for namespace in sorted(namespaces - self._open.keys()):
-            self._open[namespace] = self._endpoints.subscription(
-                WrenchStamped,
-                within(namespace, EXTERNAL_WRENCH),
-                partial(self._handle, namespace),
-                RELIABLE,
-            )
+        self._model, self._layout, self._frames = self._next
+        namespaces = dict.fromkeys(["", *(robot.namespace for robot in self._layout.robots)])
+        synchronize(self._open, namespaces, self._subscribe, self._endpoints.close)
 
-    def place(self, namespace: str, frame: str) -> BodyFrame:
+    def find_frame(self, namespace: str, name: str) -> BodyFrame:
         """Return a frame by name; topics of a robot also accept names without its prefix.
 
         Raises:
             UserInputError: There is no such frame, or no joint moves it.
         """
         own = (robot for robot in self._layout.robots if robot.namespace == namespace)
-        names = [*(robot.frame_prefix + frame for robot in own), frame]
-        place = next((self._places[name] for name in names if name in self._places), None)
-        if place is None:
-            movable = [n for n, p in self._places.items() if can_move(self._model, p.body)]
-            raise unknown("frame", frame, movable)
-        if not can_move(self._model, place.body):
-            raise UserInputError(f"frame '{frame}' cannot move: no joint is above it")
-        return place
+        names = [*(robot.frame_prefix + name for robot in own), name]
+        frame = next((self._frames[it] for it in names if it in self._frames), None)
+        if frame is None:
+            movable = [n for n, f in self._frames.items() if can_move(self._model, f.body)]
+            raise unknown("frame", name, movable)
+        if not can_move(self._model, frame.body):
+            raise UserInputError(f"frame '{name}' cannot move: no joint is above it")
+        return frame
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the wrenches and pulls that act."""
@@ -130,25 +103,28 @@ class WrenchServer(Component):
             },
         )
 
-    def _handle(self, namespace: str, message: WrenchStamped) -> None:
+    def _subscribe(self, namespace: str, _: None) -> Subscription:
         topic = within(namespace, EXTERNAL_WRENCH)
+        handle = partial(self._handle, namespace, topic)
+        return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
+
+    def _handle(self, namespace: str, topic: str, message: WrenchStamped) -> None:
         try:
-            place = self.place(namespace, message.header.frame_id)
+            frame = self.find_frame(namespace, message.header.frame_id)
             force = _numbers("force", message.wrench.force)
             torque = _numbers("torque", message.wrench.torque)
         except UserInputError as error:
             self._rejections.report(topic, "refused", str(error))
             return
-        values = self._parameters.values
-        timeout = values["external_wrench_timeout"] or math.inf
-        in_world = values["external_wrench_axes"] == "world"
+        timeout = self._values["external_wrench_timeout"] or math.inf
+        in_world = self._values["external_wrench_axes"] == "world"
         wrenches = self._simulation.wrenches
 
         def command(time: float) -> None:
             wrench = AppliedWrench(
                 force=force, torque=torque, in_world=in_world, until=time + timeout
             )
-            wrenches.put(place, wrench)
+            wrenches.put(frame, wrench)
 
         self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
@@ -15,13 +15,9 @@ from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTop
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.run_control import RunControl
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
@@ -103,10 +99,9 @@ class Publishers(Component):
     parameters = (
         *(
             ParameterSpec(
-                name=f"{_RATE}{topic}",
-                default=rate,
-                description=f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is "
-                "off",
+                f"{_RATE}{topic}",
+                rate,
+                f"Rate of {topic} in simulated time [Hz], rounded to whole steps; 0 is off",
                 low=0.0,
                 high=MAX_RATE_HZ,
                 least=MIN_RATE_HZ,
@@ -114,10 +109,10 @@ class Publishers(Component):
             for topic, rate in RATES.items()
         ),
         ParameterSpec(
-            name="wrench_sign",
-            default="child_on_parent",
-            description="Sign of wrenches: the load that the child side of a sensor puts on its "
-            "parent (a stance foot reads up, the weight carried), or the reverse",
+            "wrench_sign",
+            "child_on_parent",
+            "Sign of wrenches: the load that the child side of a sensor puts on its parent (a "
+            "stance foot reads up, the weight carried), or the reverse",
             choices=("child_on_parent", "parent_on_child"),
             read_only=True,
         ),
@@ -125,37 +120,31 @@ class Publishers(Component):
 
     def __init__(
         self,
-        endpoints: Endpoints,
-        simulation: Simulation,
+        context: NodeContext,
         frames: Callable[[Plant], FramePlan],
-        values: Mapping[str, Any],
         *,
-        run: RunControl | None = None,
-        controllers: bool = True,
-        lockstep: Lockstep | None = None,
+        all_at_last_step: bool = True,
     ) -> None:
         """Create the publishers of every topic.
 
+        For robots that `context.lockstep` waits for, all sensors are published at every tick, and
+        joint states at ticks only.
+
         Args:
-            endpoints: Opens the publishers.
-            simulation: The simulation.
+            context: The node.
             frames: Returns the frames on /tf.
-            values: Values of `parameters`.
-            run: Run control; every topic is published after the last of the steps it was asked
-                for. Without it, topics are published at their rates alone.
-            controllers: Whether to publish the state of the robots' trajectory controllers.
-            lockstep: For robots that it waits for, all sensors are published at every tick, and
-                joint states at ticks only.
+            all_at_last_step: Whether every topic is published after the last of the steps that
+                `context.run` was asked for.
         """
-        self._run = run
-        self._lockstep = lockstep or Lockstep(simulation)
-        self._simulation = simulation
+        self._run = context.run if all_at_last_step else None
+        self._lockstep = context.lockstep
+        self._simulation, values = context.simulation, context.values
+        self._controllers = context.has_controllers
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
-        self._controllers = controllers
         self._ticking: frozenset[str] = frozenset()
         self._joined: deque[TopicPublisher] = deque(maxlen=1000)  # with a new subscription
-        self._pool = PublisherPool(endpoints, raw=True, on_join=self._joined.append)
+        self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._joined.append)
         self._reported = 0  # lost messages in the last report
         self._rates = {topic: values[_RATE + topic] for topic in RATES}
         self._settings = _Settings()
@@ -164,10 +153,10 @@ class Publishers(Component):
         clock = SerializedTopic(clock_topic())
         self._clock = self._open(clock)
         self._clock_batch = Batch({self._clock: clock}, {})
-        self.build(simulation.plant)
-        self.prepare(simulation.plant)
+        self.build(self._simulation.plant)
+        self.prepare(self._simulation.plant)
         self.commit()
-        simulation.on_timestep.append(lambda _timestep: self._arrange())
+        self._simulation.on_timestep.append(lambda _timestep: self._arrange())
 
     @property
     def topics(self) -> dict[TopicPublisher, Topic]:

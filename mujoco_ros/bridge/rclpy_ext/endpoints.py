@@ -2,8 +2,8 @@
 
 import contextlib
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -25,98 +25,54 @@ _UNKNOWN = "_NODE_NAME_UNKNOWN_"
 """The name of a node that was discovered only in part."""
 
 
-class _Opened(ABC):
+@dataclass(eq=False)
+class _Opened:
     """A publisher or subscription, and its peers.
 
     Attributes:
+        kind: Type of the messages, as peers report it.
+        count: Matched subscriptions of a publisher, as last reported to `on_count`.
         warned: Peers that a warning was logged about.
     """
 
-    def __init__(self, kind: Any, qos: QoSProfile) -> None:
-        self.warned: set[tuple[int, ...]] = set()
-        package, folder, *_ = kind.__module__.split(".")
-        self._kind = f"{package}/{folder}/{kind.__name__}"
-        self._qos = _complete(qos)
+    endpoint: Publisher | Subscription
+    kind: str
+    qos: QoSProfile
+    on_count: Callable[[int], None] | None = None
+    count: int = 0
+    warned: set[tuple[int, ...]] = field(default_factory=set)
 
-    @abstractmethod
     def poll(self) -> None:
-        """Report changes."""
+        """Report a changed number of subscriptions."""
+        if self.on_count is not None:
+            count = self.endpoint.get_subscription_count()
+            if count != self.count:
+                self.count = count
+                self.on_count(count)
 
-    @abstractmethod
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
         """Return all peers, if there are more than are matched."""
+        endpoint, topic = self.endpoint, self.endpoint.topic_name
+        if isinstance(endpoint, Publisher):
+            if node.count_subscribers(topic) > endpoint.get_subscription_count():
+                return list(node.get_subscriptions_info_by_topic(topic))
+        elif node.count_publishers(topic) > endpoint.get_publisher_count():
+            return list(node.get_publishers_info_by_topic(topic))
+        return []
 
-    @abstractmethod
     def problem(self, peer: TopicEndpointInfo) -> str:
         """Return why a peer is not matched; empty if it is, or will be."""
-
-    @abstractmethod
-    def destroy(self, node: Node) -> None:
-        """Close it."""
-
-
-class _Publisher(_Opened):
-    def __init__(
-        self,
-        publisher: Publisher,
-        kind: Any,
-        qos: QoSProfile,
-        on_count: Callable[[int], None] | None,
-    ) -> None:
-        super().__init__(kind, qos)
-        self._publisher = publisher
-        self._on_count = on_count
-        self._count = 0
-
-    def poll(self) -> None:
-        if self._on_count is not None:
-            count = self._publisher.get_subscription_count()
-            if count != self._count:
-                self._count = count
-                self._on_count(count)
-
-    def peers(self, node: Node) -> list[TopicEndpointInfo]:
-        topic = self._publisher.topic_name
-        if node.count_subscribers(topic) <= self._publisher.get_subscription_count():
-            return []
-        return list(node.get_subscriptions_info_by_topic(topic))
-
-    def problem(self, peer: TopicEndpointInfo) -> str:
-        topic = self._publisher.topic_name
-        if peer.topic_type != self._kind:
-            subscribes = f"{_owner(peer)} subscribes to '{topic}' as {peer.topic_type}"
-            return f"{subscribes}, but it is {self._kind}"
-        reason = _incompatibility(self._qos, peer.qos_profile)
-        return reason and f"{_owner(peer)} requests an incompatible QoS of '{topic}': {reason}"
-
-    def destroy(self, node: Node) -> None:
-        node.destroy_publisher(self._publisher)
-
-
-class _Subscription(_Opened):
-    def __init__(self, subscription: Subscription, kind: Any, qos: QoSProfile) -> None:
-        super().__init__(kind, qos)
-        self._subscription = subscription
-
-    def poll(self) -> None:
-        pass  # the number of publishers is not reported
-
-    def peers(self, node: Node) -> list[TopicEndpointInfo]:
-        topic = self._subscription.topic_name
-        if node.count_publishers(topic) <= self._subscription.get_publisher_count():
-            return []
-        return list(node.get_publishers_info_by_topic(topic))
-
-    def problem(self, peer: TopicEndpointInfo) -> str:
-        topic = self._subscription.topic_name
-        if peer.topic_type != self._kind:
-            wrong = f"{_owner(peer)} publishes '{topic}' as {peer.topic_type}"
-            return f"{wrong}, but it must be {self._kind}"
-        reason = _incompatibility(peer.qos_profile, self._qos)
-        return reason and f"messages of {_owner(peer)} on '{topic}' are not received: {reason}"
-
-    def destroy(self, node: Node) -> None:
-        node.destroy_subscription(self._subscription)
+        publishes, topic = isinstance(self.endpoint, Publisher), self.endpoint.topic_name
+        name, kind = f"node '{peer.node_name}'", peer.topic_type
+        if kind != self.kind and publishes:
+            return f"{name} subscribes to '{topic}' as {kind}, but it is {self.kind}"
+        if kind != self.kind:
+            return f"{name} publishes '{topic}' as {kind}, but it must be {self.kind}"
+        pair = (self.qos, peer.qos_profile) if publishes else (peer.qos_profile, self.qos)
+        reason = _incompatibility(*pair)
+        if reason and publishes:
+            return f"{name} requests an incompatible QoS of '{topic}': {reason}"
+        return reason and f"messages of {name} on '{topic}' are not received: {reason}"
 
 
 class Endpoints:
@@ -159,7 +115,7 @@ class Endpoints:
         """
         events = PublisherEventCallbacks(use_default_callbacks=False)
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
-        self._open[id(publisher)] = _Publisher(publisher, kind, qos, on_count)
+        self._open[id(publisher)] = _Opened(publisher, _name(kind), _complete(qos), on_count)
         return publisher
 
     def subscription(
@@ -178,18 +134,22 @@ class Endpoints:
             topic,
             guarded(callback),
             qos,
-            # A group remembers whatever was in it.
+            # A callback group keeps a reference to everything that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
             event_callbacks=events,
             raw=raw,
         )
-        self._open[id(subscription)] = _Subscription(subscription, kind, qos)
+        self._open[id(subscription)] = _Opened(subscription, _name(kind), _complete(qos))
         return subscription
 
     def close(self, endpoint: Publisher | Subscription) -> None:
         """Destroy an endpoint that was opened here, unless it is closed already."""
-        if (opened := self._open.pop(id(endpoint), None)) is not None:
-            opened.destroy(self.node)
+        if self._open.pop(id(endpoint), None) is None:
+            return
+        if isinstance(endpoint, Publisher):
+            self.node.destroy_publisher(endpoint)
+        else:
+            self.node.destroy_subscription(endpoint)
 
     def later(self, seconds: float, call: Callable[[], object]) -> None:
         """Call a function in the executor's thread after `seconds` of wall time."""
@@ -202,7 +162,7 @@ class Endpoints:
         for entry in due:
             self._later.remove(entry)
             entry[1]()
-        # What is raised here would end the process: rclpy's EventsExecutor cannot pass it on.
+        # With rclpy's EventsExecutor an exception would end the process.
         for endpoint in list(self._open.values()):
             with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
                 endpoint.poll()
@@ -226,8 +186,9 @@ class Endpoints:
                 self.node.get_logger().warning(problem)
 
 
-def _owner(peer: TopicEndpointInfo) -> str:
-    return f"node '{peer.node_name}'"
+def _name(kind: Any) -> str:
+    package, folder, *_ = kind.__module__.split(".")
+    return f"{package}/{folder}/{kind.__name__}"
 
 
 def _complete(qos: QoSProfile) -> QoSProfile:

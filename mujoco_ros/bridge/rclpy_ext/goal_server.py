@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
@@ -21,6 +21,8 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.control.events import GoalEnded, Outcome
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _FEEDBACK = QoSProfile(depth=10)
@@ -39,7 +41,7 @@ _MOST_LISTED = 50
 """That many ended goals, the newest, are listed in the status."""
 
 
-class GoalServer:
+class GoalServer(Generic[T]):
     """An action server whose goals are executed outside of the executor.
 
     rclpy's server runs a callback for the whole duration of a goal, which blocks the executor, and
@@ -53,8 +55,8 @@ class GoalServer:
         action: Any,
         name: str,
         *,
-        check: Callable[[Any], bool],
-        accept: Callable[["Goal"], None],
+        check: Callable[[Any], T | None],
+        accept: Callable[["Goal", T], None],
         cancel: Callable[["Goal"], None],
         result: Callable[[GoalEnded], Any],
         feedback: Callable[[Any], Any],
@@ -65,8 +67,8 @@ class GoalServer:
             endpoints: Opens the topics; the services belong to its node.
             action: Type of the action.
             name: Name of the action.
-            check: Returns whether to accept a goal message.
-            accept: Starts the goal whose message was just accepted.
+            check: Returns what to execute for a goal message; None rejects it.
+            accept: Starts an accepted goal, given what `check` returned.
             cancel: Cancels a goal at the request of a client.
             result: Returns the result message of a goal that ended.
             feedback: Returns the feedback message for the argument of `Goal.publish_feedback`.
@@ -95,15 +97,11 @@ class GoalServer:
             )
         ]
 
-    def abort_all(self, reason: str) -> None:
-        """Abort all active goals."""
-        for goal in list(self._active.values()):
-            goal.abort(reason)
-
     def close(self, reason: str) -> None:
         """Abort all goals and accept no more; `destroy` may follow once clients have results."""
         self._closed = True
-        self.abort_all(reason)
+        for goal in list(self._active.values()):
+            goal.abort(reason)
 
     def flush(self) -> None:
         """Wait until clients have received the results, before the process ends.
@@ -138,8 +136,8 @@ class GoalServer:
             del self._ended[next(iter(self._ended))]
         goal.ended_at = time.monotonic()
         goal.response = self._result_response(status=goal.status, result=self._result(event))
-        for answer in goal.waiting:
-            answer(goal.response)
+        for responder in goal.waiting:
+            responder(goal.response)
         goal.waiting.clear()
 
     def publish_status_soon(self) -> None:
@@ -149,33 +147,30 @@ class GoalServer:
             if not self._status_pending:
                 self._publish_status()
 
-    def _send_goal(self, request: Any, answer: Responder) -> None:
+    def _send_goal(self, request: Any, responder: Responder) -> None:
         """Accept or reject a goal."""
-        response, key = answer.response, bytes(request.goal_id.uuid)
-        known = key in self._active or key in self._ended
-        response.accepted = not (known or self._closed) and self._checks(request.goal)
+        response, key, checked = responder.response, bytes(request.goal_id.uuid), None
+        if not (key in self._active or key in self._ended or self._closed):
+            try:
+                checked = self._check(request.goal)
+            except Exception:
+                _LOG.exception("%s: a goal was rejected", self.name)
+        response.accepted = checked is not None
         response.stamp = self._node.get_clock().now().to_msg()
-        answer()
-        if not response.accepted:
+        responder()
+        if checked is None:
             return
         goal = self._active[key] = Goal(self, request.goal_id, response.stamp)
         self.publish_status_soon()
         try:
-            self._accept(goal)
+            self._accept(goal, checked)
         except Exception as error:
             _LOG.exception("%s: a goal was aborted", self.name)
             goal.abort(repr(error))
 
-    def _checks(self, message: Any) -> bool:
-        try:
-            return self._check(message)
-        except Exception:
-            _LOG.exception("%s: a goal was rejected", self.name)
-            return False
-
-    def _cancel_goal(self, request: CancelGoal.Request, answer: Responder) -> None:
+    def _cancel_goal(self, request: CancelGoal.Request, responder: Responder) -> None:
         """Cancel the requested goals: one, those up to a stamp, both, or all."""
-        response = answer.response
+        response = responder.response
         key, until = bytes(request.goal_info.goal_id.uuid), nanoseconds(request.goal_info.stamp)
         named = any(key)
         if named and not until:
@@ -194,7 +189,7 @@ class GoalServer:
         response.goals_canceling = [goal.info for goal in chosen if self._try_cancel(goal)]
         if chosen and not response.goals_canceling:
             response.return_code = response.ERROR_REJECTED
-        answer()
+        responder()
 
     def _try_cancel(self, goal: "Goal") -> bool:
         """Start to cancel a goal; return whether that is possible."""
@@ -208,18 +203,18 @@ class GoalServer:
         goal.change(GoalStatus.STATUS_CANCELING)
         return True
 
-    def _get_result(self, request: Any, answer: Responder) -> None:
+    def _get_result(self, request: Any, responder: Responder) -> None:
         """Send the result of a goal, at once or when it ends."""
         key = bytes(request.goal_id.uuid)
         if key in self._active:
-            self._active[key].waiting.append(answer)
+            self._active[key].waiting.append(responder)
             return
         self._drop_old_results()
         if key in self._ended:
-            answer(self._ended[key].response)
+            responder(self._ended[key].response)
         else:
-            answer.response.status = GoalStatus.STATUS_UNKNOWN
-            answer()
+            responder.response.status = GoalStatus.STATUS_UNKNOWN
+            responder()
 
     def _drop_old_results(self) -> None:
         """Drop results that are too old."""
@@ -257,7 +252,7 @@ class Goal:
         listing: Its entry in the status of all goals.
     """
 
-    server: GoalServer
+    server: GoalServer[Any]
     id: UUID
     stamp: Time
     waiting: list[Responder] = field(default_factory=list)

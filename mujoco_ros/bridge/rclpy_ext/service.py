@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Any, TypeVar
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -20,6 +21,19 @@ _LOG = logging.getLogger(__name__)
 _QOS = QoSProfile(depth=1000)
 """With the usual depth of 10, a burst loses requests and responses."""
 T = TypeVar("T")
+
+
+class RequestRejectedError(Exception):
+    """A request is rejected.
+
+    Attributes:
+        code: A result code of the service's type; None for the one of failed operations.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        """Reject with a message for the client."""
+        super().__init__(message)
+        self.code = code
 
 
 class Responder:
@@ -46,65 +60,74 @@ class Responder:
             self._ready = self.response if response is None else response
         self._send_when_complete()
 
+    def succeed(self, message: str = "") -> None:
+        """Send the filled-in response as a success; from any thread."""
+        if hasattr(self.response, "success"):  # std_srvs
+            self.response.success, self.response.message = True, message
+        elif hasattr(self.response, "result"):  # simulation_interfaces
+            self.response.result.result = type(self.response.result).RESULT_OK
+        self()
+
     def fail(self, message: str) -> None:
-        """Send a failure; from any thread."""
+        """Send a failure without anything that was filled in; from any thread."""
         self(failure(type(self.response)(), message))
 
-    def when_done(
-        self, future: "Future[T]", fill: Callable[[T], object], *, finish: bool = True
+    def reject(self, error: RequestRejectedError) -> None:
+        """Send the filled-in response as a failure; from any thread."""
+        self(failure(self.response, str(error), error.code))
+
+    def attempt(
+        self, call: Callable[[], object], expected: type[Exception] | tuple[()] = ()
     ) -> None:
-        """Respond once `future` is done: with its result, or with the error that it raised.
+        """Call a function; send a failure if it raises, and log all but `expected` exceptions."""
+        try:
+            call()
+        except RequestRejectedError as error:
+            self.reject(error)
+        except QueueFullError as error:
+            self.fail(f"busy: {error}")
+        except CancelledError:
+            self.fail("the simulator is shutting down")
+        except expected as error:
+            self.fail(str(error) or repr(error))
+        except Exception as error:
+            _LOG.exception("%s: a request failed", self._service.name)
+            self.fail(repr(error))
 
-        This happens in the thread that completes the future.
+    def complete(self, fill: Callable[[], object]) -> None:
+        """Fill in the response and send a success, or a failure if `fill` raises."""
 
-        Args:
-            future: The result to wait for.
-            fill: Called with the result, to fill in the response.
-            finish: Whether to send the response then; otherwise only a failure is sent.
-        """
+        def filled() -> None:
+            fill()
+            self.succeed()
 
-        def done(future: "Future[T]") -> None:
-            try:
-                fill(future.result())
-            except CancelledError:
-                self.fail("the simulator is shutting down")
-            except Exception as error:
-                self.fail(str(error) or repr(error))
-            else:
-                if finish:
-                    self()
+        self.attempt(filled)
 
-        future.add_done_callback(done)
-
-    def ask(
-        self, commands: CommandQueue, query: Callable[[], T], fill: Callable[[T], None]
-    ) -> None:
-        """Run `query` in the physics thread, fill in the response with its result, and send it."""
-        self._submit(commands, query, fill, finish=True)
-
-    def order(
-        self,
-        commands: CommandQueue,
-        command: Callable[[], object],
-        then: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Run `command` and `then` in the physics thread; they respond, unless one fails."""
-        self._submit(commands, command, lambda _result: then(), finish=False)
-
-    def _submit(
+    def run(
         self,
         commands: CommandQueue,
         command: Callable[[], T],
-        fill: Callable[[T], object],
-        *,
-        finish: bool,
+        then: Callable[[T], object] | None = None,
     ) -> None:
-        try:
-            future = commands.submit(command)
-        except QueueFullError as error:
-            self.fail(f"busy: {error}")
-            return
-        self.when_done(future, fill, finish=finish)
+        """Run a command in the physics thread; send a failure if it raises.
+
+        Args:
+            commands: Queue of the physics thread.
+            command: The command.
+            then: Called in the physics thread with the result, to send the response; without it, a
+                success is sent.
+        """
+
+        def respond(future: "Future[T]") -> None:
+            result = future.result()
+            self.succeed() if then is None else then(result)
+
+        def submit() -> None:
+            commands.submit(command).add_done_callback(
+                lambda future: self.attempt(partial(respond, future), expected=Exception)
+            )
+
+        self.attempt(submit)
 
     def address(self, header: Any) -> None:
         """Set the header of the request, once rclpy has provided it."""
@@ -152,7 +175,7 @@ class Service:
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
         self._send = self._service.send_response
-        self._service.send_response = lambda answer, header: answer.address(header)
+        self._service.send_response = lambda responder, header: responder.address(header)
         self._thread = 0
 
     def destroy(self) -> None:
@@ -169,13 +192,9 @@ class Service:
 
     def _handle(self, request: Any, response: Any) -> Responder:
         self._thread = threading.get_ident()
-        answer = Responder(self, response)
-        try:
-            self._handler(request, answer)
-        except Exception as error:  # rclpy's EventsExecutor cannot pass it on
-            _LOG.exception("%s: a request failed", self.name)
-            answer.fail(repr(error))
-        return answer
+        responder = Responder(self, response)
+        responder.attempt(lambda: self._handler(request, responder))
+        return responder
 
     def _send_now(self, response: Any, header: Any) -> None:
         try:
@@ -189,11 +208,12 @@ class Service:
             self._send(failure(self._kind.Response(), repr(error)), header)
 
 
-def failure(response: Any, message: str) -> Any:
+def failure(response: Any, message: str, code: int | None = None) -> Any:
     """Fill in a failure in `response`, as its type defines it, and return it."""
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = False, message
     elif hasattr(response, "result"):  # simulation_interfaces
-        response.result.result = type(response.result).RESULT_OPERATION_FAILED
-        response.result.error_message = message
+        result = response.result
+        result.result = type(result).RESULT_OPERATION_FAILED if code is None else code
+        result.error_message = message
     return response

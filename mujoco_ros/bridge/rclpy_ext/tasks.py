@@ -3,9 +3,15 @@
 import functools
 import logging
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from rclpy.node import Node
+
+from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,6 +29,22 @@ def later(node: Node, call: Callable[..., object], *args: object) -> bool:
         return False
     executor.create_task(guarded(call), *args)
     return True
+
+
+def query(
+    node: Node, commands: CommandQueue, read: Callable[[], T], then: Callable[[T], object]
+) -> None:
+    """Read something in the physics thread, then call `then` with it in the executor's thread.
+
+    Nothing is called if the physics thread ends before.
+    """
+
+    def done(future: "Future[T]") -> None:
+        if not future.cancelled():
+            later(node, lambda: then(future.result()))
+
+    with suppress(QueueFullError):  # it has ended
+        commands.submit(read, urgent=True).add_done_callback(done)
 
 
 def guarded(call: Callable[..., object]) -> Callable[..., None]:

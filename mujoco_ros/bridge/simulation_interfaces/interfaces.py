@@ -1,7 +1,7 @@
-"""What of simulation_interfaces is served, and what that makes the simulator able to do."""
+"""The services and actions of simulation_interfaces, and the features that they provide."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import simulation_interfaces.action
@@ -15,22 +15,20 @@ from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.model.errors import UserInputError
 
 PREFIX = ParameterSpec(
-    name="simulation_interfaces_prefix",
-    default="~/",
-    description="Prefix of the names of the services of simulation_interfaces",
+    "simulation_interfaces_prefix",
+    "~/",
+    "Prefix of the names of the services of simulation_interfaces",
     read_only=True,
 )
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")
-_CUSTOM_INFO = (
-    "mujoco_ros: MuJoCo for ROS 2; docs/simulation_control.md tells what each service does"
-)
+_CUSTOM_INFO = "mujoco_ros: MuJoCo for ROS 2; docs/simulation_control.md describes the services"
 
 
 class SimulationInterfaces:
-    """Serves interfaces of the standard under one prefix, and claims the features they bring.
+    """Serves interfaces of the standard under one prefix, and reports their features.
 
-    Distributions carry different versions of the standard: an interface or a feature that the
-    installed one does not have is left out.
+    Distributions have different versions of the standard: interfaces and features that the
+    installed version does not have are left out.
 
     Attributes:
         node: The node that serves them.
@@ -45,7 +43,7 @@ class SimulationInterfaces:
             spawn_formats: Formats of models that can be spawned.
 
         Raises:
-            ModelError: The prefix makes no valid names.
+            UserInputError: The prefix makes no valid names.
         """
         self.node = node
         self._spawn_formats = list(spawn_formats)
@@ -60,11 +58,11 @@ class SimulationInterfaces:
 
     @property
     def features(self) -> list[int]:
-        """What the simulator is able to do, numbers of SimulatorFeatures."""
+        """The features of the simulator, as numbers of SimulatorFeatures."""
         return sorted(self._features)
 
     def name(self, interface: str) -> str:
-        """Return the name under which an interface, given by its type, is served."""
+        """Return the name under which the interface of a type is served."""
         return self._prefix + service_name(interface)
 
     def serve(
@@ -75,7 +73,7 @@ class SimulationInterfaces:
         Args:
             interface: Name of its type.
             handler: See `Service`.
-            features: Names of the features it brings.
+            features: Names of the features that it provides.
 
         Returns:
             The service; None if the installed version of the standard does not have it.
@@ -83,33 +81,36 @@ class SimulationInterfaces:
         kind = getattr(simulation_interfaces.srv, interface, None)
         if kind is None:
             return None
-        self.claim(*features)
+        self.add_features(*features)
         return Service(self.node, kind, self.name(interface), handler)
 
     def action(self, interface: str, *features: str) -> Any:
-        """Return the type of an action and claim its features; None if it does not exist."""
+        """Return the type of an action and add its features; None if it does not exist."""
         kind = getattr(simulation_interfaces.action, interface, None)
         if kind is not None:
-            self.claim(*features)
+            self.add_features(*features)
         return kind
 
-    def claim(self, *features: str) -> None:
-        """Add features, given by name, to what GetSimulatorFeatures tells."""
-        known = simulation_interfaces.msg.SimulatorFeatures
-        self._features |= {getattr(known, name) for name in features if hasattr(known, name)}
+    def add_features(self, *features: str) -> None:
+        """Add features, given by name, to the response of GetSimulatorFeatures."""
+        self._features |= _numbers(features)
 
-    def withdraw(self, *features: str) -> None:
-        """Take features back."""
-        known = simulation_interfaces.msg.SimulatorFeatures
-        self._features -= {getattr(known, name) for name in features if hasattr(known, name)}
+    def remove_features(self, *features: str) -> None:
+        """Remove features, given by name."""
+        self._features -= _numbers(features)
 
-    def _get_features(self, _request: object, answer: Responder) -> None:
-        features = answer.response.features
+    def _get_features(self, _request: object, responder: Responder) -> None:
+        features = responder.response.features
         features.features, features.spawn_formats = self.features, self._spawn_formats
         features.custom_info = _CUSTOM_INFO
-        answer()
+        responder()
 
 
 def service_name(interface: str) -> str:
-    """Return the name that goes with the type of a service, as ``get_entities``."""
+    """Return the name of a service by its type, such as ``get_entities``."""
     return _WORD.sub("_", interface).lower()
+
+
+def _numbers(features: Iterable[str]) -> set[int]:
+    known = simulation_interfaces.msg.SimulatorFeatures
+    return {getattr(known, name) for name in features if hasattr(known, name)}

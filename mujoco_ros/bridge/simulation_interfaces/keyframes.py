@@ -1,18 +1,13 @@
 """Services that save and load keyframes."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
-from mujoco_ros.bridge.simulation_interfaces.run_control import REWIND
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.sim.state.keyframes import Keyframes
-from mujoco_ros.sim.stepping.run_control import RunControl, RunState
+from mujoco_ros.sim.stepping.run_control import RunState
 
 
 class KeyframeServices(Component):
@@ -20,47 +15,31 @@ class KeyframeServices(Component):
 
     parameters = (
         ParameterSpec(
-            name="active_keyframe",
-            default="saved",
-            description="Keyframe that ~/save_keyframe saves and ~/load_keyframe loads: one of the "
-            "model, or any other name",
+            "active_keyframe",
+            "saved",
+            "Keyframe that ~/save_keyframe saves and ~/load_keyframe loads: one of the model, or "
+            "any other name",
         ),
     )
 
-    def __init__(
-        self,
-        node: Node,
-        values: Mapping[str, Any],
-        simulation: Simulation,
-        run: RunControl,
-    ) -> None:
-        """Serve them.
+    def __init__(self, context: NodeContext) -> None:
+        """Open the services."""
+        self._values, self._run = context.values, context.run
+        self._commands = context.simulation.commands
+        self._keyframes = Keyframes(context.simulation)
+        Service(context.node, Trigger, "~/save_keyframe", self._save)
+        Service(context.node, Trigger, "~/load_keyframe", self._load)
 
-        Args:
-            node: The node.
-            values: The values of its parameters.
-            simulation: The simulation.
-            run: Its run control.
-        """
-        self._values = values
-        self._commands = simulation.commands
-        self._keyframes = Keyframes(simulation)
-        self._run = run
-        self._services = [
-            Service(node, Trigger, "~/save_keyframe", self._save),
-            Service(node, Trigger, "~/load_keyframe", self._load),
-        ]
-
-    def _save(self, _request: Trigger.Request, answer: Responder) -> None:
+    def _save(self, _request: Trigger.Request, responder: Responder) -> None:
         name = self._values["active_keyframe"]
-        answer.ask(
+        responder.run(
             self._commands,
             lambda: self._keyframes.save(name),
-            lambda time: _report(answer, f"saved '{name}' at {time:.6f} s"),
+            lambda time: responder.succeed(f"saved '{name}' at {time:.6f} s"),
         )
 
-    def _load(self, _request: Trigger.Request, answer: Responder) -> None:
-        name, rewind = self._values["active_keyframe"], self._values["reset_time"] == REWIND
+    def _load(self, _request: Trigger.Request, responder: Responder) -> None:
+        name, rewind = self._values["active_keyframe"], rewinds(self._values)
 
         def load() -> float:
             time = self._keyframes.load(name, rewind=rewind)
@@ -69,12 +48,8 @@ class KeyframeServices(Component):
                 self._run.pause()  # it is no longer at the start
             return time
 
-        answer.ask(
+        responder.run(
             self._commands,
             load,
-            lambda time: _report(answer, f"loaded '{name}'; the time is {time:.6f} s"),
+            lambda time: responder.succeed(f"loaded '{name}'; the time is {time:.6f} s"),
         )
-
-
-def _report(answer: Responder, message: str) -> None:
-    answer.response.success, answer.response.message = True, message

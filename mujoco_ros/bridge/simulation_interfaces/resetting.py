@@ -1,23 +1,23 @@
 """The service ResetSimulation, and the topic of every reset."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rclpy.qos import QoSProfile
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Header
 
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.model_switch import Done
 from mujoco_ros.bridge.publishing.template_publisher import stamp
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.stepping.run_control import RunControl
 
-Done = Callable[[Exception | None], None]
+RESET_TIME = "reset_time"
+REWIND = "rewind"
 DeleteSpawned = Callable[[Done], None]
-
 _SCOPES = {
     "time": ResetSimulation.Request.SCOPE_TIME,
     "state": ResetSimulation.Request.SCOPE_STATE,
@@ -32,43 +32,39 @@ class ResetService:
 
     def __init__(
         self,
+        context: NodeContext,
         interfaces: SimulationInterfaces,
-        endpoints: Endpoints,
-        commands: CommandQueue,
-        run: RunControl,
-        rewinds: bool,
         delete_spawned: DeleteSpawned | None,
     ) -> None:
-        """Serve ResetSimulation; see `RunControlServices` for the arguments."""
-        self._interfaces = interfaces
-        self._commands, self._run = commands, run
+        """Serve ResetSimulation.
+
+        Args:
+            context: The node.
+            interfaces: Serves it.
+            delete_spawned: Deletes the spawned entities; None if nothing can be spawned.
+        """
+        self._commands, self._run = context.simulation.commands, context.run
+        self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
-        self._rewinds = rewinds
-        self._events = endpoints.publisher(Header, "~/reset_event", _EVENT)
-        served = interfaces.serve("ResetSimulation", self._reset, "SIMULATION_RESET")
-        self._claim = interfaces.claim if served else lambda *_features: None
-        self._claim("SIMULATION_RESET_STATE")
-        if delete_spawned is not None:
-            self._claim("SIMULATION_RESET_SPAWNED")
-        self.rewinds = rewinds
-
-    @property
-    def rewinds(self) -> bool:
-        """Whether a reset sets the time to zero; otherwise the clock goes on."""
-        return self._rewinds
-
-    @rewinds.setter
-    def rewinds(self, rewinds: bool) -> None:
-        self._rewinds = rewinds
-        if rewinds:
-            self._claim("SIMULATION_RESET_TIME")
-        else:
-            self._interfaces.withdraw("SIMULATION_RESET_TIME")
+        self._events = context.endpoints.publisher(Header, "~/reset_event", _EVENT)
+        self._service = interfaces.serve(
+            "ResetSimulation", self._reset, "SIMULATION_RESET", "SIMULATION_RESET_STATE"
+        )
+        if self._service is not None and delete_spawned is not None:
+            interfaces.add_features("SIMULATION_RESET_SPAWNED")
+        self.update_features()
 
     @property
     def time(self) -> float | None:
-        """Time to set at a full reset [s]; None if the clock goes on."""
-        return 0.0 if self._rewinds else None
+        """Time to set at a full reset [s]; None if the clock continues."""
+        return 0.0 if rewinds(self._values) else None
+
+    def update_features(self) -> None:
+        """Report whether the time can be reset."""
+        if self._service is not None and rewinds(self._values):
+            self._interfaces.add_features("SIMULATION_RESET_TIME")
+        else:
+            self._interfaces.remove_features("SIMULATION_RESET_TIME")
 
     def delete_spawned(self, done: Done) -> None:
         """Delete the spawned entities, then call `done`."""
@@ -78,51 +74,44 @@ class ResetService:
             self._delete_spawned(done)
 
     def publish(self, event: SimulationReset) -> None:
-        """Publish that the simulation was reset: the time now, and which of time and state."""
+        """Publish a reset: the time after it, and which of time and state were reset."""
         time = event.time < event.before or not event.state
-        what = [name for name, was in (("time", time), ("state", event.state)) if was]
-        self._events.publish(Header(stamp=stamp(event.time), frame_id=" ".join(what)))
+        scopes = [name for name, was in (("time", time), ("state", event.state)) if was]
+        self._events.publish(Header(stamp=stamp(event.time), frame_id=" ".join(scopes)))
 
-    def _reset(self, request: ResetSimulation.Request, answer: Responder) -> None:
-        all_of_it = (request.SCOPE_DEFAULT, request.SCOPE_ALL)
-        asked = [name for name, bit in _SCOPES.items() if request.scope & bit]
-        if request.scope in all_of_it:
-            asked = list(_SCOPES)
-        else:
-            unable = self._unable(request.scope, asked)
-            if unable:
-                result = answer.response.result
-                result.result, result.error_message = Result.RESULT_FEATURE_UNSUPPORTED, unable
-                answer()
-                return
+    def _reset(self, request: ResetSimulation.Request, responder: Responder) -> None:
+        scopes = [name for name, bit in _SCOPES.items() if request.scope & bit]
+        if request.scope in (request.SCOPE_DEFAULT, request.SCOPE_ALL):
+            scopes = list(_SCOPES)
+        elif problem := self._problem(request.scope, scopes):
+            raise RequestRejectedError(problem, Result.RESULT_FEATURE_UNSUPPORTED)
 
         def reset(error: Exception | None = None) -> None:
             if error is not None:
-                answer.fail(f"nothing is reset, as what was spawned cannot be deleted: {error}")
+                responder.fail(f"nothing is reset: the spawned entities cannot be deleted: {error}")
                 return
-            time = self.time if "time" in asked else None
-            answer.ask(
-                self._commands,
-                lambda: self._run.reset(time=time, state="state" in asked),
-                lambda _none: _succeed(answer),
+            time = self.time if "time" in scopes else None
+            responder.run(
+                self._commands, lambda: self._run.reset(time=time, state="state" in scopes)
             )
 
-        if "spawned" in asked:
+        if "spawned" in scopes:
             self.delete_spawned(reset)
         else:
             reset()
 
-    def _unable(self, scope: int, asked: list[str]) -> str:
+    def _problem(self, scope: int, scopes: list[str]) -> str:
         """Return why the scopes of a request cannot be reset; empty if they can."""
         unknown = scope & ~sum(_SCOPES.values())
         if unknown:
             return f"scope {scope} has unknown bits: {unknown}"
-        if "time" in asked and not self._rewinds:
+        if "time" in scopes and not rewinds(self._values):
             return "the time is not reset, as the parameter reset_time is 'continue'"
-        if "spawned" in asked and self._delete_spawned is None:
+        if "spawned" in scopes and self._delete_spawned is None:
             return "nothing can be spawned, nor be deleted by a reset"
         return ""
 
 
-def _succeed(answer: Responder) -> None:
-    answer.response.result.result = Result.RESULT_OK
+def rewinds(values: Mapping[str, Any]) -> bool:
+    """Return whether a full reset sets the time to zero, by the values of the parameters."""
+    return bool(values.get(RESET_TIME, REWIND) == REWIND)

@@ -1,22 +1,17 @@
 """Services that play, pause, step and reset the simulation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.simulation_interfaces.entities.services import EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
-from mujoco_ros.bridge.simulation_interfaces.resetting import DeleteSpawned, ResetService
+from mujoco_ros.bridge.simulation_interfaces.resetting import RESET_TIME, REWIND, ResetService
 from mujoco_ros.bridge.simulation_interfaces.states import StateServices
 from mujoco_ros.bridge.simulation_interfaces.stepping import SteppingServices
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.run_control import RunControl
-
-_RESET_TIME = "reset_time"
-REWIND = "rewind"
 
 
 class RunControlServices(Component):
@@ -24,49 +19,40 @@ class RunControlServices(Component):
 
     parameters = (
         ParameterSpec(
-            name=_RESET_TIME,
-            default=REWIND,
-            description="What a full reset does to the clock: rewind it to zero, or let it "
-            "continue, so that no subscriber sees time jump back; after divergence it always "
-            "continues",
+            RESET_TIME,
+            REWIND,
+            "What a full reset does to the clock: rewind it to zero, or let it continue, so that "
+            "no subscriber sees time jump back; after divergence it always continues",
             choices=(REWIND, "continue"),
         ),
     )
 
     def __init__(
         self,
+        context: NodeContext,
         interfaces: SimulationInterfaces,
-        endpoints: Endpoints,
-        commands: CommandQueue,
-        run: RunControl,
-        *,
-        quit: Callable[[], object],
-        rewinds: bool = True,
-        delete_spawned: DeleteSpawned | None = None,
-        world_state: Callable[[], int | None] | None = None,
+        entities: EntityServices | None = None,
     ) -> None:
         """Serve GetSimulationState, SetSimulationState, ResetSimulation and stepping.
 
         Args:
+            context: The node.
             interfaces: Serves them.
-            endpoints: Opens topics.
-            commands: Queue of the physics thread.
-            run: Run control of the simulation.
-            quit: Ends the simulator soon; called in the executor's thread.
-            rewinds: Whether a reset sets the time to zero; otherwise the clock goes on.
-            delete_spawned: Deletes what was spawned; None if nothing can be spawned.
-            world_state: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, or
-                None; without it there always is one.
+            entities: Spawns entities and loads worlds; None if the model never changes.
         """
-        self._run, self._fresh = run, False
-        self._reset = ResetService(interfaces, endpoints, commands, run, rewinds, delete_spawned)
-        StateServices(interfaces, commands, run, self._reset, quit, world_state)
-        self._stepping = SteppingServices(interfaces, endpoints, commands, run)
+        self._run, self._fresh = context.run, False
+        self._reset = ResetService(
+            context, interfaces, entities.spawning.delete_spawned if entities else None
+        )
+        StateServices(
+            context, interfaces, self._reset, lambda: entities.worlds.state if entities else None
+        )
+        self._stepping = SteppingServices(context, interfaces)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> None:
         """Follow `reset_time`."""
-        if _RESET_TIME in values:
-            self._reset.rewinds = values[_RESET_TIME] == REWIND
+        if RESET_TIME in values:
+            self._reset.update_features()
 
     def on_reset(self, event: SimulationReset) -> None:
         """Publish the reset on ``~/reset_event``."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import GetSimulationState, SetSimulationState
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
-from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.stepping.run_control import RunControl, RunState
+from mujoco_ros.sim.stepping.run_control import RunState
 
 _NUMBERS = {
     RunState.STOPPED: SimulationState.STATE_STOPPED,
@@ -29,7 +29,7 @@ _NAMES = {
     )
     if hasattr(SimulationState, name)
 }
-_ASKED = (*_NUMBERS.values(), SimulationState.STATE_QUITTING)
+_TARGETS = (*_NUMBERS.values(), SimulationState.STATE_QUITTING)
 """States that can be requested; the others mean that there is no world."""
 
 
@@ -38,19 +38,24 @@ class StateServices:
 
     def __init__(
         self,
+        context: NodeContext,
         interfaces: SimulationInterfaces,
-        commands: CommandQueue,
-        run: RunControl,
         resetting: ResetService,
-        quit: Callable[[], object],
-        world_state: Callable[[], int | None] | None,
+        world_state: Callable[[], int | None],
     ) -> None:
-        """Serve both; see `RunControlServices` for the arguments."""
-        self._world_state = world_state
-        self._commands, self._run = commands, run
-        self._resetting, self._quit = resetting, quit
+        """Serve both.
+
+        Args:
+            context: The node.
+            interfaces: Serves them.
+            resetting: Deletes the spawned entities, and returns the time that a stop sets.
+            world_state: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, or
+                None.
+        """
+        self._node, self._quit = context.node, context.quit
+        self._commands, self._run = context.simulation.commands, context.run
+        self._resetting, self._world_state = resetting, world_state
         self._quitting = False
-        self._node = interfaces.node
         interfaces.serve("GetSimulationState", self._get, "SIMULATION_STATE_GETTING")
         interfaces.serve(
             "SetSimulationState", self._set, "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"
@@ -61,80 +66,56 @@ class StateServices:
         """The current state, one of the constants of SimulationState."""
         if self._quitting:
             return int(SimulationState.STATE_QUITTING)
-        world = None if self._world_state is None else self._world_state()
+        world = self._world_state()
         return int(_NUMBERS[self._run.state] if world is None else world)
 
-    def _get(self, _request: GetSimulationState.Request, answer: Responder) -> None:
-        answer.response.state.state = self.number
-        answer.response.result.result = Result.RESULT_OK
-        answer()
+    def _get(self, _request: GetSimulationState.Request, responder: Responder) -> None:
+        responder.response.state.state = self.number
+        responder.succeed()
 
-    def _set(self, request: SetSimulationState.Request, answer: Responder) -> None:
-        target, present = int(request.state.state), self.number
-        problem = self._problem(target, present)
-        if problem:
-            _refuse(answer, SetSimulationState.Response.INCORRECT_TRANSITION, problem)
-        elif target == SimulationState.STATE_QUITTING:
+    def _set(self, request: SetSimulationState.Request, responder: Responder) -> None:
+        target, current = int(request.state.state), self.number
+        codes = SetSimulationState.Response
+        if problem := _problem(target, current):
+            raise RequestRejectedError(problem, codes.INCORRECT_TRANSITION)
+        if target == SimulationState.STATE_QUITTING:
             self._quitting = True
-            answer.response.result.result = Result.RESULT_OK
-            answer()
+            responder.succeed()
             self._quit()
-        elif target == present and not self._run.stepping:
-            self._refuse_present(target, answer)
+        elif target == current and not self._run.stepping:
+            problem = f"the simulation is {_NAMES[target]} already"
+            raise RequestRejectedError(problem, codes.ALREADY_IN_TARGET_STATE)
         elif target == SimulationState.STATE_STOPPED:
-            self._stop(answer)
+            responder.run(self._commands, self._run.pause, lambda _: self._stop(responder))
+        elif target == SimulationState.STATE_PLAYING:
+            responder.run(self._commands, self._run.play)
         else:
-            answer.ask(self._commands, lambda: self._change(target), lambda _none: _succeed(answer))
+            responder.run(self._commands, self._run.pause)
 
-    def _problem(self, target: int, present: int) -> str:
-        """Return why the state cannot become `target`; empty if it can."""
-        if target not in _ASKED:
-            asked = ", ".join(_NAMES[number] for number in _ASKED)
-            what = _NAMES.get(target, str(target))
-            return f"the state cannot be set to {what}; these can: {asked}"
-        if present not in _NUMBERS.values() and target != SimulationState.STATE_QUITTING:
-            return f"{_NAMES[present]}: there is nothing to play, pause or stop"
-        if present == SimulationState.STATE_QUITTING:
-            return "the simulator is quitting"
-        return ""
-
-    def _change(self, target: int) -> None:
-        """Play or pause; called in the physics thread."""
-        if target == SimulationState.STATE_PLAYING:
-            self._run.play()
-        else:
-            self._run.pause()
-
-    def _stop(self, answer: Responder) -> None:
-        """Pause, delete what was spawned, then reset."""
+    def _stop(self, responder: Responder) -> None:
+        """Delete the spawned entities, then reset; called in the physics thread."""
 
         def stop(error: Exception | None) -> None:
-            if error is not None:
+            if error is None:
+                time = self._resetting.time
+                responder.run(self._commands, lambda: self._run.stop(time=time))
+            else:
+                problem = f"it is paused, but the spawned entities cannot be deleted: {error}"
                 code = SetSimulationState.Response.STATE_TRANSITION_ERROR
-                problem = f"it is paused, but what was spawned cannot be deleted: {error}"
-                _refuse(answer, code, problem)
-                return
-            answer.ask(
-                self._commands,
-                lambda: self._run.stop(time=self._resetting.time),
-                lambda _none: _succeed(answer),
-            )
+                responder.reject(RequestRejectedError(problem, code))
 
-        def paused() -> None:
-            if not later(self._node, self._resetting.delete_spawned, stop):
-                answer.fail("the simulator is shutting down")
-
-        answer.order(self._commands, self._run.pause, paused)
-
-    def _refuse_present(self, target: int, answer: Responder) -> None:
-        code = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
-        _refuse(answer, code, f"the simulation is {_NAMES[target]} already")
+        if not later(self._node, self._resetting.delete_spawned, stop):
+            responder.fail("the simulator is shutting down")
 
 
-def _refuse(answer: Responder, code: int, reason: str) -> None:
-    answer.response.result.result, answer.response.result.error_message = code, reason
-    answer()
-
-
-def _succeed(answer: Responder) -> None:
-    answer.response.result.result = Result.RESULT_OK
+def _problem(target: int, current: int) -> str:
+    """Return why the state cannot become `target`; empty if it can."""
+    if target not in _TARGETS:
+        targets = ", ".join(_NAMES[number] for number in _TARGETS)
+        name = _NAMES.get(target, str(target))
+        return f"the state cannot be set to {name}; these can: {targets}"
+    if current == SimulationState.STATE_QUITTING:
+        return "the simulator is quitting"
+    if current not in _NUMBERS.values() and target != SimulationState.STATE_QUITTING:
+        return f"{_NAMES[current]}: there is nothing to play, pause or stop"
+    return ""

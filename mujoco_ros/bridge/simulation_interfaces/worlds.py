@@ -1,4 +1,4 @@
-"""Loading and unloading worlds, and telling which there are."""
+"""Services that load, unload and list worlds."""
 
 import logging
 from collections.abc import Callable
@@ -8,18 +8,15 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result, SimulationState
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import name_source, refusal, source
-from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
-from mujoco_ros.bridge.simulation_interfaces.rejection import (
-    RequestRejectedError,
-    failed,
-    grant,
-    granting,
-    refuse,
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
+    read_resource,
+    rejection,
+    write_resource,
 )
+from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
@@ -36,34 +33,38 @@ _LOG = logging.getLogger(__name__)
 
 
 class WorldServices:
-    """Loads worlds in place of the present one, and knows which that is.
+    """Loads worlds in place of the current one.
 
     Attributes:
-        current: What is loaded; None if nothing is.
+        current: The loaded world; None if there is none.
         loading: Whether a world is being loaded.
     """
 
     def __init__(
-        self, world: ModelSwitch, registry: EntityRegistry, background: BackgroundWorker, scene: str
+        self,
+        models: ModelSwitch,
+        registry: EntityRegistry,
+        background: BackgroundWorker,
+        scene: str,
     ) -> None:
         """Begin with a world that is loaded already.
 
         Args:
-            world: Changes the model.
-            registry: Knows what is said of entities, which goes with their world.
-            background: Reads the files of worlds that are only listed.
-            scene: The scene that is simulated, given as for `load_scene`.
+            models: Changes the model.
+            registry: The entities, whose descriptions are deleted with their world.
+            background: Reads the files of worlds to be listed.
+            scene: The scene that is simulated, as for `load_scene`.
         """
-        self._world, self._registry, self._background = world, registry, background
+        self._models, self._registry, self._background = models, registry, background
         self.loading = False
         self.current: WorldDescription | None = describe_loaded_world(
-            scene, world.simulation.assembly
+            scene, models.simulation.assembly
         )
         self._text = ""
 
     @property
     def state(self) -> int | None:
-        """What the absence of a world makes the state of the simulation; None if it is there.
+        """STATE_LOADING_WORLD or STATE_NO_WORLD; None if there is a world.
 
         Older versions of the standard have no such states.
         """
@@ -71,104 +72,105 @@ class WorldServices:
             return getattr(SimulationState, "STATE_LOADING_WORLD", None)
         return None if self.current else getattr(SimulationState, "STATE_NO_WORLD", None)
 
-    def closed(self) -> str:
-        """Return why nothing can be spawned, if so."""
+    def spawn_obstacle(self) -> str:
+        """Return why nothing can be spawned; empty if something can."""
         if self.current is None and not self.loading:
             return "no world is loaded; load one first (LoadWorld)"
         return ""
 
-    @granting
-    def load_world(self, request: Any, answer: Responder) -> None:
-        """Load a world; if it is broken, the present one goes on."""
-        wanted = source(request, "world_resource", answer.response)
-        offers_read: list[WorldDescription] = []
+    def load_world(self, request: Any, responder: Responder) -> None:
+        """Load a world; if it is invalid, the current one stays."""
+        wanted = read_resource(request, "world_resource", responder.response)
+        loaded: list[WorldDescription] = []
 
-        def build(_present: Assembly) -> Assembly:
+        def build(_current: Assembly) -> Assembly:
             assembly = load_world(wanted.uri) if wanted.uri else world_from_text(wanted.text)
-            offers_read.append(describe_loaded_world(wanted.uri, assembly))
+            loaded.append(describe_loaded_world(wanted.uri, assembly))
             return assembly
 
-        def loaded() -> None:
-            (self.current,) = offers_read
+        def fill() -> None:
+            (self.current,) = loaded
             self._text = "" if wanted.uri else wanted.text
-            answer.response.world = _resource(self.current, self._text)
+            responder.response.world = _resource(self.current, self._text)
 
-        self._change(build, answer, loaded, otherwise="RESOURCE_PARSE_ERROR")
+        self._change(build, responder, fill, otherwise="RESOURCE_PARSE_ERROR")
 
-    @granting
-    def unload_world(self, _request: Any, answer: Responder) -> None:
-        """Leave nothing but empty space, in which nothing can be spawned."""
-        self._need_world(answer)
+    def unload_world(self, _request: Any, responder: Responder) -> None:
+        """Replace the world by empty space, into which nothing can be spawned."""
+        self._loaded(responder)
 
-        def unloaded() -> None:
+        def fill() -> None:
             self.current = None
 
-        self._change(lambda _present: no_world(), answer, unloaded)
+        self._change(lambda _current: no_world(), responder, fill)
 
-    @granting
-    def get_current_world(self, _request: Any, answer: Responder) -> None:
-        """Tell which world is loaded."""
-        answer.response.world = _resource(self._need_world(answer), self._text)
-        grant(answer)
+    def get_current_world(self, _request: Any, responder: Responder) -> None:
+        """Send the loaded world."""
+        responder.response.world = _resource(self._loaded(responder), self._text)
+        responder.succeed()
 
-    @granting
-    def get_available_worlds(self, request: Any, answer: Responder) -> None:
-        """List the shipped worlds, and those at the sources a request gives."""
+    def get_available_worlds(self, request: Any, responder: Responder) -> None:
+        """List the shipped worlds, and those at the sources that a request gives."""
         passes = tags_filter(request.filter)
-        response = answer.response
+        response = responder.response
 
-        def look() -> None:
+        def fill() -> None:
             found, problems = describe_shipped_worlds(), []
             if not found:
                 raise RequestRejectedError(
-                    response.DEFAULT_SOURCES_FAILED, "the package has no scenes: is it installed?"
+                    "the package has no scenes: is it installed?", response.DEFAULT_SOURCES_FAILED
                 )
-            for place in request.additional_sources:
+            for source in request.additional_sources:
                 try:
-                    found += find_worlds(place)
+                    found += find_worlds(source)
                 except UserInputError as error:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
-                raise failed("; ".join(problems))
+                raise RequestRejectedError("; ".join(problems))
             response.worlds = [_resource(it) for it in dict.fromkeys(found) if passes(it.tags)]
 
-        self._background.answer(answer, look)
+        self._background.run(responder, fill)
 
-    def _need_world(self, answer: Responder) -> WorldDescription:
+    def _loaded(self, responder: Responder) -> WorldDescription:
+        """Return the loaded world.
+
+        Raises:
+            RequestRejectedError: There is none.
+        """
         if self.current is None:
-            raise RequestRejectedError(answer.response.NO_WORLD_LOADED, "no world is loaded")
+            raise RequestRejectedError("no world is loaded", responder.response.NO_WORLD_LOADED)
         return self.current
 
     def _change(
         self,
         build: Callable[[Assembly], Assembly],
-        answer: Responder,
-        changed: Callable[[], None],
+        responder: Responder,
+        fill: Callable[[], None],
         *,
         otherwise: str = "",
     ) -> None:
         if self.loading:
             raise RequestRejectedError(
-                Result.RESULT_INCORRECT_STATE, "another world is being loaded"
+                "another world is being loaded", Result.RESULT_INCORRECT_STATE
             )
         self.loading = True
 
         def done(error: Exception | None) -> None:
             self.loading = False
             if error is not None:
-                refuse(answer, refusal(error, answer.response, otherwise=otherwise))
+                responder.reject(rejection(error, responder.response, otherwise=otherwise))
                 return
-            self._registry.forget()
-            changed()
+            self._registry.clear()
+            fill()
             _LOG.info("world: %s", self.current.name if self.current else "none")
-            grant(answer)
+            responder.succeed()
 
-        self._world.change(build, done, fresh=True)
+        self._models.change(build, done, fresh=True)
 
 
 def _resource(offered: WorldDescription, text: str = "") -> Any:
     world = simulation_interfaces.msg.WorldResource(
         name=offered.name, description=offered.description, tags=list(offered.tags)
     )
-    name_source(world, "world_resource", offered.uri, text)
+    write_resource(world, "world_resource", offered.uri, text)
     return world

@@ -4,10 +4,9 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.publisher import Publisher
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.sim.plant import Plant
@@ -21,38 +20,31 @@ class StaticFrames(Component):
 
     parameters = (
         ParameterSpec(
-            name="tf",
-            default="base",
-            description="Frames to publish: bases, free objects and sensors; all links as well "
-            "(without robot_state_publisher); or none",
+            "tf",
+            "base",
+            "Frames to publish: bases, free objects and sensors; all links as well (without "
+            "robot_state_publisher); or none",
             choices=("base", "all", "none"),
             read_only=True,
         ),
     )
 
-    def __init__(
-        self, endpoints: Endpoints, plant: Plant, mode: TfMode, descriptions: RobotDescriptions
-    ) -> None:
-        """Publish the frames of `plant`.
+    def __init__(self, context: NodeContext, descriptions: RobotDescriptions) -> None:
+        """Publish the frames.
 
         Args:
-            endpoints: Opens the topic, if there are static frames.
-            plant: The first plant.
-            mode: Which frames to publish; see `plan_frames`.
+            context: The node.
             descriptions: The robot_descriptions, built before.
         """
-        self._endpoints = endpoints
-        self._mode: TfMode = mode
-        self._descriptions = descriptions
+        self._endpoints, self._descriptions = context.endpoints, descriptions
+        self._mode: TfMode = context.values["tf"]
         self._publisher: Publisher | None = None
         self._published: list[TransformStamped] = []
-        self._next: tuple[Plant, FramePlan] | None = None
-        self.build(plant)
+        self.build(context.simulation.plant)
         self.finish()
 
     def of(self, plant: Plant) -> FramePlan:
         """Return the plan of the plant that was built last."""
-        assert self._next is not None
         assert self._next[0] is plant
         return self._next[1]
 
@@ -63,7 +55,6 @@ class StaticFrames(Component):
 
     def finish(self) -> None:
         """Publish the static frames, unless they are those of the previous plant."""
-        assert self._next is not None
         static = self._next[1].static
         if static == self._published:
             return

@@ -7,7 +7,6 @@ from typing import Any
 from mujoco_ros.bridge.child_processes import ChildProcesses
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.component_node import ComponentNode
-from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.publishers import Publishers
@@ -112,22 +111,22 @@ class ReplayNode(ComponentNode):
         playback.paused, playback.loops = values["paused"], values["at_end"] == "loop"
         playback.events.clear()  # the initial reset
         playback.on_event.append(partial(later, self, self._publish_resets))
-        run, pacer = RunControl(playback), Pacer(playback.model.opt.timestep, factor=values["rate"])
-        self.models = ModelSwitch(self, playback, self.components, lambda: playback.time)
-        described = RobotDescriptions(self.endpoints, playback.plant)
-        frames = StaticFrames(self.endpoints, playback.plant, values["tf"], described)
-        publishers = Publishers(self.endpoints, playback, frames.of, values)
+        pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
+        context = self.create_context(playback, pacer, arguments, lambda: playback.time)
+        described = RobotDescriptions(context)
+        frames = StaticFrames(context, described)
+        publishers = Publishers(context, frames.of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
-        self._control = PlaybackControl(playback, run, pacer, publishers)
+        self._control = PlaybackControl(playback, context.run, pacer, publishers)
         components = [
             self._control,
             described,
             frames,
             publishers,
             ChildProcesses(self, playback, values, arguments, describe=described.of, pacer=pacer),
-            RunControlServices(interfaces, self.endpoints, playback.commands, run, quit=self.quit),
+            RunControlServices(context, interfaces),
         ]
-        self.assemble(components, run, pacer)
+        self.assemble(context, components)
         self._log_summary(log)
 
     def start(self) -> None:

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from simulators import ROOT, Listener, Recording, Simulator, Starter, steps_of
 
 from mujoco_ros.bridge.commands.conversions import to_trajectory
-from mujoco_ros.control.events import Outcome
+from mujoco_ros.control.events import Outcome, SimulationReset
 from mujoco_ros.control.trajectory.trajectory import tolerances
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -103,15 +103,15 @@ def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Be
     assert bench.finish(sent).result.error_code == 0
 
 
-def test_an_error_while_clients_are_told_is_reported_and_no_other_is_lost(
+def test_an_error_while_an_event_is_handled_is_reported_and_no_other_event_is_lost(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_gain_changes: int) -> None:
+    def fail(_event: SimulationReset) -> None:
         raise ZeroDivisionError("a mistake")
 
     sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
     bench.run(0.1)
-    monkeypatch.setattr(bench.controllers, "_on_reset", fail)
+    monkeypatch.setattr(bench, "_count_reset", fail)
     bench.diverge()
     bench.pass_on()
     assert sent.result().result.error_string == "the simulation was reset"

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from acted import set_atomically
 from changing import adding, arm, removing
+from contexts import make_context
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
@@ -102,7 +104,8 @@ def tune(ros_node: Node) -> Iterator[Callable[..., Tuned]]:
         parameters = Parameters(node, lambda command: tuned.submit(command))
         parameters.declare(PARAMETERS)
         simulation = Simulation(load_scene(str(scene)))
-        tuned = Tuned(node, parameters, simulation, ControlParameters(parameters, simulation))
+        context = make_context(node, simulation, parameters=parameters)
+        tuned = Tuned(node, parameters, simulation, ControlParameters(context))
         parameters.reject_unknown()
         parameters.listeners.append(tuned.control)
         return tuned
@@ -388,12 +391,20 @@ def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[.
     before = dict(zoo.parameters.values)
     changed = {"left_arm.gains.elbow_joint.kp": 5.0, "humanoid.gains.left_knee.kd": 6.0}
     assert zoo.set_all(changed | {"humanoid.interpolation": "hold"}) == ""
-    commands = []
-    zoo.parameters.listeners = [_Applied(commands)]
-    zoo.control.show_gains(1000)
-    assert commands == [set(changed)]
+    applied: list[set[str]] = []
+    written: list[set[str]] = []
+    zoo.parameters.listeners = [_Applied(applied)]
+
+    def record(parameters: list[Parameter]) -> SetParametersResult:
+        written.append({parameter.name for parameter in parameters})
+        return SetParametersResult(successful=True)
+
+    zoo.node.add_on_set_parameters_callback(record)
+    for _ in range(2):
+        zoo.control.show_gains(1000)
+        assert written == [set(changed)]
+    assert applied == [], "they are in force already"
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
-    zoo.control.show_gains(1000)
 
 
 def test_gains_that_somebody_else_set_are_shown_and_stay_beside_those_that_are_set_here(

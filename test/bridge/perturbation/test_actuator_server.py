@@ -99,7 +99,7 @@ def test_wrong_commands_are_refused_and_change_nothing(
     acted = act(hand)
     before = acted.simulation.data.ctrl.copy()
     _command(acted, *values)
-    assert why in acted.said[0]
+    assert why in acted.warnings[0]
     assert acted.simulation.data.ctrl == pytest.approx(before)
 
 

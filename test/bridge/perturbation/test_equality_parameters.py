@@ -100,10 +100,10 @@ def test_reading_back_changes_nothing_in_the_engine(act: Act) -> None:
     acted = act()
     acted.simulation.data.eq_active[:] = 1
     acted.equalities._show()
-    acted.simulation.commands.drain()
+    acted.run_threads()
     assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
     acted.simulation.data.eq_active[:] = 0
-    acted.simulation.commands.drain()
+    acted.run_threads()
     assert not acted.simulation.data.eq_active.any()
 
 

@@ -82,7 +82,7 @@ def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
     live.wait(lambda: live.acting() == "wrenches act at puck")
     push.wrench.force.x = 0.0
     pusher.publish(push)
-    live.wait(lambda: live.acting() == "nothing acts from outside")
+    live.wait(lambda: live.acting() == "no external wrench acts")
 
 
 def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: Live) -> None:
@@ -97,7 +97,7 @@ def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: L
         return is_there and live.acting() == "pulls act at puck"
 
     live.wait(arrives_while_it_is_pulled)
-    live.wait(lambda: live.acting() == "nothing acts from outside")
+    live.wait(lambda: live.acting() == "no external wrench acts")
 
 
 def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) -> None:

@@ -41,7 +41,7 @@ def test_a_frame_is_a_body_a_site_or_a_camera_by_its_name_in_tf(
     acted = act()
     acted.push(frame, _UP, topic=topic)
     acted.step()
-    assert not acted.said
+    assert not acted.warnings
     assert np.linalg.norm(acted.applied(body)[:3]) == pytest.approx(4.0)
 
 
@@ -123,7 +123,7 @@ def test_every_message_starts_the_timeout_anew(act: Act) -> None:
 def test_an_unknown_frame_is_refused_with_those_there_are(act: Act, topic: str) -> None:
     acted = act()
     acted.push("left/lnk", _UP, topic=topic)
-    (said,) = acted.said
+    (said,) = acted.warnings
     assert "frame 'left/lnk' not found (did you mean 'left/link'?); there are: " in said
     for frame in ("box", "lamp", "left/finger", "right/tip"):
         assert frame in said
@@ -135,7 +135,7 @@ def test_an_unknown_frame_is_refused_with_those_there_are(act: Act, topic: str) 
 def test_what_cannot_move_is_refused(act: Act, frame: str) -> None:
     acted = act()
     acted.push(frame, _UP)
-    assert f"frame '{frame}' has no joint that a force could move" in acted.said[0]
+    assert f"frame '{frame}' cannot move: no joint is above it" in acted.warnings[0]
     assert not acted.simulation.wrenches.acting
 
 
@@ -147,7 +147,10 @@ def test_numbers_that_are_none_are_refused_and_what_acts_goes_on(
     acted = act()
     acted.push("box", _UP)
     acted.push("box", **{field: (0.0, wrong, 0.0)})
-    assert f"{field} (0, {wrong:g}, 0) has a number that is none, or beyond 1e+09" in acted.said[0]
+    assert (
+        f"{field} (0, {wrong:g}, 0) has a component that is not finite, or beyond 1e+09"
+        in acted.warnings[0]
+    )
     acted.step()
     assert acted.applied("box/body")[2] == pytest.approx(4.0)
 
@@ -179,7 +182,7 @@ def test_a_reset_ends_all_wrenches(act: Act) -> None:
 
 def test_diagnostics_tell_what_acts(act: Act) -> None:
     acted = act()
-    assert acted.wrenches.report().text == "nothing acts from outside"
+    assert acted.wrenches.report().text == "no external wrench acts"
     acted.push("box", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
     assert acted.wrenches.report().text == "wrenches act at box"
     assert acted.wrenches.report().values == {"wrench at box [N, Nm]": "1 2 3 4 5 6"}
@@ -204,9 +207,9 @@ def test_wrenches_go_on_when_something_is_spawned_and_end_with_their_body(act: A
     acted.step()
     assert set(acted.simulation.wrenches.listing) == {"ball", "lamp"}
     assert acted.applied("lamp")[2] == pytest.approx(4.0)
-    acted.said.clear()
+    acted.warnings.clear()
     acted.push("box", _UP)
-    assert "frame 'box' not found" in acted.said[0]
+    assert "frame 'box' not found" in acted.warnings[0]
 
 
 def test_a_spawned_robot_has_a_topic_until_it_is_deleted(act: Act) -> None:

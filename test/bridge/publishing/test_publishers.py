@@ -1,6 +1,6 @@
 """What is published when, and for whom."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from benches import planned
+from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -24,18 +25,16 @@ from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import SENSOR
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.run_control import RunControl
 
 _PROBE = str(DATA / "probe.xml")
 
 
-def publishers_of(node: Node, simulation: Simulation, **options: Any) -> Publishers:
-    values = {spec.name: spec.default for spec in Publishers.parameters}
-    run = RunControl(simulation)
-    return Publishers(Endpoints(node), simulation, planned, values, run=run, **options)
+def publishers_of(
+    node: Node, simulation: Simulation, values: Mapping[str, Any] | None = None
+) -> Publishers:
+    return Publishers(make_context(node, simulation, values), planned)
 
 
 class Watched:
@@ -210,7 +209,7 @@ _OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0, "controller_state": 0.0}
 def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     """Return the robots whose trajectory controller's state is published."""
     simulation = Simulation(load_scene(scene))
-    names = publishers_of(node, simulation, controllers=controllers).names
+    names = publishers_of(node, simulation, {"ros2_control": not controllers}).names
     end = "joint_trajectory_controller/controller_state"
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 

@@ -44,7 +44,7 @@ class Served:
             Endpoints(self.node),
             FollowJointTrajectory,
             _ACTION,
-            check=lambda _message: self.accepts,
+            check=lambda message: message if self.accepts else None,
             accept=self._accept,
             cancel=lambda goal: self.on_cancel(goal),
             result=lambda event: FollowJointTrajectory.Result(error_string=event.message),
@@ -57,7 +57,7 @@ class Served:
             qos=QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL),
         )
 
-    def _accept(self, goal: Goal) -> None:
+    def _accept(self, goal: Goal, _message: object) -> None:
         self.goals.append(goal)
         self.on_accept(goal)
 
@@ -238,11 +238,11 @@ def test_a_result_can_be_asked_for_after_the_end(served: Served) -> None:
     assert (late.status, late.result.error_string) == (SUCCEEDED, "long ago")
 
 
-def test_all_goals_can_be_given_up_at_once(served: Served) -> None:
+def test_closing_the_server_aborts_all_goals(served: Served) -> None:
     (begun, goal), (waiting, _), (over, last) = (served.send() for _ in range(3))
     goal.set_executing()
     last.end(_ended(last, Outcome.SUCCESSFUL))
-    served.server.abort_all("the simulator ended")
+    served.server.close("the simulator ended")
     for sent in (begun, waiting):
         answer = sent.result()
         assert (answer.status, answer.result.error_string) == (ABORTED, "the simulator ended")

@@ -1,6 +1,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import GetSimulationState
 from simulators import Domain, Listener
 from std_srvs.srv import Trigger
+from threads import RecordingResponder
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.cli.node_process import Executor
 from mujoco_ros.sim.command_queue import CommandQueue
 
@@ -159,55 +161,79 @@ def test_the_answer_of_a_service_that_is_gone_is_dropped(
     assert server.thread.is_alive()
 
 
-def ask(commands: CommandQueue, tell: Callable[[str], object]) -> Handler:
-    return lambda _request, answer: answer.ask(commands, lambda: "42", tell)
+def running(commands: CommandQueue, then: Callable[[str], object] | None = None) -> Handler:
+    return lambda _request, responder: responder.run(commands, lambda: "42", then)
 
 
-def test_a_question_to_the_physics_thread_is_answered_when_it_was_run(
+def test_a_command_is_answered_after_the_physics_thread_has_run_it(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    commands, told = CommandQueue(), []
-    server.handler = ask(commands, told.append)
+    commands = CommandQueue()
+    server.handler = running(commands)
     future = call()
     listener.spin_for(0.2)
     assert not future.done()
     commands.drain()
-    listener.result(future)
-    assert told == ["42"]
+    assert listener.result(future).success
+
+
+def test_the_result_of_a_command_can_be_part_of_the_response(
+    server: Server, listener: Listener, call: Callable[[], Any]
+) -> None:
+    commands = CommandQueue()
+    server.handler = lambda _request, responder: responder.run(
+        commands, lambda: "42", responder.succeed
+    )
+    future = call()
+    assert listener.spin_until(lambda: bool(commands._waiting))
+    commands.drain()
+    assert listener.result(future).message == "42"
 
 
 def test_a_full_queue_is_answered_as_busy(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    server.handler = ask(CommandQueue(limit=0), print)
+    server.handler = running(CommandQueue(limit=0))
     response = listener.result(call())
     assert not response.success
     assert response.message.startswith("busy: ")
 
 
-def test_a_question_that_fails_is_answered_with_the_reason(
+def test_a_command_that_fails_is_answered_with_the_reason(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     def complain(_result: str) -> None:
         raise ValueError("wrong")
 
     commands = CommandQueue()
-    server.handler = ask(commands, complain)
+    server.handler = running(commands, complain)
     future = call()
     assert listener.spin_until(lambda: bool(commands._waiting))
     commands.drain()
     assert listener.result(future).message == "wrong"
 
 
-def test_questions_that_nobody_will_run_are_answered_at_the_end(
+def test_commands_that_are_never_run_are_answered_at_the_end(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     commands = CommandQueue()
-    server.handler = ask(commands, print)
+    server.handler = running(commands)
     future = call()
     assert listener.spin_until(lambda: bool(commands._waiting))
     commands.close()
     assert listener.result(future).message == "the simulator is shutting down"
+
+
+def test_a_rejected_request_is_answered_with_its_code_and_what_was_filled_in() -> None:
+    responder = RecordingResponder(GetSimulationState.Response())
+
+    def reject() -> None:
+        responder.response.state.state = 3
+        raise RequestRejectedError("not now", Result.RESULT_INCORRECT_STATE)
+
+    responder.attempt(reject)
+    assert responder.result == (Result.RESULT_INCORRECT_STATE, "not now")
+    assert responder.sent.state.state == 3
 
 
 def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> None:
@@ -233,7 +259,8 @@ def test_an_answer_that_races_with_its_address_is_sent_once(listener: Listener) 
     for _ in range(200):
         answer = Responder(service, Trigger.Response())
         future: Future[None] = Future()
-        answer.when_done(future, lambda _: None)
+        commands: Any = SimpleNamespace(submit=lambda _command, future=future: future)
+        answer.run(commands, lambda: None)
         thread = threading.Thread(target=future.set_result, args=(None,))
         thread.start()
         answer.address("header")

@@ -77,10 +77,10 @@ def test_what_the_installed_standard_lacks_is_neither_served_nor_claimed(node, m
     assert "/listener/load_world" not in names(node)
 
 
-def test_features_can_be_withdrawn(node):
+def test_features_can_be_removed(node):
     interfaces = SimulationInterfaces(node, "~/")
-    interfaces.claim("SPAWNING", "DELETING")
-    interfaces.withdraw("SPAWNING")
+    interfaces.add_features("SPAWNING", "DELETING")
+    interfaces.remove_features("SPAWNING")
     assert interfaces.features == [SimulatorFeatures.DELETING]
 
 

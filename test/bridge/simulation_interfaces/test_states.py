@@ -6,9 +6,8 @@ from remote import PAUSED, PLAYING, STOPPED, Remote
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
 from simulators import Starter, steps_of
-from threads import Threads
+from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
 from mujoco_ros.bridge.simulation_interfaces.states import StateServices
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.stepping.run_control import RunState
@@ -123,8 +122,8 @@ def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starte
 
 def test_a_stop_that_is_refused_as_busy_does_nothing():
     threads, handlers, undone = Threads(CommandQueue(1)), {}, []
-    interfaces = SimpleNamespace(
-        node=threads.node, serve=lambda name, handler, *_: handlers.update({name: handler})
+    interfaces: Any = SimpleNamespace(
+        serve=lambda name, handler, *_: handlers.update({name: handler})
     )
     run = SimpleNamespace(
         state=RunState.PLAYING,
@@ -138,25 +137,27 @@ def test_a_stop_that_is_refused_as_busy_does_nothing():
         done(None)
 
     resetting: Any = SimpleNamespace(time=0.0, delete_spawned=delete_spawned)
-    StateServices(interfaces, threads.commands, run, resetting, lambda: None, None)  # type: ignore[arg-type]
+    context: Any = SimpleNamespace(
+        node=threads.node,
+        quit=lambda: None,
+        run=run,
+        simulation=SimpleNamespace(commands=threads.commands),
+    )
+    StateServices(context, interfaces, resetting, lambda: None)
     request = SetSimulationState.Request(state=SimulationState(state=STOPPED))
 
-    def stop() -> Result:
-        sent = []
-        service: Any = SimpleNamespace(send=lambda response, _header: sent.append(response))
-        answer = Responder(service, SetSimulationState.Response())
-        answer.address("me")
-        handlers["SetSimulationState"](request, answer)
+    def stop() -> tuple[int, str]:
+        responder = RecordingResponder(SetSimulationState.Response())
+        responder.attempt(lambda: handlers["SetSimulationState"](request, responder))
         for _ in range(3):
             threads.physics()
             threads.executor()
-        (response,) = sent
-        return response.result
+        return responder.result
 
     threads.commands.submit(lambda: None)
-    busy = stop()
-    assert busy.result == Result.RESULT_OPERATION_FAILED
-    assert busy.error_message.startswith("busy")
+    code, message = stop()
+    assert code == Result.RESULT_OPERATION_FAILED
+    assert message.startswith("busy")
     assert undone == []
-    assert stop().result == OK
+    assert stop() == (OK, "")
     assert undone == ["pause", "delete", "stop"]

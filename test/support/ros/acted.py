@@ -1,4 +1,4 @@
-"""A simulation that messages and parameters act on at once: no middleware, and no thread."""
+"""A simulation that messages and parameters act on, without middleware and threads."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from contexts import make_context
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from threads import TaskExecutor
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError, Parameters
@@ -28,7 +29,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 def set_atomically(node: Node, simulation: Simulation, values: Mapping[str, Any]) -> str:
-    """Set parameters and let them take effect; return the reason of a refusal, empty for none."""
+    """Set parameters and apply them; return the reason of a rejection, empty for none."""
     parameters = [Parameter(name, value=value) for name, value in values.items()]
     try:
         reason = str(node.set_parameters_atomically(parameters).reason)
@@ -39,7 +40,7 @@ def set_atomically(node: Node, simulation: Simulation, values: Mapping[str, Any]
 
 
 class Wires:
-    """Stands for the endpoints of a node: what is published is handed over at once."""
+    """Replaces the endpoints of a node: messages are passed on at once."""
 
     def __init__(self) -> None:
         self.callbacks: dict[str, Callable[[Any], None]] = {}
@@ -63,7 +64,7 @@ class Wires:
         self.later_calls.append((seconds, call))
 
     def wait(self) -> None:
-        """Let so much time go by that all is due that was put off so far."""
+        """Run all delayed calls."""
         due, self.later_calls = self.later_calls, []
         for _, call in due:
             call()
@@ -76,45 +77,53 @@ class Wires:
 
 
 class Acted:
-    """A simulation, everything that acts on it, and short ways to do so."""
+    """A simulation, all components that act on it, and short ways to do so.
+
+    Attributes:
+        warnings: What was logged about rejected messages.
+    """
 
     def __init__(self, node: Node, scene: Path) -> None:
         self.node = node
-        self.said: list[str] = []
+        self.warnings: list[str] = []
         self.wires = Wires()
+        self._tasks = TaskExecutor()
+        node.executor = self._tasks
         self.simulation = simulation = Simulation(load_scene(str(scene)))
         self.parameters = parameters = Parameters(node, simulation.commands.submit)
         parameters.declare(PARAMETERS)
-        looks = AppearanceParameters(parameters, simulation)
-        self.equalities = EqualityParameters(
-            parameters, simulation, lambda call, *args: call(*args)
+        rejections = RejectionLog(self.warnings.append)
+        self.counts = rejections.counts
+        context = make_context(
+            node, simulation, parameters=parameters, endpoints=self.wires, rejections=rejections
         )
-        physics = PhysicsParameters(parameters, simulation)
+        appearance = AppearanceParameters(context)
+        self.equalities = EqualityParameters(context)
+        physics = PhysicsParameters(context)
         parameters.reject_unknown()
-        looks.start()
-        parameters.listeners += (physics, self.equalities, looks)
-        refusals = RejectionLog(self.said.append)
-        self.counts = refusals.counts
-        submit = CommandSubmission(self.simulation, refusals)
-        endpoints: Any = self.wires
-        self.wrenches = WrenchServer(endpoints, self.simulation, submit, refusals, self.parameters)
-        find = partial(self.wrenches.place, "")
-        self.pulls = PullServer(endpoints, self.simulation, submit, refusals, find)
-        self.mocap = MocapServer(endpoints, self.simulation, submit, refusals)
-        self.actuators = ActuatorServer(
-            endpoints, self.simulation, submit, refusals, controllers=True
-        )
+        appearance.start()
+        parameters.listeners += (physics, self.equalities, appearance)
+        self.wrenches = WrenchServer(context)
+        self.pulls = PullServer(context, partial(self.wrenches.find_frame, ""))
+        self.mocap = MocapServer(context)
+        self.actuators = ActuatorServer(context)
         self.components = (
             physics,
             self.equalities,
-            looks,
+            appearance,
             self.wrenches,
             self.mocap,
             self.actuators,
         )
 
+    def run_threads(self) -> None:
+        """Run the waiting commands and tasks."""
+        self.simulation.commands.drain()
+        while self._tasks.run():
+            self.simulation.commands.drain()
+
     def __getitem__(self, name: str) -> Any:
-        """Return a parameter as clients see it."""
+        """Return a parameter as clients get it."""
         value = self.node.get_parameter(name).value
         return tuple(value) if not isinstance(value, bool | int | float | str) else value
 
@@ -123,8 +132,10 @@ class Acted:
         return set(self.wires.callbacks)
 
     def set(self, values: Mapping[str, Any]) -> str:
-        """Set parameters atomically; return the reason of a refusal, empty for none."""
-        return set_atomically(self.node, self.simulation, values)
+        """Set parameters atomically; return the reason of a rejection, empty for none."""
+        reason = set_atomically(self.node, self.simulation, values)
+        self.run_threads()
+        return reason
 
     def push(
         self,
@@ -139,7 +150,7 @@ class Acted:
         at.force.x, at.force.y, at.force.z = force
         at.torque.x, at.torque.y, at.torque.z = torque
         self.wires.callbacks[topic](message)
-        self.simulation.commands.drain()
+        self.run_threads()
 
     def move(
         self,
@@ -155,21 +166,21 @@ class Acted:
         turn = pose.orientation
         turn.x, turn.y, turn.z, turn.w = quat_xyzw
         self.wires.callbacks[topic](message)
-        self.simulation.commands.drain()
+        self.run_threads()
 
     def step(self, count: int = 1) -> None:
         for _ in range(count):
-            self.simulation.commands.drain()
+            self.run_threads()
             self.simulation.step()
 
     def reset(self) -> None:
-        """Reset the simulation, and tell so."""
+        """Reset the simulation, and notify the components that follow."""
         self.simulation.reset()
         self.equalities._show()
-        self.simulation.commands.drain()
+        self.run_threads()
 
     def applied(self, body: str) -> np.ndarray:
-        """Return what acts on a body: force and torque at its centre of mass.  # (6,)"""
+        """Return the force and torque that act at the centre of mass of a body.  # (6,)"""
         return np.array(self.simulation.data.body(body).xfrc_applied)
 
     def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
@@ -185,4 +196,4 @@ class Acted:
             component.commit()
         for component in self.components:
             component.finish()
-        self.simulation.commands.drain()
+        self.run_threads()

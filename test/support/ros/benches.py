@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from commanders import Commander, Sent
+from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import Domain, Listener
 
-from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
@@ -27,7 +28,6 @@ from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
-from mujoco_ros.sim.stepping.run_control import RunControl
 
 
 def planned(plant: Plant) -> FramePlan:
@@ -67,16 +67,17 @@ class Bench:
         self._submitted = self._ended = self._fetched = 0
         self._count_commands()
         self.refusals = RejectionLog(self.warnings.append)
-        self.controllers = RobotCommands(
-            self.endpoints,
+        context = make_context(
+            self.node,
             self.simulation,
-            CommandSubmission(self.simulation, self.refusals),
-            self.refusals,
-            controllers=controllers,
-            on_reset=self._count_reset,
+            {"ros2_control": not controllers},
+            endpoints=self.endpoints,
+            rejections=self.refusals,
+            notify_reset=lambda event: self._count_reset(event),
         )
+        self.controllers = RobotCommands(context)
         self.sent: dict[str, list[bytes]] = {}
-        self._publishers = self._publish(controllers)
+        self._publishers = self._publish(context)
 
     def close(self) -> None:
         for served in self.controllers._served.values():
@@ -182,14 +183,9 @@ class Bench:
         self.step()
         assert self.simulation.divergences == before + 1
 
-    def _publish(self, controllers: bool) -> Publishers:
+    def _publish(self, context: NodeContext) -> Publishers:
         """Create the publishers, which hand to the test what they would to the middleware."""
-        simulation = self.simulation
-        values = {spec.name: spec.default for spec in Publishers.parameters}
-        run = RunControl(simulation)
-        publishers = Publishers(
-            self.endpoints, simulation, planned, values, run=run, controllers=controllers
-        )
+        publishers = Publishers(context, planned)
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
         for publisher, topic in publishers.topics.items():
             if topic.rate in ("joint_states", "controller_state"):

@@ -1,54 +1,79 @@
-"""Both threads of a simulator, played by a test."""
+"""The executor's thread and the physics thread of a simulator, both run by a test."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from mujoco_ros.bridge.rclpy_ext.service import Responder
 from mujoco_ros.sim.command_queue import CommandQueue
 
 
+class TaskExecutor:
+    """An executor that only has tasks, which run on request."""
+
+    def __init__(self) -> None:
+        self._tasks: list[Callable[[], object]] = []
+
+    def create_task(self, call: Callable[..., object], *args: Any) -> None:
+        self._tasks.append(lambda: call(*args))
+
+    def run(self) -> bool:
+        """Run the waiting tasks; return whether there were any."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task()
+        return bool(tasks)
+
+    def add_node(self, _node: object) -> bool:
+        return True
+
+    def remove_node(self, _node: object) -> None:
+        pass
+
+    def wake(self) -> None:
+        pass
+
+
 class Threads:
-    """The executor's thread and the physics thread, each of which does something when told to.
+    """Both threads, each of which runs what waits for it on request.
 
     Attributes:
-        commands: The way into the physics thread.
-        node: A node whose executor takes tasks, and no more.
+        commands: Queue of the physics thread.
+        node: A node whose executor takes tasks.
     """
 
     def __init__(self, commands: CommandQueue) -> None:
         self.commands = commands
-        self.node: Any = SimpleNamespace(executor=SimpleNamespace(create_task=self._later))
-        self._tasks: list[Callable[[], object]] = []
-
-    def _later(self, call: Callable[..., object], *args: Any) -> None:
-        self._tasks.append(lambda: call(*args))
+        self._executor = TaskExecutor()
+        self.node: Any = SimpleNamespace(executor=self._executor)
 
     def physics(self) -> None:
-        """Run the commands that wait."""
+        """Run the waiting commands."""
         self.commands.drain()
 
     def executor(self) -> None:
-        """Run the tasks that wait."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task()
+        """Run the waiting tasks."""
+        self._executor.run()
 
 
-class Given:
-    """An answer that is noted, and sent to nobody.
+class RecordingResponder(Responder):
+    """A responder that keeps its response.
 
     Attributes:
-        response: What is filled in.
-        given: Whether it was answered.
+        sent: The response, once it was sent.
     """
 
     def __init__(self, response: Any) -> None:
-        self.response = response
-        self.given = False
+        self.sent: Any = None
+        service: Any = SimpleNamespace(name="service", send=self._keep)
+        super().__init__(service, response)
+        self.address("client")
 
-    def __call__(self) -> None:
-        self.given = True
+    @property
+    def result(self) -> tuple[int, str]:
+        """The result code and the error message that were sent."""
+        assert self.sent is not None, "no response yet"
+        return self.sent.result.result, self.sent.result.error_message
 
-    def fail(self, message: str) -> None:
-        self.response.result.error_message = message
-        self()
+    def _keep(self, response: Any, _header: object) -> None:
+        self.sent = response

@@ -1,4 +1,4 @@
-"""Making what is to be spawned part of a scene, in the thread that builds the next model."""
+"""Adds spawned entities to a scene, in the thread that builds the next model."""
 
 import logging
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ import mujoco
 import numpy as np
 from simulation_interfaces.srv import SpawnEntity
 
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import ResourceSource, refusal
-from mujoco_ros.bridge.simulation_interfaces.rejection import RequestRejectedError, failed
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import ResourceSource, rejection
 from mujoco_ros.control.gains import load_gains
 from mujoco_ros.model.errors import (
     MissingFileError,
@@ -37,31 +37,36 @@ _MOTOR = (
     mujoco.mjtBias.mjBIAS_NONE,
 )
 CODES = SpawnEntity.Response
-"""Has the codes with which the spawning of one entity can be refused."""
+"""Has the result codes of spawning one entity."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpawnRequest:
-    """One entity that somebody wants.
+    """A request to spawn one entity.
 
     Attributes:
-        name: What to call it; empty for what its model calls itself.
-        renames: Whether another name will do if that one is taken.
+        name: Its name; empty for the name in its model.
+        allow_renaming: Whether to use another name if that one is taken.
         source: Its model.
-        namespace: Of its topics; None for its name.
-        frame: The frame its pose is seen from.
-        pose: Position and quaternion wxyz.  # (7,)
+        namespace: Namespace of its topics; None for its name.
+        frame: The frame of its pose.
+        pose: Position [m] and quaternion wxyz.  # (7,)
     """
 
     name: str
-    renames: bool
+    allow_renaming: bool
     source: ResourceSource
     namespace: str | None
     frame: str
     pose: np.ndarray
 
+    @property
+    def in_world(self) -> bool:
+        """Whether its pose is in the world."""
+        return self.frame in ("", "world")
 
-Outcome = str | RequestRejectedError
+
+SpawnOutcome = str | RequestRejectedError
 """The name of an entity that was spawned, or why it was not."""
 
 
@@ -71,22 +76,22 @@ class EmptySpawnError(Exception):
 
 def add_all(
     assembly: Assembly,
-    wishes: Sequence[SpawnRequest],
+    spawns: Sequence[SpawnRequest],
     taken: frozenset[str],
-    outcomes: list[Outcome],
+    outcomes: list[SpawnOutcome],
 ) -> Assembly:
-    """Add what is wished for, as much of it as possible, and append to `outcomes` what came of it.
+    """Add all entities that can be added, and append an outcome for each to `outcomes`.
 
     Raises:
-        NothingError: Nothing could be added.
+        EmptySpawnError: Nothing can be added.
     """
     parts: dict[int, Part] = {}
-    for index, wish in enumerate(wishes):
+    for index, spawn in enumerate(spawns):
         names = taken | {part.name for part in parts.values()}
         try:
-            parts[index] = _read(wish, names)
+            parts[index] = _read(spawn, names)
         except UserInputError as error:
-            outcomes.append(refusal(error, CODES, otherwise="RESOURCE_PARSE_ERROR"))
+            outcomes.append(rejection(error, CODES, otherwise="RESOURCE_PARSE_ERROR"))
         else:
             outcomes.append(parts[index].name)
     added = _rebuild(assembly, parts, outcomes)
@@ -95,8 +100,8 @@ def add_all(
     return added
 
 
-def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[Outcome]) -> Assembly:
-    """Add all parts at once, or else one by one, to find the ones that cannot be."""
+def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[SpawnOutcome]) -> Assembly:
+    """Add all parts at once, or else one by one, to find those that cannot be added."""
     if not parts:
         return assembly
     try:
@@ -104,33 +109,33 @@ def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[Outcome]
     except UserInputError as error:
         if len(parts) == 1:
             (index,) = parts
-            # Not the format of the part: it was read. The world is compiled, and takes no part.
+            # Not the format of the part, which was read: nothing can be added to a compiled world.
             world = isinstance(error, UnsupportedFormatError)
-            outcomes[index] = failed(str(error)) if world else refusal(error, CODES)
+            outcomes[index] = RequestRejectedError(str(error)) if world else rejection(error, CODES)
             return assembly
     for index, part in parts.items():
         assembly = _rebuild(assembly, {index: part}, outcomes)
     return assembly
 
 
-def _read(wish: SpawnRequest, taken: frozenset[str]) -> Part:
+def _read(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
     """Read the model of an entity."""
     pose = PoseConfig(
-        xyz=_numbers(wish.pose[:3]), quaternion_xyzw=_numbers(wish.pose[[4, 5, 6, 3]])
+        xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
     )
-    if not wish.source.uri:
-        name = _name(wish, root_element(wish.source.text)[1], taken)
-        return part_from_text(wish.source.text, name=name, pose=pose, namespace=wish.namespace)
-    path = wish.source.path()
+    if not spawn.source.uri:
+        name = _name(spawn, root_element(spawn.source.text)[1], taken)
+        return part_from_text(spawn.source.text, name=name, pose=pose, namespace=spawn.namespace)
+    path = spawn.source.path()
     if not path.is_file():
         raise MissingFileError(f"there is no file '{path}'")
-    name = _name(wish, _own_name(path), taken)
-    part = part_from_file(path, name=name, pose=pose, namespace=wish.namespace)
+    name = _name(spawn, _own_name(path), taken)
+    part = part_from_file(path, name=name, pose=pose, namespace=spawn.namespace)
     return _with_settings(part, path)
 
 
 def _with_settings(part: Part, path: Path) -> Part:
-    """Give a robot the gains file beside its model, and what a shipped scene says of it."""
+    """Add the gains file beside a robot's model, and the settings of a shipped scene."""
     robot = part.config
     if not isinstance(robot, RobotConfig):
         return part
@@ -144,7 +149,7 @@ def _with_settings(part: Part, path: Path) -> Part:
 
 
 def _fit(gains: Path, part: Part) -> bool:
-    """Whether a gains file is for a robot; there may be several models in one folder."""
+    """Return whether a gains file fits a robot; there may be several models in one folder."""
     if part.spec is None:
         return False
     joints = tuple(joint.name for joint in part.spec.joints if joint.type in _SCALAR)
@@ -162,23 +167,23 @@ def _fit(gains: Path, part: Part) -> bool:
 
 
 def _own_name(path: Path) -> str:
-    """Return what the model in a file calls itself, or else the file's name."""
-    if path.suffix == ".mjb":  # will be refused, with the reason
+    """Return the name in a model file, or else the file's name."""
+    if path.suffix == ".mjb":  # rejected later, with the reason
         return to_name(path.stem)
     return root_element(read_text(path))[1] or to_name(path.stem)
 
 
-def _name(wish: SpawnRequest, own: str, taken: frozenset[str]) -> str:
-    name = wish.name or own or ("entity" if wish.renames else "")
+def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
+    name = spawn.name or own or ("entity" if spawn.allow_renaming else "")
     if not name:
         raise NameInvalidError(
             "neither the request nor the model gives a name; give one, or set allow_renaming"
         )
     if name not in taken:
         return name
-    if wish.renames:
+    if spawn.allow_renaming:
         return unique_name(name, taken)
-    raise NameTakenError(f"'{name}' is the name of something else here; allow_renaming would help")
+    raise NameTakenError(f"'{name}' is taken; set allow_renaming, or give another name")
 
 
 def _numbers(values: np.ndarray) -> tuple[Any, ...]:

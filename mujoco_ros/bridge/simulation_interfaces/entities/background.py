@@ -1,54 +1,34 @@
-"""Work that takes too long for the executor and needs nothing of the simulation."""
+"""A thread for slow requests that do not need the simulation."""
 
-import logging
 import queue
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
-from mujoco_ros.bridge.simulation_interfaces.rejection import (
-    RequestRejectedError,
-    failed,
-    grant,
-    refuse,
-)
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 
-_LOG = logging.getLogger(__name__)
 _MOST_WAITING = 32
-T = TypeVar("T")
 
 
 class BackgroundWorker:
-    """One thread that does one job after the other, begun with the first one."""
+    """One thread that handles one request after the other; the first request starts it."""
 
     def __init__(self) -> None:
-        """Wait for jobs."""
+        """Create the queue of requests."""
         self._jobs: queue.Queue[Callable[[], None]] = queue.Queue(_MOST_WAITING)
         self._thread: threading.Thread | None = None
 
-    def answer(self, answer: Responder, job: Callable[[], None]) -> None:
-        """Have `job`, which fills in the response, done, and answer with what came of it.
+    def run(self, responder: Responder, fill: Callable[[], None]) -> None:
+        """Have the thread call `fill`, which fills in the response, and send it.
 
         Raises:
-            RefusedError: Too many jobs are waiting.
+            RequestRejectedError: Too many requests are waiting.
         """
-
-        def work() -> None:
-            try:
-                job()
-            except RequestRejectedError as refused:
-                refuse(answer, refused)
-            except Exception as error:
-                _LOG.exception("a question has no answer")
-                refuse(answer, failed(repr(error)))
-            else:
-                grant(answer)
-
         try:
-            self._jobs.put_nowait(work)
+            self._jobs.put_nowait(partial(responder.complete, fill))
         except queue.Full:
-            raise failed(f"busy: {_MOST_WAITING} requests of this kind are waiting") from None
+            message = f"busy: {_MOST_WAITING} requests of this kind are waiting"
+            raise RequestRejectedError(message) from None
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="background", daemon=True)
             self._thread.start()

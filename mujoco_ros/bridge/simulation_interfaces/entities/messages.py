@@ -1,4 +1,4 @@
-"""Between arrays and the messages that speak of entities."""
+"""Conversions between arrays and the messages about entities."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
 
 
 def state_message(motion: Motion, time: float) -> EntityState:
-    """Return what is known of a motion at a simulated time [s], in the world frame."""
+    """Return a motion at a simulated time [s], in the world frame, as a message."""
     state = EntityState()
     state.header.frame_id, state.header.stamp = WORLD, stamp(time)
     state.pose = pose_message(motion.position, motion.quat_wxyz)
@@ -35,7 +35,7 @@ def state_message(motion: Motion, time: float) -> EntityState:
 
 
 def bounds_message(box: BoundingBox | None) -> Bounds:
-    """Return a box as bounds: the corner of the highest coordinates first; None has none."""
+    """Return a box as bounds: first the corner with the largest coordinates; None is empty."""
     if box is None:
         return Bounds(type=Bounds.TYPE_EMPTY)
     return Bounds(type=Bounds.TYPE_BOX, points=[_vector(box.high), _vector(box.low)])
@@ -53,7 +53,7 @@ def read_pose(pose: Pose) -> np.ndarray:
     _check(found[3:], ("w", "x", "y", "z"), "orientation", 2.0)
     length = float(np.linalg.norm(found[3:]))
     if abs(length - 1.0) > 0.01:
-        raise ValueError(f"the orientation is no unit quaternion: its length is {length:g}")
+        raise ValueError(f"the orientation is not a unit quaternion: its length is {length:g}")
     mujoco.mju_normalize4(found[3:])
     return found
 
@@ -92,5 +92,5 @@ def _vector(values: np.ndarray) -> Vector3:
 
 def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> None:
     for name, value in zip(names, values, strict=False):
-        if not abs(value) <= most:  # not a number compares as false
+        if not abs(value) <= most:  # so is NaN
             raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")

@@ -1,4 +1,4 @@
-"""GetNamedPoses and GetNamedPoseBounds: the sites of the model, wherever they are at present."""
+"""GetNamedPoses and GetNamedPoseBounds: the sites of the model at their current poses."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -10,9 +10,12 @@ from simulation_interfaces.msg import Bounds, NamedPose
 
 from mujoco_ros.bridge.rclpy_ext.service import Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message, pose_message
-from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
+from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
+    EntityRegistry,
+    EntitySnapshot,
+    not_found,
+)
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
-from mujoco_ros.bridge.simulation_interfaces.rejection import grant, granting, not_found
 from mujoco_ros.sim.observer import BoundingBox
 
 FIXED, MOVING = "fixed", "moving"
@@ -23,56 +26,58 @@ _CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
 class _Site(NamedTuple):
     site: int
     name: str
-    owner: str
-    fixed: bool
+    tags: list[str]
 
 
 class NamedPoses:
-    """Tells where the sites of the model are, and how large."""
+    """Handles requests for the poses and sizes of sites."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Tell of the model that `registry` knows."""
+        """Report the sites of the model of `registry`."""
         self._registry = registry
 
-    @granting
-    def get_named_poses(self, request: Any, answer: Responder) -> None:
-        """Tell the poses, in the world frame, of the sites whose tags pass a filter."""
+    def get_named_poses(self, request: Any, responder: Responder) -> None:
+        """Send the poses, in the world frame, of the sites whose tags pass a filter."""
         passes = tags_filter(request.tags)
 
-        def tell(cast: EntitySnapshot) -> None:
-            for site in _sites(cast):
-                tags = [site.owner, FIXED if site.fixed else MOVING]
-                if passes(tags):
-                    body = cast.observer.model.body(cast.observer.model.site_bodyid[site.site])
-                    pose = pose_message(*cast.observer.site(site.site))
-                    description = f"site on body '{body.name}'"
-                    answer.response.poses.append(
-                        NamedPose(name=site.name, description=description, tags=tags, pose=pose)
-                    )
-            grant(answer)
+        def fill(snapshot: EntitySnapshot) -> None:
+            observer = snapshot.observer
+            responder.response.poses = [
+                NamedPose(
+                    name=name,
+                    description=f"site on body '{_body_name(observer.model, site)}'",
+                    tags=tags,
+                    pose=pose_message(*observer.site(site)),
+                )
+                for site, name, tags in _sites(snapshot)
+                if passes(tags)
+            ]
 
-        self._registry.questions.observe(answer, tell)
+        self._registry.observe(responder, fill)
 
-    @granting
-    def get_named_pose_bounds(self, request: Any, answer: Responder) -> None:
-        """Tell the shape of a site, seen from itself."""
-        cast = self._registry.cast
-        sites = {site.name: site.site for site in _sites(cast)}
+    def get_named_pose_bounds(self, request: Any, responder: Responder) -> None:
+        """Send the shape of a site, in its own frame."""
+        snapshot = self._registry.snapshot
+        sites = {name: site for site, name, _ in _sites(snapshot)}
         if request.name not in sites:
             raise not_found("named pose", request.name, sites)
-        answer.response.bounds = _bounds(cast.observer.model, sites[request.name])
-        grant(answer)
+        responder.response.bounds = _bounds(snapshot.observer.model, sites[request.name])
+        responder.succeed()
 
 
-def _sites(cast: EntitySnapshot) -> Iterator[_Site]:
+def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
     """Yield every site that has a name."""
-    model = cast.observer.model
-    owners = {body: entity.name for entity in cast.entities.values() for body in entity.bodies}
+    model = snapshot.observer.model
+    owners = {body: entity.name for entity in snapshot.entities.values() for body in entity.bodies}
     for site in range(model.nsite):
         name, body = model.site(site).name, int(model.site_bodyid[site])
         if name:
             fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
-            yield _Site(site, name, owners.get(body, "world"), bool(fixed))
+            yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
+
+
+def _body_name(model: mujoco.MjModel, site: int) -> str:
+    return str(model.body(model.site_bodyid[site]).name)
 
 
 def _bounds(model: mujoco.MjModel, site: int) -> Bounds:

@@ -1,14 +1,13 @@
-"""Services that ask for entities, their bounds and descriptions, or describe them."""
+"""Services that report entities, their states, bounds and descriptions."""
 
 from typing import Any
 
 from simulation_interfaces.msg import EntityCategory
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message, state_message
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import EntityFilter
-from mujoco_ros.bridge.simulation_interfaces.rejection import failed, grant, granting
 
 _CATEGORIES = {
     EntityCategory.CATEGORY_OBJECT: "object",
@@ -20,89 +19,75 @@ _CATEGORIES = {
 
 
 class EntityQueries:
-    """Answers what there is, how it is and what it is called."""
+    """Handles requests for entities and their properties."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Answer questions about what `registry` knows."""
+        """Report the entities of `registry`."""
         self._registry = registry
 
-    @granting
-    def get_entities(self, request: Any, answer: Responder) -> None:
-        """Name the entities that pass a filter; the physics is asked if they must be somewhere."""
+    def get_entities(self, request: Any, responder: Responder) -> None:
+        """Send the names that pass a filter; only bounds need the current state."""
         wanted = EntityFilter(request.filters)
+
+        def fill(snapshot: EntitySnapshot) -> None:
+            responder.response.entities = self._passing(snapshot, wanted)
+
         if wanted.overlaps is None:
-            answer.response.entities = self._passing(self._registry.cast, wanted)
-            grant(answer)
-            return
+            responder.complete(lambda: fill(self._registry.snapshot))
+        else:
+            self._registry.observe(responder, fill)
 
-        def tell(cast: EntitySnapshot) -> None:
-            answer.response.entities = self._passing(cast, wanted)
-            grant(answer)
-
-        self._registry.questions.observe(answer, tell)
-
-    @granting
-    def get_entities_states(self, request: Any, answer: Responder) -> None:
-        """Tell the states of the entities that pass a filter, all at one instant."""
+    def get_entities_states(self, request: Any, responder: Responder) -> None:
+        """Send the states of the entities that pass a filter, all at one instant."""
         wanted = EntityFilter(request.filters)
 
-        def tell(cast: EntitySnapshot) -> None:
-            names, look = self._passing(cast, wanted), cast.observer
-            answer.response.entities = names
-            answer.response.states = [
-                state_message(cast.motion(cast.entities[name]), look.time) for name in names
-            ]
-            grant(answer)
+        def fill(snapshot: EntitySnapshot) -> None:
+            names = self._passing(snapshot, wanted)
+            responder.response.entities = names
+            responder.response.states = [snapshot.state(name) for name in names]
 
-        self._registry.questions.observe(answer, tell)
+        self._registry.observe(responder, fill)
 
-    @granting
-    def get_entity_state(self, request: Any, answer: Responder) -> None:
-        """Tell the state of one entity."""
+    def get_entity_state(self, request: Any, responder: Responder) -> None:
+        """Send the state of one entity."""
         self._registry.entity(request.entity)
 
-        def tell(cast: EntitySnapshot) -> None:
-            entity, look = cast.entity(request.entity), cast.observer
-            answer.response.state = state_message(cast.motion(entity), look.time)
-            grant(answer)
+        def fill(snapshot: EntitySnapshot) -> None:
+            responder.response.state = snapshot.state(request.entity)
 
-        self._registry.questions.observe(answer, tell)
+        self._registry.observe(responder, fill)
 
-    @granting
-    def get_entity_bounds(self, request: Any, answer: Responder) -> None:
-        """Tell the box around an entity, as it is posed now, along the axes of its frame."""
+    def get_entity_bounds(self, request: Any, responder: Responder) -> None:
+        """Send the box around an entity at its current pose, along the axes of its frame."""
         self._registry.entity(request.entity)
 
-        def tell(cast: EntitySnapshot) -> None:
-            entity = cast.entity(request.entity)
-            box = cast.observer.box(entity.geoms, entity.root, entity.offset)
-            answer.response.bounds = bounds_message(box)
-            grant(answer)
+        def fill(snapshot: EntitySnapshot) -> None:
+            entity = snapshot.entity(request.entity)
+            box = snapshot.observer.box(entity.geoms, entity.root, entity.offset)
+            responder.response.bounds = bounds_message(box)
 
-        self._registry.questions.observe(answer, tell)
+        self._registry.observe(responder, fill)
 
-    @granting
-    def get_entity_info(self, request: Any, answer: Responder) -> None:
-        """Tell the category, description and tags of an entity."""
-        answer.response.info = self._registry.info(self._registry.entity(request.entity))
-        grant(answer)
+    def get_entity_info(self, request: Any, responder: Responder) -> None:
+        """Send the category, description and tags of an entity."""
+        responder.response.info = self._registry.info(self._registry.entity(request.entity))
+        responder.succeed()
 
-    @granting
-    def set_entity_info(self, request: Any, answer: Responder) -> None:
-        """Note the category, description and tags of an entity."""
+    def set_entity_info(self, request: Any, responder: Responder) -> None:
+        """Set the category, description and tags of an entity."""
         self._registry.entity(request.entity)
         category = request.info.category.category
         if category not in _CATEGORIES:
             known = ", ".join(f"{number} ({name})" for number, name in _CATEGORIES.items())
-            raise failed(f"category {category} is unknown; there are: {known}")
+            raise RequestRejectedError(f"category {category} is unknown; there are: {known}")
         self._registry.set_info(request.entity, request.info)
-        grant(answer)
+        responder.succeed()
 
-    def _passing(self, cast: EntitySnapshot, wanted: EntityFilter) -> list[str]:
-        """Return the names of those that pass; `cast` must have been looked at for bounds."""
+    def _passing(self, snapshot: EntitySnapshot, wanted: EntityFilter) -> list[str]:
+        """Return the names that pass a filter; one with bounds needs an evaluated state."""
         return [
             name
-            for name, entity in cast.entities.items()
+            for name, entity in snapshot.entities.items()
             if wanted.passes(name, self._registry.info(entity))
-            and (wanted.overlaps is None or wanted.holds(cast.observer.box(entity.geoms)))
+            and (wanted.overlaps is None or wanted.holds(snapshot.observer.box(entity.geoms)))
         ]

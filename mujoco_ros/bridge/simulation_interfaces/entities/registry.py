@@ -1,135 +1,138 @@
-"""What entities there are, what is said of them, and how they are at present."""
+"""The entities of the model, their descriptions, and their current state."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from rclpy.node import Node
-from simulation_interfaces.msg import EntityCategory, EntityInfo
+from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import state_message
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
-from mujoco_ros.bridge.simulation_interfaces.rejection import not_found
+from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame, named_frames
 from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
-from mujoco_ros.sim.observer import Motion, Observer
+from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntitySnapshot:
-    """Everything one model has to show.
+    """The entities of one model.
 
     Attributes:
-        entities: By name.
-        places: What is fixed to a body, by TF frame.
-        observer: Looks at states of the model.
+        entities: The entities by name.
+        frames: The frames that are fixed to a body, by TF frame.
+        observer: Evaluates states of the model.
     """
 
     entities: dict[str, Entity]
-    places: dict[str, BodyFrame]
+    frames: dict[str, BodyFrame]
     observer: Observer
 
     def entity(self, name: str) -> Entity:
         """Return an entity.
 
         Raises:
-            RefusedError: There is none of that name.
+            RequestRejectedError: There is no such entity.
         """
         if name not in self.entities:
             raise not_found("entity", name, self.entities)
         return self.entities[name]
 
-    def motion(self, entity: Entity) -> Motion:
-        """Return how an entity moves in the state that `observer` has looked at."""
-        return self.observer.motion(entity.root, entity.offset)
+    def state(self, name: str) -> EntityState:
+        """Return the pose and motion of an entity in the state that was evaluated last."""
+        entity = self.entity(name)
+        motion = self.observer.motion(entity.root, entity.offset)
+        return state_message(motion, self.observer.time)
 
     def frame(self, name: str) -> BodyFrame | None:
         """Return the frame that a header names: an entity, or any frame of TF; None is the world.
 
         Raises:
-            ValueError: There is none of that name.
+            ValueError: There is no such frame.
         """
         if name in ("", "world"):
             return None
         if name in self.entities:
-            it = self.entities[name]
-            position, quat = it.offset[:3], it.offset[3:]
-            return BodyFrame(frame=name, body=it.root, position=position, quat_wxyz=quat)
-        if name not in self.places:
+            entity = self.entities[name]
+            position, quat = entity.offset[:3], entity.offset[3:]
+            return BodyFrame(frame=name, body=entity.root, position=position, quat_wxyz=quat)
+        if name not in self.frames:
             known = ", ".join(["world", *self.entities])
             raise ValueError(f"frame '{name}' not found; there are: {known}, and the frames in TF")
-        return self.places[name]
+        return self.frames[name]
 
 
 class EntityRegistry(Component):
-    """The entities of the model that is simulated."""
+    """The entities of the current model.
 
-    def __init__(self, node: Node, simulation: Simulation) -> None:
-        """List the entities of `simulation`; `node`'s executor is where questions are answered."""
-        self._simulation = simulation
-        self.cast = self._cast(simulation.plant)
+    Attributes:
+        snapshot: The entities; its observer belongs to `observe`.
+        spawned: Names of the entities that were spawned into this world.
+    """
+
+    def __init__(self, context: NodeContext) -> None:
+        """List the entities of the simulation."""
+        self._simulation = context.simulation
+        self.snapshot = _snapshot(context.simulation.plant)
         self._next: EntitySnapshot | None = None
         self._infos: dict[str, EntityInfo] = {}
         self.spawned: set[str] = set()
-        """Names of the entities that were spawned into this world."""
-        self.questions = StateQueries(node, simulation.commands, self._note, _look)
-        """Asks for the cast, whose observer has then looked at the present state.
+        self._queries = StateQueries(
+            context.node, context.simulation.commands, self._capture, _evaluate
+        )
 
-        Whoever is told finds entities in that cast: `cast` here may be the next one already.
+    def observe(
+        self,
+        responder: Responder,
+        fill: Callable[[EntitySnapshot], object],
+        *,
+        finish: bool = True,
+    ) -> None:
+        """Fill in a response from the current state; see `StateQueries.observe`.
+
+        The snapshot that `fill` gets is of the same model as the state; `snapshot` may be newer.
         """
+        self._queries.observe(responder, fill, finish=finish)
 
     def build(self, plant: Plant) -> None:
         """List the entities of the next model."""
-        self._next = self._cast(plant)
+        self._next = _snapshot(plant)
 
     def commit(self) -> None:
-        """From now on, states are those of the next model."""
+        """Switch to the entities of the next model."""
         if self._next is not None:
-            self.cast, self._next = self._next, None
+            self.snapshot, self._next = self._next, None
 
     def finish(self) -> None:
-        """Forget what was said of entities that are gone."""
-        self._infos = {n: info for n, info in self._infos.items() if n in self.cast.entities}
-        self.spawned &= set(self.cast.entities)
+        """Delete the descriptions of entities that are gone."""
+        present = self.snapshot.entities
+        self._infos = {name: info for name, info in self._infos.items() if name in present}
+        self.spawned &= present.keys()
 
     def rollback(self) -> None:
-        """Forget the next model."""
+        """Discard the next model."""
         self._next = None
 
-    def forget(self) -> None:
-        """Forget what was said of all entities: this is another world."""
+    def clear(self) -> None:
+        """Delete all descriptions, as another world was loaded."""
         self._infos.clear()
         self.spawned.clear()
 
     def entity(self, name: str) -> Entity:
-        """Return an entity of the present cast.
+        """Return an entity of the current model.
 
         Raises:
-            RefusedError: There is none of that name.
+            RequestRejectedError: There is no such entity.
         """
-        return self.cast.entity(name)
+        return self.snapshot.entity(name)
 
     def info(self, entity: Entity) -> EntityInfo:
-        """Return what was said of an entity, or else what is plain to see."""
-        return self._infos.get(entity.name) or self._plain_info(entity)
-
-    def set_info(self, name: str, info: EntityInfo) -> None:
-        """Note what somebody says of an entity."""
-        self._infos[name] = info
-
-    def _note(self) -> tuple[EntitySnapshot, np.ndarray]:
-        # Looked up in the physics thread: the state of one model is nothing to another.
-        return self.cast, self.cast.observer.read(self._simulation.data)
-
-    def _cast(self, plant: Plant) -> EntitySnapshot:
-        return EntitySnapshot(
-            entities=entities(plant.assembly, plant.layout),
-            places=named_frames(plant.model, plant.layout),
-            observer=Observer(plant.model),
-        )
-
-    def _plain_info(self, entity: Entity) -> EntityInfo:
+        """Return the description that a client set, or a default."""
+        if entity.name in self._infos:
+            return self._infos[entity.name]
         if entity.kind is EntityKind.ROBOT:
             category = EntityCategory.CATEGORY_ROBOT
         elif entity.moves:
@@ -138,8 +141,29 @@ class EntityRegistry(Component):
             category = EntityCategory.CATEGORY_STATIC_OBJECT
         return EntityInfo(category=EntityCategory(category=category))
 
+    def set_info(self, name: str, info: EntityInfo) -> None:
+        """Set the description of an entity."""
+        self._infos[name] = info
 
-def _look(noted: tuple[EntitySnapshot, np.ndarray]) -> EntitySnapshot:
-    cast, state = noted
-    cast.observer.set(state)
-    return cast
+    def _capture(self) -> tuple[EntitySnapshot, np.ndarray]:
+        # In the physics thread, so that the snapshot is of the same model as the state.
+        return self.snapshot, self.snapshot.observer.read(self._simulation.data)
+
+
+def not_found(kind: str, name: str, known: Iterable[str]) -> RequestRejectedError:
+    """Return the rejection of a name that is not among `known`."""
+    return RequestRejectedError(str(unknown(kind, name, known)), Result.RESULT_NOT_FOUND)
+
+
+def _snapshot(plant: Plant) -> EntitySnapshot:
+    return EntitySnapshot(
+        entities=entities(plant.assembly, plant.layout),
+        frames=named_frames(plant.model, plant.layout),
+        observer=Observer(plant.model),
+    )
+
+
+def _evaluate(captured: tuple[EntitySnapshot, np.ndarray]) -> EntitySnapshot:
+    snapshot, state = captured
+    snapshot.observer.set(state)
+    return snapshot

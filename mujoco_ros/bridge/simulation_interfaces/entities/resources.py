@@ -1,10 +1,10 @@
-"""What a request brings along: a file, or a text."""
+"""Models and worlds that a request names: a URI, or a text."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.bridge.simulation_interfaces.rejection import RequestRejectedError, failed
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.model.errors import (
     MissingAssetError,
     MissingFileError,
@@ -18,7 +18,7 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.uri import resolve
 
-CODES: tuple[tuple[type[UserInputError], str], ...] = (
+_CODES: tuple[tuple[type[UserInputError], str], ...] = (
     (NameTakenError, "NAME_NOT_UNIQUE"),
     (NameInvalidError, "NAME_INVALID"),
     (NamespaceError, "NAMESPACE_INVALID"),
@@ -28,12 +28,12 @@ CODES: tuple[tuple[type[UserInputError], str], ...] = (
     (NativeCodeError, "UNSUPPORTED_ELEMENTS"),
     (ParseError, "RESOURCE_PARSE_ERROR"),
 )
-"""What the standard calls the errors a resource can have."""
+"""The standard's codes for the errors of a resource."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResourceSource:
-    """Where a description is: at a URI, or else it is this text."""
+    """The URI of a description, or else its text."""
 
     uri: str
     text: str
@@ -42,7 +42,7 @@ class ResourceSource:
         """Return the file.
 
         Raises:
-            MissingFileError: The URI is none that could be a file here, or is relative.
+            MissingFileError: The URI cannot be a file here, or is relative.
         """
         if "://" not in self.uri and not Path(self.uri).expanduser().is_absolute():
             raise MissingFileError(
@@ -55,46 +55,45 @@ class ResourceSource:
             raise MissingFileError(str(error)) from error
 
 
-def source(message: Any, field: str, codes: Any) -> ResourceSource:
-    """Return what a message names; where both are given, the URI counts.
+def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
+    """Return the resource that a message names; the URI takes precedence over a text.
 
     Args:
-        message: A request; older versions have the two parts of a resource in itself.
-        field: Where newer ones have it.
-        codes: The response, which has the codes to refuse with.
+        message: A request; older versions contain the URI and the text themselves.
+        field: The field that contains them in newer versions.
+        codes: The response, which has the result codes.
 
     Raises:
-        RefusedError: Neither a URI nor a text is given.
+        RequestRejectedError: Neither a URI nor a text is given.
     """
     resource = getattr(message, field, message)
     if not resource.uri and not resource.resource_string.strip():
         raise RequestRejectedError(
-            codes.NO_RESOURCE, "there is neither a uri nor a resource_string"
+            "there is neither a uri nor a resource_string", codes.NO_RESOURCE
         )
     return ResourceSource(uri=resource.uri, text=resource.resource_string)
 
 
-def name_source(message: Any, field: str, uri: str, text: str = "") -> None:
-    """Write into a message where a description is, the opposite of `source`."""
+def write_resource(message: Any, field: str, uri: str, text: str = "") -> None:
+    """Write the URI and text of a resource into a message; the opposite of `read_resource`."""
     resource = getattr(message, field, message)
     resource.uri = uri
     if hasattr(resource, "resource_string"):
         resource.resource_string = text
 
 
-def refusal(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
-    """Return the refusal that says of an error what the standard can say of it.
+def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
+    """Return the rejection for an error, with the code of the standard if there is one.
 
     Args:
-        error: What prevented a change of the model.
+        error: The error that prevented a change of the model.
         codes: A type with the codes to choose from.
-        otherwise: The code for errors of a model that have none of their own.
+        otherwise: Name of the code for a `UserInputError` that has none of its own.
     """
     if isinstance(error, RequestRejectedError):
         return error
-    for kind, code in CODES:
-        if isinstance(error, kind) and hasattr(codes, code):
-            return RequestRejectedError(getattr(codes, code), str(error))
+    names = [name for kind, name in _CODES if isinstance(error, kind) and hasattr(codes, name)]
     if otherwise and isinstance(error, UserInputError):
-        return RequestRejectedError(getattr(codes, otherwise), str(error))
-    return failed(str(error) or repr(error))
+        names.append(otherwise)
+    code = getattr(codes, names[0]) if names else None
+    return RequestRejectedError(str(error) or repr(error), code)

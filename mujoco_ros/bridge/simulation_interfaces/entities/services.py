@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.node import Node
-
-from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.rclpy_ext.service import Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
@@ -31,38 +29,23 @@ class EntityServices:
         worlds: Loads and unloads worlds.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        interfaces: SimulationInterfaces,
-        models: ModelSwitch,
-        simulation: Simulation,
-        scene: str,
-    ) -> None:
-        """Serve them.
-
-        Args:
-            node: The node whose executor answers.
-            interfaces: Serves them.
-            models: Changes the model.
-            simulation: The simulation.
-            scene: The scene that is simulated, given as for `load_scene`.
-        """
-        self.registry = EntityRegistry(node, simulation)
+    def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
+        """Serve them."""
+        self.registry = EntityRegistry(context)
         background = BackgroundWorker()
-        self.worlds = WorldServices(models, self.registry, background, scene)
-        self.spawning = SpawnServices(self.registry, models, self.worlds.closed)
-        for name, handler, *features in self._served(simulation, background):
+        scene = context.values["scene"]
+        self.worlds = WorldServices(context.models, self.registry, background, scene)
+        self.spawning = SpawnServices(self.registry, context.models, self.worlds.spawn_obstacle)
+        for name, handler, *features in self._handlers(context.simulation, background):
             interfaces.serve(name, handler, *features)
 
-    def _served(
+    def _handlers(
         self, simulation: Simulation, background: BackgroundWorker
     ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
-        queries, setting = (
-            EntityQueries(self.registry),
-            EntityStateService(self.registry, simulation),
-        )
-        poses, spawnables = NamedPoses(self.registry), SpawnablesService(background)
+        """Return the name, the handler and the features of each service."""
+        queries, poses = EntityQueries(self.registry), NamedPoses(self.registry)
+        setting = EntityStateService(self.registry, simulation)
+        spawnables = SpawnablesService(background)
         spawning, worlds = self.spawning, self.worlds
         return [
             ("SpawnEntity", spawning.spawn_entity, "SPAWNING", "SPAWNING_RESOURCE_STRING"),

@@ -1,4 +1,4 @@
-"""GetSpawnables: what there is to spawn."""
+"""GetSpawnables: the models that can be spawned."""
 
 from pathlib import Path
 from typing import Any
@@ -6,11 +6,10 @@ from typing import Any
 import mujoco
 from simulation_interfaces.msg import Bounds, Spawnable
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import name_source
-from mujoco_ros.bridge.simulation_interfaces.rejection import failed, granting
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.file_header import header_comment, root_element
@@ -25,33 +24,33 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
 class SpawnablesService:
-    """Tells which models can be spawned: the shipped ones, and those where a request says."""
+    """Lists the models that can be spawned: the shipped ones, and those at given sources."""
 
     def __init__(self, background: BackgroundWorker) -> None:
         """Read models in the background."""
         self._background = background
         self._bounds: dict[tuple[Path, float], Bounds] = {}
 
-    @granting
-    def get_spawnables(self, request: Any, answer: Responder) -> None:
+    def get_spawnables(self, request: Any, responder: Responder) -> None:
         """List models; a source that cannot be searched fails, but the others are listed."""
 
-        def look() -> None:
+        def fill() -> None:
             found, problems = list(shipped_models()), []
             for source in request.sources:
                 try:
                     found += _models(source)
                 except UserInputError as error:
                     problems.append(str(error))
-            answer.response.spawnables = [self._spawnable(path) for path in dict.fromkeys(found)]
+            paths = dict.fromkeys(found)
+            responder.response.spawnables = [self._spawnable(path) for path in paths]
             if problems:
-                raise failed("; ".join(problems))
+                raise RequestRejectedError("; ".join(problems))
 
-        self._background.answer(answer, look)
+        self._background.run(responder, fill)
 
     def _spawnable(self, path: Path) -> Spawnable:
         spawnable = Spawnable()
-        name_source(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
+        write_resource(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
         spawnable.description = header_comment(read_text(path)) or path.stem
         key = path, path.stat().st_mtime
         if key not in self._bounds:
@@ -61,7 +60,7 @@ class SpawnablesService:
 
 
 def _models(source: str) -> list[Path]:
-    """Return the models in a file or a folder and those below it."""
+    """Return the model in a file, or all models below a folder."""
     path = resolve(source, Path.cwd())
     if path.is_dir():
         return [file for file in files_below(path, SUFFIXES) if _is_model(file)]
@@ -79,12 +78,12 @@ def _is_model(path: Path) -> bool:
 
 
 def _bounds(path: Path) -> Bounds:
-    """Return the box around a model as it would be spawned, seen from its own origin."""
+    """Return the box around a model in its initial state, in its own frame."""
     try:
         with silence_compiler():
             model = load_spec(path, "").compile()
     except (UserInputError, ValueError, mujoco.FatalError):
-        return bounds_message(None)  # spawning it will tell what is wrong
+        return bounds_message(None)  # an attempt to spawn it reports the reason
     data, observer = mujoco.MjData(model), Observer(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)

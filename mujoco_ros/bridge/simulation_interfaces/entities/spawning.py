@@ -1,34 +1,28 @@
-"""Spawning and deleting entities beside the running physics."""
+"""Spawning and deleting entities while the simulation runs."""
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import simulation_interfaces.msg
 from simulation_interfaces.msg import Result
 
 from mujoco_ros.bridge.model_switch import Done, ModelSwitch
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.adding import (
     CODES,
     EmptySpawnError,
-    Outcome,
+    SpawnOutcome,
     SpawnRequest,
     add_all,
 )
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import refusal, source
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import from_frame
-from mujoco_ros.bridge.simulation_interfaces.rejection import (
-    RequestRejectedError,
-    failed,
-    grant,
-    granting,
-    refuse,
-)
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
+from mujoco_ros.bridge.simulation_interfaces.entities.setting import to_world
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
@@ -37,65 +31,52 @@ from mujoco_ros.sim.placement import Placement
 
 _LOG = logging.getLogger(__name__)
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
+_Outcomes = Sequence[SpawnOutcome]
 
 
 class SpawnServices:
-    """Adds entities to the world and takes them away."""
+    """Adds entities to the model, and removes them."""
 
     def __init__(
-        self, registry: EntityRegistry, world: ModelSwitch, closed: Callable[[], str]
+        self, registry: EntityRegistry, models: ModelSwitch, obstacle: Callable[[], str]
     ) -> None:
         """Spawn into the model.
 
         Args:
             registry: The entities.
-            world: Changes the model.
-            closed: Returns why nothing can be spawned at present; empty if something can.
+            models: Changes the model.
+            obstacle: Returns why nothing can be spawned now; empty if something can.
         """
         self._registry = registry
-        self._world = world
-        self._closed = closed
+        self._models = models
+        self._obstacle = obstacle
 
-    @granting
-    def spawn_entity(self, request: Any, answer: Responder) -> None:
+    def spawn_entity(self, request: Any, responder: Responder) -> None:
         """Spawn one entity."""
-        wish = self._wish(request)
 
-        def done(outcomes: Sequence[Outcome]) -> None:
+        def fill(outcomes: _Outcomes) -> None:
             (outcome,) = outcomes
             if isinstance(outcome, RequestRejectedError):
-                refuse(answer, outcome)
-                return
-            answer.response.entity_name = outcome
-            grant(answer)
+                raise outcome
+            responder.response.entity_name = outcome
 
-        self._spawn([wish], answer, done)
+        self._spawn([self._read(request)], responder, fill)
 
-    @granting
-    def spawn_entities(self, request: Any, answer: Responder) -> None:
+    def spawn_entities(self, request: Any, responder: Responder) -> None:
         """Spawn several entities in one change of the model; each that can be is spawned."""
-        wishes: list[SpawnRequest | RequestRejectedError] = []
+        spawns: list[SpawnRequest | RequestRejectedError] = []
         for single in request.spawn_requests:
             try:
-                wishes.append(self._wish(single))
-            except RequestRejectedError as refused:
-                wishes.append(refused)
+                spawns.append(self._read(single))
+            except RequestRejectedError as error:
+                spawns.append(error)
+        self._spawn(spawns, responder, lambda outcomes: _report(responder.response, outcomes))
 
-        def done(outcomes: Sequence[Outcome]) -> None:
-            self._tell_all(answer, wishes, outcomes)
-
-        possible = [wish for wish in wishes if isinstance(wish, SpawnRequest)]
-        if possible:
-            self._spawn(possible, answer, done)
-        else:
-            done([])
-
-    @granting
-    def delete_entity(self, request: Any, answer: Responder) -> None:
+    def delete_entity(self, request: Any, responder: Responder) -> None:
         """Delete an entity."""
         entity = self._registry.entity(request.entity)
         if entity.kind is EntityKind.BODY:
-            raise failed(
+            raise RequestRejectedError(
                 f"'{entity.name}' is part of the world or of a robot's or object's model; "
                 "only robots and objects as a whole can be deleted"
             )
@@ -107,140 +88,150 @@ class SpawnServices:
         def done(error: Exception | None) -> None:
             if error is None:
                 _LOG.info("deleted %s", entity.name)
-                grant(answer)
+                responder.succeed()
             else:
-                refuse(answer, refusal(error, Result))
+                responder.reject(rejection(error, Result))
 
-        self._world.change(build, done)
+        self._models.change(build, done)
 
     def delete_spawned(self, done: Done) -> None:
-        """Delete everything that was spawned into this world; call in the executor's thread."""
-        if not self._registry.spawned and not self._world.busy:
+        """Delete all entities that were spawned into this world; call in the executor's thread."""
+        if not self._registry.spawned and not self._models.busy:
             done(None)
             return
 
         def build(assembly: Assembly) -> Assembly:
-            there = {part.name for part in assembly.parts}
-            return rebuild(assembly, remove=there & self._registry.spawned)
+            present = {part.name for part in assembly.parts}
+            return rebuild(assembly, remove=present & self._registry.spawned)
 
-        self._world.change(build, done)
+        self._models.change(build, done)
 
-    def _wish(self, request: Any) -> SpawnRequest:
-        """Read a request, a message SpawnEntity of either kind."""
-        self._need_open()
+    def _read(self, request: Any) -> SpawnRequest:
+        """Return the content of a request of SpawnEntity or of a part of SpawnEntities.
+
+        Raises:
+            RequestRejectedError: It is invalid.
+        """
+        self._check_possible()
         namespace = request.entity_namespace.strip("/") or None
         if namespace is not None and not _NAMESPACE.match(namespace):
             raise RequestRejectedError(
-                CODES.NAMESPACE_INVALID,
                 f"'{request.entity_namespace}' is no namespace: letters, digits and underscores "
                 "between slashes",
+                CODES.NAMESPACE_INVALID,
             )
         try:
             if request.name:
                 check_name(request.name)
             pose = read_pose(request.initial_pose.pose)
         except UserInputError as error:
-            raise RequestRejectedError(CODES.NAME_INVALID, str(error)) from error
+            raise RequestRejectedError(str(error), CODES.NAME_INVALID) from error
         except ValueError as error:
-            raise RequestRejectedError(CODES.INVALID_POSE, f"initial_pose: {error}") from error
+            raise _invalid_pose(error) from error
         return SpawnRequest(
             name=request.name,
-            renames=request.allow_renaming,
-            source=source(request, "entity_resource", CODES),
+            allow_renaming=request.allow_renaming,
+            source=read_resource(request, "entity_resource", CODES),
             namespace=namespace,
             frame=request.initial_pose.header.frame_id,
             pose=pose,
         )
 
-    def _need_open(self) -> None:
-        reason = self._closed()
-        if reason:
-            raise RequestRejectedError(Result.RESULT_INCORRECT_STATE, reason)
+    def _check_possible(self) -> None:
+        if reason := self._obstacle():
+            raise RequestRejectedError(reason, Result.RESULT_INCORRECT_STATE)
 
     def _spawn(
         self,
-        wishes: Sequence[SpawnRequest],
-        answer: Responder,
-        done: Callable[[Sequence[Outcome]], None],
+        spawns: Sequence[SpawnRequest | RequestRejectedError],
+        responder: Responder,
+        fill: Callable[[_Outcomes], None],
     ) -> None:
-        if all(wish.frame in ("", "world") for wish in wishes):
-            self._change(wishes, done)
-            return
+        """Spawn entities; `fill` gets an outcome for each, and rejections as they are."""
 
-        def tell(cast: EntitySnapshot) -> None:
-            placed = [_in_world(wish, cast) for wish in wishes]
-            possible = [wish for wish in placed if isinstance(wish, SpawnRequest)]
+        def change(spawns: Sequence[SpawnRequest | RequestRejectedError]) -> None:
+            valid = [spawn for spawn in spawns if isinstance(spawn, SpawnRequest)]
 
-            def complete(outcomes: Sequence[Outcome]) -> None:
+            def done(outcomes: _Outcomes) -> None:
                 rest = iter(outcomes)
-                done([it if isinstance(it, RequestRejectedError) else next(rest) for it in placed])
+                merged = [next(rest) if isinstance(it, SpawnRequest) else it for it in spawns]
+                responder.complete(partial(fill, merged))
 
-            if possible:
-                self._change(possible, complete)
+            if valid:
+                self._change(valid, done)
             else:
-                complete([])
+                done([])
 
-        self._registry.questions.observe(answer, tell)
+        if all(isinstance(it, RequestRejectedError) or it.in_world for it in spawns):
+            change(spawns)
+        else:
+            self._registry.observe(
+                responder,
+                lambda snapshot: change([_in_world(spawn, snapshot) for spawn in spawns]),
+                finish=False,
+            )
 
-    def _change(
-        self, wishes: Sequence[SpawnRequest], done: Callable[[Sequence[Outcome]], None]
-    ) -> None:
-        outcomes: list[Outcome] = []
+    def _change(self, spawns: Sequence[SpawnRequest], done: Callable[[_Outcomes], None]) -> None:
+        outcomes: list[SpawnOutcome] = []
 
         def build(assembly: Assembly) -> Assembly:
-            self._need_open()  # the world may have been unloaded meanwhile
-            cast = self._registry.cast
-            names = frozenset([*cast.entities, *cast.places, "world"])
-            return add_all(assembly, wishes, names, outcomes)
+            self._check_possible()  # the world may have been unloaded meanwhile
+            snapshot = self._registry.snapshot
+            names = frozenset([*snapshot.entities, *snapshot.frames, "world"])
+            return add_all(assembly, spawns, names, outcomes)
 
         def changed(error: Exception | None) -> None:
             if error is not None and not isinstance(error, EmptySpawnError):
-                outcomes[:] = [refusal(error, CODES)] * len(wishes)
+                outcomes[:] = [rejection(error, CODES)] * len(spawns)
             names = [name for name in outcomes if isinstance(name, str)]
             if names:
                 _LOG.info("spawned %s", ", ".join(names))
             self._registry.spawned.update(names)
             done(outcomes)
 
-        self._world.change(build, changed)
+        self._models.change(build, changed)
 
-    def _tell_all(
-        self,
-        answer: Responder,
-        wishes: Iterable[SpawnRequest | RequestRejectedError],
-        outcomes: Iterable[Outcome],
-    ) -> None:
-        response, rest, bad = answer.response, iter(outcomes), 0
-        for wish in wishes:
-            outcome = wish if isinstance(wish, RequestRejectedError) else next(rest)
-            told = simulation_interfaces.msg.SpawnResult()
-            if isinstance(outcome, RequestRejectedError):
-                told.result.result, told.result.error_message = outcome.code, str(outcome)
-                bad += 1
-            else:
-                told.result.result, told.entity_name = Result.RESULT_OK, outcome
-            response.results.append(told)
-        if bad:
-            refuse(
-                answer,
-                RequestRejectedError(
-                    response.ENTITIES_SPAWN_FAILED,
-                    f"{bad} of {len(response.results)} entities could not be spawned; "
-                    "results tell which, and why",
-                ),
-            )
+
+def _report(response: Any, outcomes: _Outcomes) -> None:
+    """Fill in the response of SpawnEntities.
+
+    Raises:
+        RequestRejectedError: An entity was not spawned.
+    """
+    failed = 0
+    for outcome in outcomes:
+        report = simulation_interfaces.msg.SpawnResult()
+        if isinstance(outcome, RequestRejectedError):
+            code = Result.RESULT_OPERATION_FAILED if outcome.code is None else outcome.code
+            report.result.result, report.result.error_message = code, str(outcome)
+            failed += 1
         else:
-            grant(answer)
+            report.result.result, report.entity_name = Result.RESULT_OK, outcome
+        response.results.append(report)
+    if failed:
+        raise RequestRejectedError(
+            f"{failed} of {len(response.results)} entities could not be spawned; the reasons are "
+            "in the results",
+            response.ENTITIES_SPAWN_FAILED,
+        )
 
 
-def _in_world(wish: SpawnRequest, cast: EntitySnapshot) -> SpawnRequest | RequestRejectedError:
-    """Return a wish with its pose in the world, as its frame stands now."""
+def _in_world(
+    spawn: SpawnRequest | RequestRejectedError, snapshot: EntitySnapshot
+) -> SpawnRequest | RequestRejectedError:
+    """Return a request with its pose in the world, given the current pose of its frame."""
+    if isinstance(spawn, RequestRejectedError):
+        return spawn
     try:
-        reference = cast.frame(wish.frame)
+        reference = snapshot.frame(spawn.frame)
     except ValueError as error:
-        return RequestRejectedError(CODES.INVALID_POSE, f"initial_pose: {error}")
+        return _invalid_pose(error)
     if reference is None:
-        return wish
-    seen = from_frame(cast.observer, reference, reference.body, Placement(pose=wish.pose))
-    assert seen.pose is not None
-    return replace(wish, frame="", pose=seen.pose)
+        return spawn
+    placed = to_world(snapshot.observer, reference, reference.body, Placement(pose=spawn.pose))
+    assert placed.pose is not None
+    return replace(spawn, frame="", pose=placed.pose)
+
+
+def _invalid_pose(error: ValueError) -> RequestRejectedError:
+    return RequestRejectedError(f"initial_pose: {error}", CODES.INVALID_POSE)

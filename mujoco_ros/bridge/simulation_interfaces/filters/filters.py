@@ -1,9 +1,10 @@
-"""Which entities, named poses or worlds a request asks for."""
+"""Filters of entities, named poses and worlds in requests."""
 
 from collections.abc import Callable, Sequence
 
 from simulation_interfaces.msg import Bounds, EntityFilters, EntityInfo, TagsFilter
 
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_points
 from mujoco_ros.bridge.simulation_interfaces.filters.overlap import (
     Overlaps,
@@ -12,28 +13,27 @@ from mujoco_ros.bridge.simulation_interfaces.filters.overlap import (
     with_sphere,
 )
 from mujoco_ros.bridge.simulation_interfaces.filters.pattern import Pattern, PatternError
-from mujoco_ros.bridge.simulation_interfaces.rejection import failed
 from mujoco_ros.sim.observer import BoundingBox
 
 
 class EntityFilter:
-    """What a message of type EntityFilters lets pass; a field that says nothing lets all pass.
+    """A filter of entities; an empty field of the message passes all.
 
     Attributes:
-        overlaps: Tells whether an entity's box, in the world frame, is within the bounds asked for;
-            None if none are.
+        overlaps: Returns whether an entity's box, in the world frame, overlaps with the requested
+            bounds; None if there are none.
     """
 
     def __init__(self, filters: EntityFilters) -> None:
         """Read a message.
 
         Raises:
-            RefusedError: The expression or the bounds are malformed.
+            RequestRejectedError: The expression or the bounds are malformed.
         """
         try:
             self._pattern = Pattern(filters.filter) if filters.filter else None
         except PatternError as error:
-            raise failed(f"filter: {error}") from error
+            raise RequestRejectedError(f"filter: {error}") from error
         self._categories = {category.category for category in filters.categories}
         self._tags = tags_filter(filters.tags)
         self.overlaps: Overlaps | None = None
@@ -42,10 +42,10 @@ class EntityFilter:
             self.overlaps = _overlaps(bounds)
 
     def passes(self, name: str, info: EntityInfo) -> bool:
-        """Return whether an entity of a name passes, its place aside.
+        """Return whether an entity passes, apart from its bounds.
 
         Raises:
-            RefusedError: The expression takes too long to match.
+            RequestRejectedError: The expression takes too long to match.
         """
         if self._categories and info.category.category not in self._categories:
             return False
@@ -54,22 +54,24 @@ class EntityFilter:
         try:
             return self._pattern is None or self._pattern.search(name)
         except PatternError as error:
-            raise failed(f"filter: {error}") from error
+            raise RequestRejectedError(f"filter: {error}") from error
 
     def holds(self, box: BoundingBox | None) -> bool:
-        """Return whether an entity at a place passes; without bounds of its own it does not."""
+        """Return whether the box of an entity passes; None overlaps with no bounds."""
         return self.overlaps is None or (box is not None and self.overlaps(box))
 
 
 def tags_filter(message: TagsFilter) -> Callable[[Sequence[str]], bool]:
-    """Return what tells whether tags pass.
+    """Return the function that decides whether tags pass.
 
     Raises:
-        RefusedError: The mode is unknown.
+        RequestRejectedError: The mode is unknown.
     """
     wanted = set(message.tags)
     if message.filter_mode not in (TagsFilter.FILTER_MODE_ANY, TagsFilter.FILTER_MODE_ALL):
-        raise failed(f"tags: filter_mode must be 0 (any) or 1 (all), got {message.filter_mode}")
+        raise RequestRejectedError(
+            f"tags: filter_mode must be 0 (any) or 1 (all), got {message.filter_mode}"
+        )
     if message.filter_mode == TagsFilter.FILTER_MODE_ALL:
         return lambda tags: wanted <= set(tags)
     return lambda tags: not wanted or not wanted.isdisjoint(tags)
@@ -79,7 +81,7 @@ def _overlaps(bounds: Bounds) -> Overlaps:
     try:
         points = read_points(bounds)
     except ValueError as error:
-        raise failed(str(error)) from error
+        raise RequestRejectedError(str(error)) from error
     count = len(points)
     if bounds.type == Bounds.TYPE_BOX and count == 2:
         return with_box(BoundingBox(points.min(axis=0), points.max(axis=0)))
@@ -87,7 +89,7 @@ def _overlaps(bounds: Bounds) -> Overlaps:
         return with_sphere(points[0], float(points[1, 0]))
     if bounds.type == Bounds.TYPE_CONVEX_HULL and count >= 3:
         return with_hull(points)
-    raise failed(
+    raise RequestRejectedError(
         f"bounds of type {bounds.type} with {count} points: give a box (type 1) two corners, a "
         "hull (2) three points or more, a sphere (3) its centre and, in x, its radius"
     )

@@ -1,4 +1,4 @@
-"""Whether a box overlaps with bounds that a request gives."""
+"""Overlap of boxes with the bounds in a request."""
 
 import itertools
 from collections.abc import Callable
@@ -14,12 +14,12 @@ Overlaps = Callable[[BoundingBox], bool]
 
 
 def with_box(bounds: BoundingBox) -> Overlaps:
-    """Return what tells whether a box overlaps with another one."""
+    """Return the function that decides whether a box overlaps with another one."""
     return lambda box: bool(np.all(bounds.low <= box.high) and np.all(box.low <= bounds.high))
 
 
 def with_sphere(centre: np.ndarray, radius: float) -> Overlaps:
-    """Return what tells whether a box overlaps with a sphere."""
+    """Return the function that decides whether a box overlaps with a sphere."""
 
     def overlaps(box: BoundingBox) -> bool:
         nearest = np.clip(centre, box.low, box.high)
@@ -29,7 +29,11 @@ def with_sphere(centre: np.ndarray, radius: float) -> Overlaps:
 
 
 def with_hull(points: np.ndarray) -> Overlaps:
-    """Return what tells whether a box overlaps with the convex hull of points.  # (n, 3)."""
+    """Return the function that decides whether a box overlaps with a convex hull.
+
+    Args:
+        points: Points whose hull it is.  # (n, 3)
+    """
     return lambda box: (
         not _separated(
             points, np.array(list(itertools.product(*zip(box.low, box.high, strict=True))))
@@ -38,10 +42,10 @@ def with_hull(points: np.ndarray) -> Overlaps:
 
 
 def _separated(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a plane lies between the hulls of two sets of points.  # (n, 3), (m, 3).
+    """Return whether a plane separates the hulls of two sets of points.  # (n, 3), (m, 3).
 
-    `gap` becomes the shortest vector from b's hull to a's, and the plane normal to it is tried. It
-    is the point next to the origin in the hull of a few differences (Wolfe's algorithm).
+    `gap` converges to the shortest vector from b's hull to a's, which is the point nearest to the
+    origin in the hull of the differences (Wolfe's algorithm); the plane normal to it is tested.
     """
     corners, weights = (a[:1] - b[0]), np.ones(1)
     for _ in range(_MOST_ROUNDS):
@@ -56,7 +60,7 @@ def _separated(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _nearest(corners: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return those corners, and their weights, whose mean is next to the origin in their hull."""
+    """Return the corners and weights whose mean is nearest to the origin in their hull."""
     while True:
         count = len(corners)
         system = np.ones((count + 1, count + 1))

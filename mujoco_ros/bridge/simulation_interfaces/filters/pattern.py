@@ -1,4 +1,4 @@
-"""Regular expressions from clients, matched in bounded time whatever they are."""
+"""Regular expressions from clients, matched in bounded time."""
 
 import math
 import time
@@ -16,10 +16,10 @@ class PatternError(ValueError):
 
 
 class Pattern:
-    """A compiled expression: POSIX extended, as simulation_interfaces wants it.
+    """A compiled expression: POSIX extended, as simulation_interfaces requires.
 
-    Whoever can call a service can send one, and some need exponential time; so all searches of a
-    pattern share one budget. They do without the GIL.
+    Any client can send one, and some expressions need exponential time; so all searches of a
+    pattern share one time budget. They release the GIL.
     """
 
     def __init__(self, expression: str) -> None:
@@ -30,9 +30,9 @@ class Pattern:
         """
         if len(expression) > LONGEST:
             raise PatternError(f"{len(expression)} characters; {LONGEST} are possible")
-        if "(?" in expression:  # the library's own groups, some of which undo what is checked here
+        if "(?" in expression:  # the library's own groups, some of which bypass these checks
             raise PatternError(f"'{expression}' is malformed: nothing before '?'")
-        # The library writes counted repeats out, and those within each other multiply.
+        # The library expands counted repeats, and nested ones multiply.
         repeats = math.prod(max(1, int(count)) for count in _COUNT.findall(expression))
         if repeats > MOST_REPEATS:
             raise PatternError(f"{repeats} repeats; {MOST_REPEATS} are possible")

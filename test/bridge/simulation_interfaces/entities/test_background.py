@@ -1,64 +1,66 @@
-"""Answers that take long."""
+"""Requests that are handled in a thread of their own."""
 
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import GetSpawnables
+from threads import RecordingResponder
 
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
-from mujoco_ros.bridge.simulation_interfaces.rejection import RequestRejectedError, failed
 
 
-class Noted:
-    """An answer that is given to nobody."""
+class Awaited(RecordingResponder):
+    """A responder whose response can be waited for."""
 
     def __init__(self) -> None:
-        self.response: Any = SimpleNamespace(result=Result())
-        self.given = threading.Event()
+        self._done = threading.Event()
+        super().__init__(GetSpawnables.Response())
 
-    def __call__(self) -> None:
-        self.given.set()
+    def _keep(self, response: Any, header: object) -> None:
+        super()._keep(response, header)
+        self._done.set()
 
     @property
     def result(self) -> tuple[int, str]:
-        assert self.given.wait(10.0)
-        return self.response.result.result, self.response.result.error_message
+        assert self._done.wait(10.0)
+        return super().result
 
 
-def test_jobs_are_done_one_after_the_other_and_answered():
+def test_requests_are_handled_one_after_the_other():
     background, done = BackgroundWorker(), []
-    answers = [Noted() for _ in range(5)]
-    for number, answer in enumerate(answers):
-        background.answer(answer, lambda number=number: done.append(number))
-    assert [answer.result for answer in answers] == [(Result.RESULT_OK, "")] * 5
+    responders = [Awaited() for _ in range(5)]
+    for number, responder in enumerate(responders):
+        background.run(responder, lambda number=number: done.append(number))
+    assert [responder.result for responder in responders] == [(Result.RESULT_OK, "")] * 5
     assert done == [0, 1, 2, 3, 4]
 
 
-def test_what_a_job_refuses_or_fails_at_is_told_and_the_next_is_done():
-    def refuse() -> None:
-        raise failed("no such luck")
+def test_a_request_that_is_rejected_or_fails_does_not_stop_the_next():
+    def reject() -> None:
+        raise RequestRejectedError("no such luck")
 
     def fail() -> None:
         raise KeyError("x")
 
-    background, answers = BackgroundWorker(), [Noted() for _ in range(3)]
-    for answer, job in zip(answers, (refuse, fail, lambda: None), strict=True):
-        background.answer(answer, job)
-    assert [answer.result for answer in answers] == [
+    background, responders = BackgroundWorker(), [Awaited() for _ in range(3)]
+    for responder, fill in zip(responders, (reject, fail, lambda: None), strict=True):
+        background.run(responder, fill)
+    assert [responder.result for responder in responders] == [
         (Result.RESULT_OPERATION_FAILED, "no such luck"),
         (Result.RESULT_OPERATION_FAILED, "KeyError('x')"),
         (Result.RESULT_OK, ""),
     ]
 
 
-def test_too_many_jobs_are_refused_at_once():
+def test_too_many_requests_are_rejected_at_once():
     background, go = BackgroundWorker(), threading.Event()
 
     def flood() -> None:
         for _ in range(40):
-            background.answer(Noted(), go.wait)
+            background.run(Awaited(), go.wait)
 
     with pytest.raises(RequestRejectedError, match="busy: 32 requests"):
         flood()

@@ -1,9 +1,10 @@
-"""Questions about entities that are told after the model has changed."""
+"""Requests about entities whose responses are sent after the model has changed."""
 
 from typing import Any
 
 import pytest
 from changing import adding, removing
+from contexts import make_context
 from simulation_interfaces.msg import EntityFilters, EntityState
 from simulation_interfaces.srv import (
     GetEntitiesStates,
@@ -12,7 +13,7 @@ from simulation_interfaces.srv import (
     SetEntityState,
 )
 from simulators import ROOT
-from threads import Given, Threads
+from threads import RecordingResponder, Threads
 
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
@@ -26,7 +27,7 @@ BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 
 
 class Scene:
-    """An arm with three boxes at x = 1, 2, 3, whose questions overtake a change of the model."""
+    """An arm with three boxes at x = 1, 2, 3."""
 
     def __init__(self) -> None:
         assembly = Simulation(load_scene("arm")).assembly
@@ -36,10 +37,10 @@ class Scene:
         ]
         self.simulation = Simulation(adding(*boxes)(assembly))
         self.threads = Threads(self.simulation.commands)
-        self.registry = EntityRegistry(self.threads.node, self.simulation)
+        self.registry = EntityRegistry(make_context(self.threads.node, self.simulation))
 
-    def tell_after(self, gone: str, answer: Given) -> Any:
-        """Note what was asked, delete an entity, and tell."""
+    def respond_after(self, gone: str, responder: RecordingResponder) -> Any:
+        """Capture the state, delete an entity, and return the response."""
         self.threads.physics()
         plant = self.simulation.build_plant(removing(gone)(self.simulation.assembly))
         self.registry.build(plant)
@@ -48,8 +49,8 @@ class Scene:
         self.threads.executor()
         self.threads.physics()
         self.threads.executor()
-        assert answer.given
-        return answer.response
+        assert responder.sent is not None
+        return responder.sent
 
 
 @pytest.fixture
@@ -58,41 +59,43 @@ def scene() -> Scene:
 
 
 def test_the_state_of_an_entity_is_its_own(scene: Scene):
-    answer = Given(GetEntityState.Response())
-    EntityQueries(scene.registry).get_entity_state(GetEntityState.Request(entity="two"), answer)
-    response = scene.tell_after("one", answer)
+    responder = RecordingResponder(GetEntityState.Response())
+    EntityQueries(scene.registry).get_entity_state(GetEntityState.Request(entity="two"), responder)
+    response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     assert response.state.pose.position.x == pytest.approx(2.0)
 
 
-def test_so_are_its_bounds_which_it_had_when_it_was_there(scene: Scene):
-    answer = Given(GetEntityBounds.Response())
-    EntityQueries(scene.registry).get_entity_bounds(GetEntityBounds.Request(entity="two"), answer)
-    response = scene.tell_after("two", answer)
+def test_the_bounds_of_an_entity_are_those_it_had_before_it_was_deleted(scene: Scene):
+    responder = RecordingResponder(GetEntityBounds.Response())
+    EntityQueries(scene.registry).get_entity_bounds(
+        GetEntityBounds.Request(entity="two"), responder
+    )
+    response = scene.respond_after("two", responder)
     assert response.result.error_message == ""
     assert 0.0 < response.bounds.points[0].x < 0.1
 
 
-def test_states_are_told_of_all_that_were_there(scene: Scene):
-    answer = Given(GetEntitiesStates.Response())
+def test_the_states_of_all_entities_of_the_captured_model_are_sent(scene: Scene):
+    responder = RecordingResponder(GetEntitiesStates.Response())
     request = GetEntitiesStates.Request(filters=EntityFilters(filter="one|two|three"))
-    EntityQueries(scene.registry).get_entities_states(request, answer)
-    response = scene.tell_after("one", answer)
+    EntityQueries(scene.registry).get_entities_states(request, responder)
+    response = scene.respond_after("one", responder)
     assert list(response.entities) == ["one", "two", "three"]
     assert [s.pose.position.x for s in response.states] == pytest.approx([1.0, 2.0, 3.0])
 
 
-def test_the_velocity_seen_from_a_frame_is_set_as_it_was_seen(scene: Scene):
+def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(scene: Scene):
     """The frame turns, so that the velocity in the world depends on where the entity is."""
     spin = 2.0
     body = scene.simulation.model.body("three/box")
     scene.simulation.data.qvel[body.dofadr[0] + 5] = spin
     state = EntityState()
     state.header.frame_id = "three"
-    answer = Given(SetEntityState.Response())
+    responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity="two", state=state, set_twist=True)
-    EntityStateService(scene.registry, scene.simulation).set_entity_state(request, answer)
-    response = scene.tell_after("one", answer)
+    EntityStateService(scene.registry, scene.simulation).set_entity_state(request, responder)
+    response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     dof = scene.simulation.model.body("two/box").dofadr[0]
     # At x = -1 of what turns about z.

@@ -1,149 +1,120 @@
-"""Questions to the physics thread."""
+"""Responses from the current state, captured in the physics thread."""
 
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
-
-import pytest
 from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import GetEntityState
+from threads import RecordingResponder, Threads
 
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
-from mujoco_ros.bridge.simulation_interfaces.rejection import failed
 from mujoco_ros.sim.command_queue import CommandQueue
 
-
-class Noted:
-    """An answer that is given to nobody."""
-
-    def __init__(self) -> None:
-        self.response: Any = SimpleNamespace(result=Result())
-        self.given = False
-
-    def __call__(self) -> None:
-        self.given = True
-
-    def fail(self, message: str) -> None:
-        self.response.result = Result(result=Result.RESULT_OPERATION_FAILED, error_message=message)
-        self()
+OK = (Result.RESULT_OK, "")
 
 
 class Desk:
-    """Questions, and both threads played by the test."""
+    """Queries of a state that is the number of the capture, and both threads."""
 
     def __init__(self, limit: int = 100) -> None:
-        self.commands = CommandQueue(limit)
-        self.tasks: list[Callable[[], object]] = []
-        self.noted = self.looked = 0
-        executor = SimpleNamespace(create_task=self._later)
-        self.questions = StateQueries(
-            SimpleNamespace(executor=executor), self.commands, self._note, self._look
+        self.threads = Threads(CommandQueue(limit))
+        self.captures = self.evaluations = 0
+        self.queries = StateQueries(
+            self.threads.node, self.threads.commands, self._capture, self._evaluate
         )
-        self.told: list[tuple[str, int]] = []
+        self.filled: list[tuple[str, int]] = []
 
-    def _later(self, call: Callable[..., object], *args: Any) -> None:
-        self.tasks.append(lambda: call(*args))
+    def _capture(self) -> int:
+        self.captures += 1
+        return self.captures
 
-    def _note(self) -> int:
-        self.noted += 1
-        return self.noted
+    def _evaluate(self, captured: int) -> int:
+        self.evaluations += 1
+        return captured
 
-    def _look(self, noted: int) -> int:
-        self.looked += 1
-        return noted
+    def observe(self, name: str, *, finish: bool = True) -> RecordingResponder:
+        responder = responder_of()
+        self.queries.observe(
+            responder, lambda state: self.filled.append((name, state)), finish=finish
+        )
+        return responder
 
-    def ask(self, name: str) -> Noted:
-        answer = Noted()
-
-        def tell(state: int) -> None:
-            self.told.append((name, state))
-            answer()
-
-        self.questions.observe(answer, tell)
-        return answer
-
-    def execute(self) -> None:
-        tasks, self.tasks = self.tasks, []
-        for task in tasks:
-            task()
+    def run_threads(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.threads.physics()
+            self.threads.executor()
 
 
-def test_a_question_is_told_in_the_executors_thread():
+def responder_of() -> RecordingResponder:
+    return RecordingResponder(GetEntityState.Response())
+
+
+def test_a_response_is_filled_in_in_the_executors_thread():
     desk = Desk()
-    answer = desk.ask("a")
-    desk.commands.drain()
-    assert not answer.given
-    desk.execute()
-    assert answer.given
-    assert desk.told == [("a", 1)]
+    responder = desk.observe("a")
+    desk.threads.physics()
+    assert responder.sent is None
+    desk.threads.executor()
+    assert responder.result == OK
+    assert desk.filled == [("a", 1)]
 
 
-def test_questions_that_come_meanwhile_are_asked_together_and_of_a_later_state():
+def test_a_response_that_is_not_finished_is_not_sent():
     desk = Desk()
-    desk.ask("a")
-    desk.commands.drain()
+    responder = desk.observe("a", finish=False)
+    desk.run_threads()
+    assert desk.filled == [("a", 1)]
+    assert responder.sent is None
+
+
+def test_requests_that_arrive_during_a_capture_share_the_next_state():
+    desk = Desk()
+    desk.observe("a")
+    desk.threads.physics()
     for name in "bcd":
-        desk.ask(name)
+        desk.observe(name)
     for _ in range(2):
-        desk.execute()
-        desk.commands.drain()
-    desk.execute()
-    assert desk.told == [("a", 1), ("b", 2), ("c", 2), ("d", 2)]
-    assert (desk.noted, desk.looked) == (2, 2)
+        desk.threads.executor()
+        desk.threads.physics()
+    desk.threads.executor()
+    assert desk.filled == [("a", 1), ("b", 2), ("c", 2), ("d", 2)]
+    assert (desk.captures, desk.evaluations) == (2, 2)
 
 
-def test_what_one_refuses_or_fails_at_does_not_concern_the_others():
-    def refuse(_state: int) -> None:
-        raise failed("not this one")
+def test_a_request_that_is_rejected_or_fails_does_not_affect_the_others():
+    def reject(_state: int) -> None:
+        raise RequestRejectedError("not this one")
 
     def fail(_state: int) -> None:
         raise KeyError("x")
 
-    desk, refused, wrong = Desk(), Noted(), Noted()
-    desk.ask("a")
-    desk.questions.observe(refused, refuse)
-    desk.questions.observe(wrong, fail)
-    good = desk.ask("b")
-    for _ in range(2):
-        desk.commands.drain()
-        desk.execute()
-    assert good.given
-    assert refused.response.result.error_message == "not this one"
-    assert wrong.response.result.error_message == "KeyError('x')"
+    desk, rejected, failed = Desk(), responder_of(), responder_of()
+    desk.observe("a")
+    desk.queries.observe(rejected, reject)
+    desk.queries.observe(failed, fail)
+    good = desk.observe("b")
+    desk.run_threads(2)
+    assert good.result == OK
+    assert rejected.result == (Result.RESULT_OPERATION_FAILED, "not this one")
+    assert failed.result == (Result.RESULT_OPERATION_FAILED, "KeyError('x')")
 
 
-def test_a_full_queue_is_answered_at_once():
+def test_a_full_queue_is_reported_at_once():
     desk = Desk(limit=1)
-    desk.commands.submit(lambda: None)
-    answer, other = desk.ask("a"), Noted()
-    desk.questions.submit(lambda: 1, other, lambda _: None)
-    for it in (answer, other):
-        assert it.given
-        assert it.response.result.error_message.startswith("busy: 1 commands are waiting")
-    desk.commands.drain()
-    desk.ask("b")
-    desk.commands.drain()
-    desk.execute()
-    assert desk.told == [("b", 1)]
+    desk.threads.commands.submit(lambda: None)
+    code, message = desk.observe("a").result
+    assert code == Result.RESULT_OPERATION_FAILED
+    assert message.startswith("busy: 1 commands are waiting")
+    desk.threads.physics()
+    desk.observe("b")
+    desk.run_threads()
+    assert desk.filled == [("b", 1)]
 
 
-@pytest.mark.parametrize("observed", [True, False])
-def test_the_end_of_the_physics_is_answered(observed: bool):
-    desk, answer = Desk(), Noted()
-    if observed:
-        desk.questions.observe(answer, lambda _: None)
-    else:
-        desk.questions.submit(lambda: 1, answer, lambda _: None)
-    desk.commands.close()
-    desk.execute()
-    assert answer.response.result.error_message == "the simulator is shutting down"
-
-
-def test_what_a_command_raises_is_answered():
-    def refuse() -> int:
-        raise failed("held")
-
-    desk, answer = Desk(), Noted()
-    desk.questions.submit(refuse, answer, lambda _: None)
-    desk.commands.drain()
-    desk.execute()
-    assert answer.response.result.error_message == "held"
+def test_the_end_of_the_physics_thread_is_reported():
+    desk = Desk()
+    responder = desk.observe("a")
+    desk.threads.commands.close()
+    desk.threads.executor()
+    assert responder.result == (
+        Result.RESULT_OPERATION_FAILED,
+        "the simulator is shutting down",
+    )

@@ -13,9 +13,10 @@ from simulation_interfaces.msg import (
     Result,
     TagsFilter,
 )
+from simulation_interfaces.srv import GetEntities
+from threads import RecordingResponder
 
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import EntityFilter, tags_filter
-from mujoco_ros.bridge.simulation_interfaces.rejection import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox
 
 ROBOT = EntityCategory(category=EntityCategory.CATEGORY_ROBOT)
@@ -98,8 +99,9 @@ def test_bounds_let_pass_what_overlaps_and_has_bounds_itself(bounds):
         ),
     ],
 )
-def test_what_is_wrong_with_a_filter_is_said(filters, complaint):
-    with pytest.raises(RequestRejectedError) as refused:
-        EntityFilter(filters)
-    assert complaint in str(refused.value)
-    assert refused.value.code == Result.RESULT_OPERATION_FAILED
+def test_an_invalid_filter_is_rejected_with_the_reason(filters, complaint):
+    responder = RecordingResponder(GetEntities.Response())
+    responder.attempt(lambda: EntityFilter(filters))
+    code, message = responder.result
+    assert code == Result.RESULT_OPERATION_FAILED
+    assert complaint in message

@@ -1,0 +1,62 @@
+"""The topics and the action by which a command source is served."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
+
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.goal_server import GoalServer
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.control.robot_control import RobotControl
+
+
+class CommandServer:
+    """Checks the commands of one source for a robot, and submits them to the physics thread.
+
+    Attributes:
+        goals: The goals of its action, if it has one.
+    """
+
+    goals: GoalServer[Any] | None = None
+
+    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+        """Open the topics and the action.
+
+        Args:
+            context: The node.
+            namespace: Namespace of the robot.
+            control: The command arbitration of the robot.
+        """
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._submit, self._rejections = context.submit, context.rejections
+        self._namespace, self._control = namespace, control
+        self._open: list[Publisher | Subscription] = []
+
+    def close(self, reason: str) -> None:
+        """Close the topics, abort all goals and accept no more."""
+        while self._open:
+            self._endpoints.close(self._open.pop())
+        if self.goals is not None:
+            self.goals.close(reason)
+
+    def flush(self) -> None:
+        """Wait until clients have received the results, before the process ends."""
+        if self.goals is not None:
+            self.goals.flush()
+
+    def destroy(self) -> None:
+        """Close the action, after `close`."""
+        if self.goals is not None:
+            self.goals.destroy()
+
+    def _subscribe(self, kind: Any, callback: Callable[[str, Any], None], *names: str) -> None:
+        """Subscribe to a topic of the robot; `callback` gets its name, too."""
+        topic = within(self._namespace, *names)
+        self._open.append(
+            self._endpoints.subscription(
+                kind, topic, lambda message: callback(topic, message), RELIABLE
+            )
+        )

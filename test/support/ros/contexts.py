@@ -1,0 +1,44 @@
+"""The context of components that a test constructs."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from rclpy.node import Node
+
+from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep import Lockstep
+from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.run_control import RunControl
+
+
+def make_context(
+    node: Node | None, simulation: Simulation, values: Mapping[str, Any] | None = None, **parts: Any
+) -> NodeContext:
+    """Return a context without a physics thread and without model changes.
+
+    Args:
+        node: The node; its endpoints are opened unless `parts` has some.
+        simulation: The simulation.
+        values: Values of parameters, instead of the defaults.
+        parts: Attributes of the context.
+    """
+    given: Any = parts
+    defaults = {spec.name: spec.default for spec in PARAMETERS}
+    given.setdefault("parameters", SimpleNamespace(values={**defaults, **(values or {})}))
+    if "endpoints" not in given:
+        given["endpoints"] = Endpoints(node) if isinstance(node, Node) else None
+    rejections = given.setdefault("rejections", RejectionLog(print))
+    given.setdefault("submit", CommandSubmission(simulation, rejections))
+    given.setdefault("run", RunControl(simulation))
+    given.setdefault("lockstep", Lockstep(simulation))
+    given.setdefault("pacer", Pacer(simulation.model.opt.timestep))
+    for name in ("notify_reset", "quit"):
+        given.setdefault(name, lambda *_: None)
+    context: Any = {"node": node, "arguments": (), "models": None, "simulation": simulation}
+    return NodeContext(**{**context, **given})
