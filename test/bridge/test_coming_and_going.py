@@ -139,7 +139,9 @@ def remote(start: Starter) -> Any:
     remote.close()
 
 
-def test_a_robot_comes_and_goes_amid_clients_that_do(remote: Remote) -> None:
+def test_a_robot_is_spawned_and_deleted_while_clients_connect_and_disconnect(
+    remote: Remote,
+) -> None:
     crowd, listener = _Crowd(remote), remote.listener
 
     def done(future: Any) -> Any:

@@ -81,9 +81,7 @@ _LIVE = settings(max_examples=120, suppress_health_check=[HealthCheck.function_s
 
 @_LIVE
 @given(_trajectories())
-def test_a_trajectory_is_followed_or_refused_and_nothing_between(
-    bench: Bench, message: JointTrajectory
-) -> None:
+def test_a_trajectory_is_either_followed_or_refused(bench: Bench, message: JointTrajectory) -> None:
     bench.start_anew()
     before = bench.references
     goal = follow(joints=())
@@ -110,9 +108,7 @@ def test_a_trajectory_is_followed_or_refused_and_nothing_between(
 
 @_LIVE
 @given(_joint_commands())
-def test_a_joint_command_is_applied_or_refused_and_nothing_between(
-    bench: Bench, message: JointState
-) -> None:
+def test_a_joint_command_is_either_applied_or_refused(bench: Bench, message: JointState) -> None:
     bench.start_anew()
     before = bench.references
     publisher = bench.commander._publisher(JointState, "joint_commands")
@@ -218,7 +214,7 @@ _NONSENSE: dict[str, tuple[Callable[[JointTrajectory], None], str]] = {
 
 
 @pytest.mark.parametrize("case", _NONSENSE)
-def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
+def test_invalid_commands_are_refused_by_topic_and_action_while_a_goal_continues(
     fuzzed: Fuzzed, case: str
 ) -> None:
     change, complaint = _NONSENSE[case]
@@ -238,7 +234,7 @@ def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
     fuzzed.assert_unharmed()
 
 
-def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
+def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
     before, commander, names = fuzzed.references(), fuzzed.commander, fuzzed.names
     commander.publish_joints(names, position=_with(_INF, 5))
     commander.publish_joints(["tail"], effort=[1.0])
@@ -261,7 +257,7 @@ def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
     fuzzed.assert_unharmed()
 
 
-def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
+def test_every_goal_of_a_burst_ends(fuzzed: Fuzzed) -> None:
     where = fuzzed.still()
     storm = [fuzzed.commander.follow(where, joints=fuzzed.names) for _ in range(30)]
     codes = [goal.result().result.error_code for goal in storm[:-1]]
@@ -272,7 +268,7 @@ def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
     fuzzed.assert_unharmed()
 
 
-def test_clients_that_die_in_mid_action_do_no_harm(fuzzed: Fuzzed) -> None:
+def test_clients_that_are_killed_during_a_goal_have_no_side_effects(fuzzed: Fuzzed) -> None:
     support = ROOT / "test" / "support" / "ros"
     for _ in range(2):
         client = subprocess.Popen(
@@ -334,7 +330,7 @@ def test_a_hundred_thousand_points_in_a_goal_are_followed_until_it_is_canceled(
     fuzzed.assert_unharmed()
 
 
-def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
+def test_one_invalid_number_in_a_hundred_thousand_points_is_detected(
     fuzzed: Fuzzed, many: JointTrajectory
 ) -> None:
     before = fuzzed.references()
@@ -349,7 +345,7 @@ def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
     fuzzed.assert_unharmed()
 
 
-def test_commands_during_resets_end_truthfully(start: Starter) -> None:
+def test_commands_during_resets_end_with_the_correct_result(start: Starter) -> None:
     # It diverges after every 0.215 s of simulated time.
     simulator = start.simulator(scene=DATA / "runaway.xml", real_time_factor=5.0)
     listener = start.listener(simulator)

@@ -30,7 +30,7 @@ def node(listener: Listener) -> Callable[[str], Node]:
     return make
 
 
-def test_each_namesake_and_rival_is_warned_of_once_until_it_is_gone(
+def test_each_duplicate_node_and_publisher_is_logged_once_until_it_disappears(
     listener: Listener, node: Callable[[str], Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, log = node("boss"), _Log()

@@ -72,7 +72,7 @@ def _fail(_assembly: Assembly) -> Assembly:
     raise UserInputError("it cannot be built")
 
 
-def test_a_change_is_drafted_beside_the_physics_and_followed_in_order(bench: Changing) -> None:
+def test_a_change_is_built_beside_the_physics_and_committed_in_order(bench: Changing) -> None:
     first, second = _Witness(), _Witness()
     bench.components.append(first)
     bench.components.append(second)
@@ -92,7 +92,7 @@ def test_a_change_is_drafted_beside_the_physics_and_followed_in_order(bench: Cha
     )
 
 
-def test_while_a_change_is_drafted_the_physics_goes_on(bench: Changing) -> None:
+def test_the_physics_continues_while_a_change_is_built(bench: Changing) -> None:
     begun, go = threading.Event(), threading.Event()
 
     def slow(assembly: Assembly) -> Assembly:
@@ -113,7 +113,7 @@ def test_while_a_change_is_drafted_the_physics_goes_on(bench: Changing) -> None:
 
 
 @pytest.mark.parametrize("raises", ["assembly", "build", "prepare"])
-def test_what_fails_leaves_everything_as_it_was(bench: Changing, raises: str) -> None:
+def test_a_change_that_fails_is_rolled_back(bench: Changing, raises: str) -> None:
     first, faulty = _Witness(), _Witness(raises)
     bench.components.append(first)
     bench.components.append(faulty)
@@ -132,12 +132,14 @@ def test_what_fails_leaves_everything_as_it_was(bench: Changing, raises: str) ->
     bench.change(adding(arm("second")))
 
 
-def test_a_programs_mistake_is_told_like_any_other_error(bench: Changing) -> None:
+def test_a_programming_error_is_reported_like_any_other_error(bench: Changing) -> None:
     assert isinstance(bench.wait(bench.ask(lambda _assembly: 1 // 0)), ZeroDivisionError)  # type: ignore[arg-type, return-value]
     assert not bench.world.busy
 
 
-def test_changes_come_one_after_the_other_each_on_top_of_that_before(bench: Changing) -> None:
+def test_changes_are_applied_in_sequence_each_to_the_result_of_the_previous_one(
+    bench: Changing,
+) -> None:
     asked = [
         bench.ask(adding(arm("second"))),
         bench.ask(adding(arm("second"))),
@@ -151,7 +153,7 @@ def test_changes_come_one_after_the_other_each_on_top_of_that_before(bench: Chan
     assert "second" not in _names(bench)
 
 
-def test_holds_of_the_physics_are_counted(bench: Changing) -> None:
+def test_the_time_for_which_a_change_blocks_the_physics_is_counted(bench: Changing) -> None:
     bench.change(adding(arm("second")))
     bench.change(removing("second"))
     holds = bench.world.holds
@@ -159,7 +161,7 @@ def test_holds_of_the_physics_are_counted(bench: Changing) -> None:
     assert 0.0 < holds.last <= holds.longest < 0.15
 
 
-def test_a_follower_that_fails_to_switch_is_told_of_and_the_others_go_along(
+def test_a_component_that_fails_to_commit_is_reported_and_the_others_commit(
     bench: Changing, caplog: pytest.LogCaptureFixture
 ) -> None:
     faulty, after = _Witness("commit"), _Witness()
@@ -172,7 +174,7 @@ def test_a_follower_that_fails_to_switch_is_told_of_and_the_others_go_along(
     ]
 
 
-def test_what_raises_when_it_is_told_of_the_end_keeps_no_other_change_from_coming(
+def test_an_exception_of_a_completion_callback_blocks_no_other_change(
     bench: Changing, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.world.change(_fail, lambda _error: 1 // 0)
@@ -182,7 +184,7 @@ def test_what_raises_when_it_is_told_of_the_end_keeps_no_other_change_from_comin
     ]
 
 
-def test_a_fresh_world_begins_at_its_start(bench: Changing) -> None:
+def test_a_fresh_world_starts_in_its_initial_state(bench: Changing) -> None:
     bench.commander.publish_joints(("elbow_joint",), position=[1.0])
     bench.run(0.2)
     start = bench.simulation.plant.start.qpos.copy()
@@ -191,7 +193,7 @@ def test_a_fresh_world_begins_at_its_start(bench: Changing) -> None:
     np.testing.assert_allclose(bench.simulation.data.qpos[: len(start)], start, atol=1e-3)
 
 
-def test_after_the_end_changes_are_given_up(bench: Changing) -> None:
+def test_pending_changes_are_rolled_back_at_shutdown(bench: Changing) -> None:
     waiting = [bench.ask(adding(arm("second"))), bench.ask(removing("second"))]
     bench.simulation.commands.close()
     bench.world.close()
@@ -202,7 +204,7 @@ def test_after_the_end_changes_are_given_up(bench: Changing) -> None:
     assert "second" not in _names(bench)
 
 
-def test_after_the_end_nothing_is_drafted(bench: Changing) -> None:
+def test_no_change_is_built_after_shutdown(bench: Changing) -> None:
     built: list[Assembly] = []
     bench.world.close()
     done = bench.ask(lambda assembly: built.append(assembly) or assembly)  # type: ignore[func-returns-value]
@@ -216,7 +218,7 @@ def test_after_the_end_nothing_is_drafted(bench: Changing) -> None:
 _JTC = "joint_trajectory_controller"
 
 
-def test_a_robot_that_comes_has_all_its_topics_and_one_that_goes_takes_them_along(
+def test_an_added_robot_gets_all_its_topics_and_a_removed_one_loses_them(
     bench: Changing,
 ) -> None:
     def of_second(names: set[str]) -> set[str]:
@@ -233,7 +235,7 @@ def test_a_robot_that_comes_has_all_its_topics_and_one_that_goes_takes_them_alon
     assert bench.listener.spin_until(lambda: of_second(bench.services()) == set())
 
 
-def test_others_keep_their_topics_and_miss_no_message(bench: Changing) -> None:
+def test_the_other_robots_keep_their_topics_and_miss_no_message(bench: Changing) -> None:
     bench.run(0.01)
     publishers = dict(bench._publishers._pool._open)
     controllers = {part: served.servers for part, served in bench.controllers._served.items()}
@@ -252,7 +254,7 @@ def test_others_keep_their_topics_and_miss_no_message(bench: Changing) -> None:
         assert all(after - before == 1 for before, after in pairwise(steps))
 
 
-def test_joint_states_say_the_same_across_a_change(bench: Changing) -> None:
+def test_joint_states_are_continuous_across_a_change(bench: Changing) -> None:
     """The sample of another model must go into the message of the same robot."""
     bench.run(0.005)
     bench.change(adding(arm("second"), part_from_file(BOX, name="crate")))
@@ -265,7 +267,9 @@ def test_joint_states_say_the_same_across_a_change(bench: Changing) -> None:
     assert np.abs(np.diff(positions, axis=0)).max() < 1e-4
 
 
-def test_both_robots_can_be_commanded_and_a_goal_goes_on_over_the_change(bench: Changing) -> None:
+def test_both_robots_accept_commands_and_a_goal_continues_across_the_change(
+    bench: Changing,
+) -> None:
     names, home = bench.control.joints.names[:6], bench.references[0, :6]
     sent = bench.commander.follow(point(0.5, home + 0.1), joints=names)
     bench.run(0.1)
@@ -282,7 +286,7 @@ def test_both_robots_can_be_commanded_and_a_goal_goes_on_over_the_change(bench: 
         second.close()
 
 
-def test_goals_of_a_robot_that_goes_end_with_the_reason(bench: Changing) -> None:
+def test_goals_of_a_removed_robot_end_with_the_reason(bench: Changing) -> None:
     bench.change(adding(arm("second")))
     names, home = bench.control.joints.names[:6], bench.references[0, :6]
     second = Commander(bench.listener, "second")
@@ -298,7 +302,7 @@ def test_goals_of_a_robot_that_goes_end_with_the_reason(bench: Changing) -> None
         second.close()
 
 
-def test_a_robot_of_the_same_name_that_comes_at_once_can_be_commanded(bench: Changing) -> None:
+def test_a_robot_that_replaces_one_of_the_same_name_accepts_commands(bench: Changing) -> None:
     bench.change(adding(arm("second")))
     names, home = bench.control.joints.names[:6], bench.references[0, :6]
 
@@ -315,7 +319,7 @@ def test_a_robot_of_the_same_name_that_comes_at_once_can_be_commanded(bench: Cha
         second.close()
 
 
-def test_free_objects_come_into_tf_and_go_out_of_it(bench: Changing) -> None:
+def test_spawned_objects_appear_in_tf_and_deleted_ones_disappear(bench: Changing) -> None:
     def frames() -> list[Any]:
         (tf,) = [topic for topic in bench._publishers.topics.values() if topic.name == "/tf"]
         return [transform.child_frame_id for transform in tf.message.transforms]

@@ -21,7 +21,7 @@ from mujoco_ros.control.events import SimulationReset
 _IN_TIME_S = 2.0
 
 
-def test_the_log_says_what_is_simulated_and_under_which_topics(zoo: Zoo) -> None:
+def test_the_log_names_the_scene_and_the_topics_of_its_robots(zoo: Zoo) -> None:
     log = zoo.simulator.log
     assert "humanoid: 33 joints, 1 IMU" in log
     assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
@@ -38,7 +38,7 @@ def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: Starter
     assert listener.spin_until(lambda: len(states) > 0 and len(clock) > 0)
 
 
-def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sides(
+def test_an_incompatible_qos_is_logged_by_publisher_and_subscriber(
     zoo: Zoo, start: Starter
 ) -> None:
     listener = start.listener(zoo.simulator)
@@ -85,13 +85,13 @@ def _assert_ends(simulator: Simulator, number: signal.Signals, times: int = 1) -
 @pytest.mark.parametrize(
     ("number", "factor"), [(signal.SIGINT, 1.0), (signal.SIGINT, 0.0), (signal.SIGTERM, 0.0)]
 )
-def test_a_signal_ends_it_in_time_without_a_word(
+def test_a_signal_ends_the_process_in_time_without_a_message(
     start: Starter, number: signal.Signals, factor: float
 ) -> None:
     _assert_ends(_running(start, scene="quadruped", real_time_factor=factor), number)
 
 
-def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> None:
+def test_a_second_interrupt_has_no_effect(start: Starter) -> None:
     # From the terminal, and from `ros2 launch`, which got it as well.
     simulator = start.simulator(scene="quadruped", anew=True)
     simulator.wait_until_running()
@@ -99,7 +99,7 @@ def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
+def test_a_signal_before_the_handlers_are_installed_ends_the_process(
     start: Starter, number: signal.Signals
 ) -> None:
     simulator = start.simulator(scene="quadruped")
@@ -126,14 +126,14 @@ def _catches_sigterm(pid: int) -> bool:
     return bool(int(status["SigCgt"], 16) & 1 << (signal.SIGTERM - 1))
 
 
-def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> None:
+def test_a_missing_scene_is_an_error_of_one_line(start: Starter) -> None:
     simulator = start.simulator(scene="quadrupet")
     assert simulator.process.wait(60) == 1
     assert simulator.log.count("\n") == 1
     assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
 
 
-def test_a_component_that_fails_after_a_reset_keeps_no_other_from_following() -> None:
+def test_the_other_components_follow_a_reset_after_one_fails() -> None:
     class Faulty(Component):
         def on_reset(self, event: SimulationReset) -> None:
             raise ParameterRejectedError("no")

@@ -38,7 +38,7 @@ def asker(client: Deaf) -> ServiceCaller:
     return ServiceCaller(SimpleNamespace(create_client=lambda *_, **__: client))
 
 
-def test_what_may_be_asked_twice_is_asked_again_and_the_first_answer_counts(client):
+def test_an_idempotent_request_is_repeated_and_the_first_response_counts(client):
     answers: list[str] = []
     clerk, begin = asker(client), time.monotonic()
     clerk.ask(None, "get", "?", answers.append, twice=True)
@@ -52,7 +52,7 @@ def test_what_may_be_asked_twice_is_asked_again_and_the_first_answer_counts(clie
     assert len(client.sent) == 3
 
 
-def test_what_may_not_is_given_up_in_the_end(client):
+def test_another_request_times_out(client):
     reasons: list[str] = []
     clerk, begin = asker(client), time.monotonic()
     clerk.ask(None, "get", "?", reasons.append, reasons.append)

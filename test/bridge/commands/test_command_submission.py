@@ -14,7 +14,7 @@ def submit(bench: Bench) -> CommandSubmission:
     return CommandSubmission(bench.simulation, bench.refusals)
 
 
-def test_a_command_runs_before_the_next_step_and_is_given_its_time(
+def test_a_command_runs_before_the_next_step_with_the_time_of_that_step(
     bench: Bench, submit: CommandSubmission
 ) -> None:
     bench.run(0.005)
@@ -26,9 +26,7 @@ def test_a_command_runs_before_the_next_step_and_is_given_its_time(
     assert bench.simulation.time == 0.005  # that of the step which used it
 
 
-def test_commands_run_in_the_order_in_which_they_came(
-    bench: Bench, submit: CommandSubmission
-) -> None:
+def test_commands_run_in_their_order_of_arrival(bench: Bench, submit: CommandSubmission) -> None:
     order: list[int] = []
     for i in range(10):
         submit("topic", lambda _time, i=i: order.append(i))
@@ -36,7 +34,7 @@ def test_commands_run_in_the_order_in_which_they_came(
     assert order == list(range(10))
 
 
-def test_a_command_that_fails_is_reported_and_the_simulation_goes_on(
+def test_a_command_that_fails_is_reported_and_the_simulation_continues(
     bench: Bench, submit: CommandSubmission
 ) -> None:
     def fail(_time: float) -> None:
@@ -114,7 +112,7 @@ def test_a_joint_command_stamped_before_a_reset_is_dropped(bench: Bench, time: f
 
 
 @pytest.mark.parametrize("stamped", [0.0, 2.001, 1.7e9])
-def test_a_joint_command_without_a_stamp_or_stamped_later_is_not(
+def test_a_joint_command_without_a_stamp_or_with_a_later_one_is_applied(
     bench: Bench, stamped: float
 ) -> None:
     _reset(bench, 2.0)
@@ -136,7 +134,7 @@ def test_a_trajectory_stamped_before_a_reset_is_refused(bench: Bench, time: floa
     assert not bench.commander.follow(point(1.0, [0.1] * 6), start=1.99).accepted
 
 
-def test_a_goal_that_is_accepted_but_overtaken_by_a_reset_ends_with_the_reason(
+def test_an_accepted_goal_overtaken_by_a_reset_ends_with_the_reason(
     bench: Bench,
 ) -> None:
     bench.simulation.set_time(2.0)

@@ -56,7 +56,7 @@ def test_the_gripper_closes_and_opens(bench: Bench) -> None:
     assert bench.warnings == []
 
 
-def test_feedback_tells_where_the_finger_is(bench: Bench) -> None:
+def test_feedback_has_the_position_of_the_finger(bench: Bench) -> None:
     begin = bench.time
     sent = bench.commander.grip(0.0, velocity=0.1)
     _answer(bench, sent)
@@ -71,7 +71,7 @@ def test_feedback_tells_where_the_finger_is(bench: Bench) -> None:
         assert state.velocity[0] == states[time].velocity[_INDEX]
 
 
-def test_the_reference_goes_at_the_commanded_speed(bench: Bench) -> None:
+def test_the_reference_moves_at_the_commanded_speed(bench: Bench) -> None:
     sent = bench.commander.grip(0.0, velocity=0.02)
     bench.run(0.5)
     assert bench.references[0, _INDEX] == pytest.approx(_OPEN - 0.02 * 0.5, abs=1e-9)
@@ -98,7 +98,7 @@ def test_closing_on_a_box_stalls_and_holds_it(boxed: Bench) -> None:
     assert _finger(boxed)[0] == pytest.approx(_BOX, abs=1e-4)
 
 
-def test_a_stall_may_be_what_is_wanted(boxed: Bench) -> None:
+def test_a_stall_can_be_a_success(boxed: Bench) -> None:
     boxed.configure(allow_stalling=True, stall_timeout=0.2)
     sent = boxed.commander.grip(0.0)
     answer = _answer(boxed, sent)
@@ -106,7 +106,7 @@ def test_a_stall_may_be_what_is_wanted(boxed: Bench) -> None:
     assert (answer.result.reached_goal, answer.result.stalled) == (False, True)
 
 
-def test_an_effort_limit_is_seen_at_the_joint_until_the_next_command(boxed: Bench) -> None:
+def test_an_effort_limit_acts_at_the_joint_until_the_next_command(boxed: Bench) -> None:
     boxed.configure(stall_timeout=0.3)
     for effort, expected in ((1.0, -1.0), (0.0, -6.0), (0.5, -0.5)):
         sent = boxed.commander.grip(0.0, effort=effort)
@@ -141,7 +141,7 @@ def test_the_default_effort_limit_is_a_setting(boxed: Bench) -> None:
         ({"name": [_FINGER, _FINGER]}, "the gripper's joint is 'left_finger_joint', not 'left_"),
     ],
 )
-def test_a_wrong_command_is_refused_with_its_culprit_and_changes_nothing(
+def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
     bench: Bench, fields: dict[str, Any], complaint: str
 ) -> None:
     goal = grip(0.0)
@@ -162,7 +162,7 @@ def test_a_command_may_name_the_joint(bench: Bench) -> None:
     assert _answer(bench, sent).result.reached_goal
 
 
-def test_a_position_beyond_the_stop_is_clamped_and_that_is_said(bench: Bench) -> None:
+def test_a_position_beyond_the_limit_is_clamped_and_reported(bench: Bench) -> None:
     result = _answer(bench, bench.commander.grip(-0.05)).result
     assert result.reached_goal
     assert bench.warnings == [
@@ -177,7 +177,7 @@ def test_a_position_beyond_the_stop_is_clamped_and_that_is_said(bench: Bench) ->
     )
 
 
-def test_a_canceled_goal_stops_the_reference_where_it_is(bench: Bench) -> None:
+def test_a_canceled_goal_stops_the_reference(bench: Bench) -> None:
     sent = bench.commander.grip(0.0, velocity=0.02)
     bench.run(0.5)
     sent.cancel()
@@ -202,7 +202,7 @@ def test_a_newer_goal_ends_the_older_one(bench: Bench) -> None:
     assert (answer.result.reached_goal, answer.result.stalled) == (False, False)
 
 
-def test_a_stream_that_takes_the_finger_ends_the_goal_and_its_effort_limit(bench: Bench) -> None:
+def test_a_stream_that_claims_the_finger_ends_the_goal_and_its_effort_limit(bench: Bench) -> None:
     sent = bench.commander.grip(0.0, velocity=0.02, effort=0.001)
     bench.run(0.3)
     bench.deliver(bench.commander.publish_joints, [_FINGER], position=[_OPEN])

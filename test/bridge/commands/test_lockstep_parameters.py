@@ -139,7 +139,7 @@ def values_of(status: DiagnosticStatus) -> dict[str, str]:
     return {value.key: value.value for value in status.values}
 
 
-def test_the_clock_stands_until_the_command_comes_and_ticks_are_all_answered(
+def test_the_clock_waits_for_the_command_of_every_tick(
     remote: Remote, controller: Controller
 ) -> None:
     assert remote.listener.spin_until(lambda: len(controller.answered) >= 200)
@@ -152,7 +152,7 @@ def test_the_clock_stands_until_the_command_comes_and_ticks_are_all_answered(
     assert clock[-1] - last == 5
 
 
-def test_joint_states_come_at_ticks_alone_and_the_rest_at_its_rates_as_well(
+def test_joint_states_are_published_at_ticks_only_and_other_topics_at_their_rates(
     remote: Remote, controller: Controller
 ) -> None:
     wrenches = remote.listener.record(WrenchStamped, "wrench/wrist_ft")
@@ -163,7 +163,7 @@ def test_joint_states_come_at_ticks_alone_and_the_rest_at_its_rates_as_well(
     assert any(step % 2 for step in steps), "at an odd step only because it is a tick"
 
 
-def test_a_controller_that_comes_amid_a_wait_hears_of_the_tick(remote: Remote) -> None:
+def test_a_controller_that_starts_during_a_wait_receives_the_tick(remote: Remote) -> None:
     for _ in range(4):
         controller = Controller(remote)
         answered = controller.answered
@@ -172,13 +172,15 @@ def test_a_controller_that_comes_amid_a_wait_hears_of_the_tick(remote: Remote) -
         assert stands(remote)
 
 
-def test_commands_without_a_stamp_answer_too(remote: Remote, controller: Controller) -> None:
+def test_commands_without_a_stamp_acknowledge_the_tick(
+    remote: Remote, controller: Controller
+) -> None:
     controller.stamped = False
     assert remote.listener.spin_until(lambda: len(controller.answered) > 200)
     assert controller.answered == sorted(set(controller.answered))
 
 
-def test_so_do_those_that_are_refused_or_say_nothing(remote: Remote) -> None:
+def test_refused_and_empty_commands_acknowledge_the_tick(remote: Remote) -> None:
     controller = Controller(remote)
     controller.answering = False
     publish = controller.publisher.publish
@@ -192,7 +194,7 @@ def test_so_do_those_that_are_refused_or_say_nothing(remote: Remote) -> None:
     controller.close()
 
 
-def test_trajectories_answer_as_well(remote: Remote) -> None:
+def test_trajectories_acknowledge_the_tick(remote: Remote) -> None:
     topic = "joint_trajectory_controller/joint_trajectory"
     lock(remote, lockstep_sources=f"{topic}@200")
     publisher = remote.listener.node.create_publisher(JointTrajectory, topic, 10)
@@ -233,7 +235,7 @@ def test_the_clock_waits_for_each_of_several_sources(
     remote.listener.node.destroy_publisher(forward)
 
 
-def test_a_source_that_falls_silent_is_told_of_and_waited_for(
+def test_a_silent_source_is_reported_and_the_clock_waits_for_it(
     remote: Remote, controller: Controller
 ) -> None:
     lock(remote, lockstep_timeout=0.2)
@@ -253,7 +255,7 @@ def test_a_source_that_falls_silent_is_told_of_and_waited_for(
     assert row(remote).level == DiagnosticStatus.OK
 
 
-def test_or_done_without_if_so_asked_and_counted(remote: Remote) -> None:
+def test_a_silent_source_is_skipped_and_counted_if_configured(remote: Remote) -> None:
     begin = time.monotonic()
     lock(remote, lockstep_timeout=0.05, lockstep_policy="proceed")
     assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 10)
@@ -284,7 +286,7 @@ def test_pause_step_and_reset_work(remote: Remote, controller: Controller) -> No
     assert controller.answered[0] == 0, "at the first tick after the reset"
 
 
-def test_steps_that_are_asked_for_wait_as_well(remote: Remote, controller: Controller) -> None:
+def test_requested_steps_wait_for_commands_too(remote: Remote, controller: Controller) -> None:
     assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
     controller.answering = False
     assert stands(remote)
@@ -296,7 +298,9 @@ def test_steps_that_are_asked_for_wait_as_well(remote: Remote, controller: Contr
     assert remote.listener.result(steps).result.result == Result.RESULT_OK
 
 
-def test_a_wrong_stamp_is_dropped_with_the_reason(remote: Remote, controller: Controller) -> None:
+def test_a_command_with_an_invalid_stamp_is_dropped_with_the_reason(
+    remote: Remote, controller: Controller
+) -> None:
     assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
     controller.answering = False
     assert stands(remote)
@@ -307,14 +311,14 @@ def test_a_wrong_stamp_is_dropped_with_the_reason(remote: Remote, controller: Co
     assert stands(remote)
 
 
-def test_leaving_lockstep_sets_the_clock_free(remote: Remote) -> None:
+def test_leaving_lockstep_releases_the_clock(remote: Remote) -> None:
     assert stands(remote)
     remote.listener.set_parameters({"mode": "realtime"})
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     assert any(step % 5 for step in steps_of(remote.joint_states.messages))
 
 
-def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Controller) -> None:
+def test_a_loaded_keyframe_restarts_the_tick(remote: Remote, controller: Controller) -> None:
     def call(name: str) -> Trigger.Response:
         client = remote.listener.node.create_client(Trigger, f"/mujoco/{name}")
         assert remote.listener.spin_until(client.service_is_ready)
@@ -346,7 +350,7 @@ def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Contro
         ("joint_command@100", "'joint_command' not found (did you mean 'joint_commands'?)"),
     ],
 )
-def test_wrong_sources_are_refused_and_change_nothing(
+def test_invalid_sources_are_refused_and_change_nothing(
     remote: Remote, sources: str, complaint: str
 ) -> None:
     (result,) = remote.listener.set_parameters({"lockstep_sources": sources})
@@ -364,7 +368,7 @@ def test_sources_are_separated_by_commas_or_spaces() -> None:
         parse_sources("a@-1")
 
 
-def test_a_controller_that_is_killed_can_be_followed_by_another(remote: Remote) -> None:
+def test_a_killed_controller_can_be_replaced_by_another(remote: Remote) -> None:
     lock(remote, lockstep_timeout=0.2)
     process = subprocess.Popen([sys.executable, "-c", ANSWERING], env=remote.simulator.environment)
     try:
@@ -379,7 +383,7 @@ def test_a_controller_that_is_killed_can_be_followed_by_another(remote: Remote) 
     controller.close()
 
 
-def test_spawning_does_not_disturb_it_and_nobody_waits_for_a_robot_that_is_gone(
+def test_spawning_does_not_disturb_lockstep_and_a_deleted_robot_is_not_awaited(
     start: Starter,
 ) -> None:
     remote = Remote(start)
@@ -403,7 +407,7 @@ def test_spawning_does_not_disturb_it_and_nobody_waits_for_a_robot_that_is_gone(
     remote.close()
 
 
-def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
+def test_a_waiting_simulator_ends_at_once(start: Starter) -> None:
     simulator = start.simulator(
         scene="arm", mode="lockstep", lockstep_sources="joint_commands@200", lockstep_timeout=0.1
     )
@@ -413,13 +417,13 @@ def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
     assert time.monotonic() - begin < 5.0
 
 
-def test_a_source_that_is_not_there_is_refused_at_the_start(start: Starter) -> None:
+def test_an_unknown_source_is_refused_at_startup(start: Starter) -> None:
     simulator = start.simulator(scene="arm", mode="lockstep", lockstep_sources="legs@200")
     assert simulator.process.wait(60.0) == 1
     assert "lockstep_sources: topic of commands 'legs' not found; there are: " in simulator.log
 
 
-def test_with_its_robot_gone_a_lockstep_is_told_of_and_hinders_nothing_else(
+def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
     start: Starter,
 ) -> None:
     remote = Remote(start)

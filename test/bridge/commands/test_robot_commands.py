@@ -47,7 +47,7 @@ def zoo_of_two_arms(zoo_bench: Bench) -> tuple[Bench, dict[str, Commander], dict
     )
 
 
-def test_two_robots_follow_goals_of_their_own_at_once(zoo_of_two_arms: Any) -> None:
+def test_two_robots_execute_goals_simultaneously(zoo_of_two_arms: Any) -> None:
     bench, commanders, references = zoo_of_two_arms
     home = {arm: references[arm][:6].copy() for arm in commanders}
     left = commanders[_LEFT].follow(point(0.4, home[_LEFT] + 0.1, _STILL))
@@ -66,7 +66,7 @@ def test_two_robots_follow_goals_of_their_own_at_once(zoo_of_two_arms: Any) -> N
     assert all(tuple(feedback.joint_names) == ARM for feedback in left.feedback)
 
 
-def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
+def test_warnings_about_commands_name_the_robot(zoo_of_two_arms: Any) -> None:
     bench, commanders, references = zoo_of_two_arms
     bench.deliver(commanders[_LEFT].publish_joints, ["elbow"], position=[0.0])
     assert not commanders[_RIGHT].follow(point(0.1, [0.0]), joints=["elbow"]).accepted
@@ -92,7 +92,7 @@ def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
     )
 
 
-def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Bench) -> None:
+def test_a_delayed_client_gets_only_the_latest_feedback(bench: Bench) -> None:
     sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
     bench.step(430)
     bench.pass_on()
@@ -103,7 +103,7 @@ def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Be
     assert bench.finish(sent).result.error_code == 0
 
 
-def test_an_error_while_an_event_is_handled_is_reported_and_no_other_event_is_lost(
+def test_an_error_in_the_handling_of_an_event_is_reported_and_loses_no_other_event(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_event: SimulationReset) -> None:
@@ -119,7 +119,7 @@ def test_an_error_while_an_event_is_handled_is_reported_and_no_other_event_is_lo
     assert bench.refusals.counts == {"failed on control": 1}
 
 
-def test_a_reset_is_told_once_and_nothing_from_before_the_start_is(bench: Bench) -> None:
+def test_a_reset_is_notified_once_and_no_event_before_the_start_is(bench: Bench) -> None:
     fresh = Bench("arm")
     try:
         fresh.deliver(fresh.commander.publish_joints, ARM[:1], position=[0.1])
@@ -169,7 +169,7 @@ def _last_step(recording: Recording) -> int:
     return steps_of(Recording(recording.kind, recording.raw[-1:]).messages)[0]
 
 
-def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
+def test_a_trajectory_gives_bitwise_equal_joint_paths_at_any_real_time_factor(
     start: Starter,
 ) -> None:
     begin, length = 0.5, _MOVES[-1][0]
@@ -231,7 +231,7 @@ def _dying_client(simulator: Simulator, seconds: float) -> "subprocess.Popen[str
     )
 
 
-def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
+def test_a_trajectory_continues_after_its_client_dies(
     arm: tuple[Simulator, Listener],
 ) -> None:
     simulator, listener = arm
@@ -249,7 +249,7 @@ def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
     assert not [line for line in simulator.complaints() if "gone away" not in line]
 
 
-def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
+def test_goals_end_with_the_correct_result_in_a_threaded_simulation(
     arm: tuple[Simulator, Listener],
 ) -> None:
     _, listener = arm
@@ -281,7 +281,7 @@ def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
     np.testing.assert_array_equal(_reference(listener), home)
 
 
-def test_a_simulator_with_a_goal_at_work_ends_cleanly(arm: tuple[Simulator, Listener]) -> None:
+def test_a_simulator_ends_cleanly_during_a_goal(arm: tuple[Simulator, Listener]) -> None:
     simulator, listener = arm
     sent = Commander(listener).follow(point(60.0, _reference(listener), _STILL))
     assert listener.spin_until(lambda: len(sent.feedback) > 1)

@@ -35,9 +35,7 @@ def _forward(bench: Bench, interface: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
-def test_any_of_the_three_fields_is_what_the_joint_is_told(
-    bench: Bench, given: tuple[int, ...]
-) -> None:
+def test_each_of_the_three_fields_sets_its_reference(bench: Bench, given: tuple[int, ...]) -> None:
     values = [(0.1, -1.5), (0.3, -0.2), (5.0, -7.0)]
     expected = bench.references
     _command(bench, (ARM[0], ARM[1]), **{_FIELDS[row]: values[row] for row in given})
@@ -46,14 +44,14 @@ def test_any_of_the_three_fields_is_what_the_joint_is_told(
     np.testing.assert_array_equal(bench.references, expected)
 
 
-def test_joints_are_told_by_name_in_any_order(bench: Bench, home: np.ndarray) -> None:
+def test_joints_are_commanded_by_name_in_any_order(bench: Bench, home: np.ndarray) -> None:
     _command(bench, (ARM[5], ARM[0]), position=(-1.0, 0.5))
     expected = home.copy()
     expected[[5, 0]] = -1.0, 0.5
     np.testing.assert_array_equal(bench.references[0, :6], expected)
 
 
-def test_what_a_joint_is_told_is_summed_by_the_pd_law_of_its_next_step(bench: Bench) -> None:
+def test_the_next_step_sums_the_references_by_the_pd_law(bench: Bench) -> None:
     bench.run(0.05)
     _command(bench, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
     (state,) = bench.joint_states()[-1:]
@@ -64,7 +62,7 @@ def test_what_a_joint_is_told_is_summed_by_the_pd_law_of_its_next_step(bench: Be
     assert torque == pytest.approx(expected, abs=1e-9)
 
 
-def test_nan_leaves_a_value_as_it_is(bench: Bench, home: np.ndarray) -> None:
+def test_nan_leaves_a_value_unchanged(bench: Bench, home: np.ndarray) -> None:
     _command(bench, ARM[:2], position=[0.2, -1.6], velocity=[0.1, 0.1], effort=[1.0, 2.0])
     _command(bench, ARM[:2], position=[_NAN, -1.5], velocity=[0.2, _NAN], effort=[_NAN, _NAN])
     bench.run(0.05)
@@ -72,7 +70,7 @@ def test_nan_leaves_a_value_as_it_is(bench: Bench, home: np.ndarray) -> None:
     np.testing.assert_allclose(bench.references[:, :2], expected, rtol=0, atol=1e-15)
 
 
-def test_a_joint_of_which_everything_is_nan_is_not_taken(bench: Bench) -> None:
+def test_a_joint_with_only_nan_is_not_claimed(bench: Bench) -> None:
     before = bench.references
     _command(bench, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
     _command(bench, ARM[1:3], position=[_NAN, 1.3])
@@ -92,7 +90,7 @@ def test_a_commanded_zero_is_a_command(bench: Bench, row: int) -> None:
     assert bench.references[row, 3] == 0.0
 
 
-def test_between_commands_references_go_linearly_in_the_measured_period(
+def test_references_are_interpolated_linearly_over_the_measured_period(
     bench: Bench, home: np.ndarray
 ) -> None:
     for position in (0.0, 0.1, 0.2, 0.3):
@@ -105,7 +103,7 @@ def test_between_commands_references_go_linearly_in_the_measured_period(
     np.testing.assert_allclose(path, expected, atol=1e-12)
 
 
-def test_with_hold_they_step(bench: Bench, home: np.ndarray) -> None:
+def test_with_hold_references_change_in_steps(bench: Bench, home: np.ndarray) -> None:
     bench.configure(interpolation="hold")
     for position in (0.0, 0.1, 0.2):
         bench.deliver(bench.commander.publish_joints, ARM[:1], position=[position])
@@ -152,7 +150,7 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", _WRONG)
-def test_a_wrong_command_is_refused_with_its_culprit_and_none_of_it_is_applied(
+def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
     bench: Bench, case: str
 ) -> None:
     fields, complaint = _WRONG[case]
@@ -166,7 +164,7 @@ def test_a_wrong_command_is_refused_with_its_culprit_and_none_of_it_is_applied(
     assert set(bench.control.owners()) == {"unclaimed"}
 
 
-def test_a_wrong_command_does_not_disturb_the_stream(bench: Bench) -> None:
+def test_an_invalid_command_does_not_disturb_the_stream(bench: Bench) -> None:
     _command(bench, ARM[:1], position=[0.3])
     _command(bench, ARM[:1], position=[_INF])
     bench.run(0.02)
@@ -174,7 +172,7 @@ def test_a_wrong_command_does_not_disturb_the_stream(bench: Bench) -> None:
     assert bench.control.owners()["joint_commands"] == ARM[:1]
 
 
-def test_positions_beyond_the_limits_are_clamped_or_refused_and_that_is_counted(
+def test_positions_beyond_the_limits_are_clamped_or_refused_and_counted(
     bench: Bench,
 ) -> None:
     _command(bench, ARM[:3], position=[7.0, -8.0, 1.3])
@@ -205,7 +203,7 @@ def _order(bench: Bench, source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("interface", _FIELDS)
-def test_a_forward_controller_tells_its_joints_and_takes_values_in_their_order(
+def test_a_forward_controller_publishes_its_joints_and_takes_values_in_their_order(
     bench: Bench, interface: str
 ) -> None:
     names = _order(bench, f"{interface}_controller")
@@ -217,7 +215,7 @@ def test_a_forward_controller_tells_its_joints_and_takes_values_in_their_order(
     assert bench.control.owners()[f"{interface}_controller"] == ARM
 
 
-def test_joints_under_velocity_control_go_on_turning(bench: Bench, home: np.ndarray) -> None:
+def test_joints_with_velocity_commands_continue_to_turn(bench: Bench, home: np.ndarray) -> None:
     _forward(bench, "velocity", [0.5, 0, 0, 0, 0, -0.5])
     bench.run(0.999)
     references = bench.references[:, :6]
@@ -237,7 +235,7 @@ def test_joints_under_velocity_control_go_on_turning(bench: Bench, home: np.ndar
         ("effort", [0, 0, 0, 0, 0, 1e10], "effort of joint 'wrist_3_joint' is 1e+10"),
     ],
 )
-def test_a_wrong_forward_command_is_refused_with_its_culprit(
+def test_an_invalid_forward_command_is_refused_with_the_cause(
     bench: Bench, interface: str, data: list[float], complaint: str
 ) -> None:
     before = bench.references
@@ -258,7 +256,7 @@ _SOURCES: dict[str, Callable[[Bench], None]] = {
 
 @pytest.mark.parametrize("loser", _SOURCES)
 @pytest.mark.parametrize("taker", _SOURCES)
-def test_the_newest_stream_has_the_joints_and_the_older_one_is_told(
+def test_the_newest_stream_claims_the_joints_and_the_preempted_one_is_logged(
     bench: Bench, loser: str, taker: str
 ) -> None:
     _SOURCES[loser](bench)
@@ -274,7 +272,7 @@ def test_the_newest_stream_has_the_joints_and_the_older_one_is_told(
         assert bench.refusals.counts == {f"joints lost to {taker} on {loser}": 1}
 
 
-def test_a_fight_of_two_streams_does_not_flood_the_log(bench: Bench) -> None:
+def test_two_competing_streams_do_not_flood_the_log(bench: Bench) -> None:
     for _ in range(50):
         _forward(bench, "position", [0.1] * 6)
         _command(bench, position=[0.2] * 6)
@@ -283,7 +281,9 @@ def test_a_fight_of_two_streams_does_not_flood_the_log(bench: Bench) -> None:
     assert sum(bench.refusals.counts.values()) == 99
 
 
-def test_a_stream_that_falls_silent_holds_its_position(bench: Bench, home: np.ndarray) -> None:
+def test_a_joint_holds_its_position_after_the_timeout_of_its_stream(
+    bench: Bench, home: np.ndarray
+) -> None:
     bench.configure(timeout=0.1)
     _command(bench, ARM[:2], position=[0.1, -1.7], velocity=[0.5, 0.0], effort=[1.0, 2.0])
     bench.run(0.1)
@@ -303,7 +303,7 @@ def test_a_stream_that_falls_silent_holds_its_position(bench: Bench, home: np.nd
     assert set(bench.control.owners()) == {"unclaimed"}
 
 
-def test_or_is_damped_where_the_settings_say_so(bench: Bench) -> None:
+def test_a_joint_is_damped_after_the_timeout_if_the_settings_request_it(bench: Bench) -> None:
     bench.configure(timeout=0.05, on_timeout="damp")
     _command(bench, ARM[1:3], position=[-1.7, 1.3], effort=[1.0, 2.0])
     bench.run(0.06)
@@ -323,7 +323,7 @@ def test_or_is_damped_where_the_settings_say_so(bench: Bench) -> None:
     assert bench.references[0, 1] == -1.7
 
 
-def test_a_stream_may_pause_for_less_than_its_timeout(bench: Bench) -> None:
+def test_a_pause_shorter_than_the_timeout_is_tolerated(bench: Bench) -> None:
     bench.configure(timeout=0.1)
     for _ in range(5):
         _command(bench, ARM[:1], position=[0.1])
@@ -332,7 +332,7 @@ def test_a_stream_may_pause_for_less_than_its_timeout(bench: Bench) -> None:
     assert bench.warnings == []
 
 
-def test_a_stopped_stream_may_come_back(bench: Bench) -> None:
+def test_a_stopped_stream_can_resume(bench: Bench) -> None:
     bench.configure(timeout=0.05)
     _command(bench, ARM[:1], position=[0.1])
     bench.run(0.1)
@@ -341,7 +341,7 @@ def test_a_stopped_stream_may_come_back(bench: Bench) -> None:
     assert bench.control.owners()["joint_commands"] == ARM[:1]
 
 
-def test_a_reset_ends_streams_and_the_next_command_begins_anew(
+def test_a_reset_ends_streams_and_the_next_command_starts_a_new_one(
     bench: Bench, home: np.ndarray
 ) -> None:
     _command(bench, position=[0.5] * 6)
@@ -370,7 +370,7 @@ def _names(bench: Bench, node: Node) -> set[str]:
     return {name for name, _ in listening if not name.startswith("/parameter_events")}
 
 
-def test_without_controllers_there_is_only_joint_commands(bare: Bench) -> None:
+def test_without_controllers_only_joint_commands_is_subscribed(bare: Bench) -> None:
     assert _names(bare, bare.node) == {"/joint_commands"}
     publishers = bare.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
     assert not [name for name, _ in publishers if "controller" in name]
@@ -381,7 +381,7 @@ def test_without_controllers_there_is_only_joint_commands(bare: Bench) -> None:
     np.testing.assert_allclose(bare.references[0, :7], [*before[0, :6] + 0.1, 0.01])
 
 
-def test_with_controllers_every_topic_of_the_contract_is_listened_to(bench: Bench) -> None:
+def test_with_controllers_every_topic_of_the_contract_is_subscribed(bench: Bench) -> None:
     assert _names(bench, bench.node) == {
         "/joint_commands",
         "/joint_trajectory_controller/joint_trajectory",
@@ -389,7 +389,7 @@ def test_with_controllers_every_topic_of_the_contract_is_listened_to(bench: Benc
     }
 
 
-def test_only_joints_with_an_actuator_of_the_kind_can_be_commanded(bench: Bench) -> None:
+def test_only_joints_with_an_actuator_of_that_interface_can_be_commanded(bench: Bench) -> None:
     probe = Bench(str(DATA / "probe.xml"))
     try:
         for interface in _FIELDS:

@@ -109,7 +109,7 @@ def told(bench: Bench) -> Iterator[Recording]:
     bench.listener.forget_subscriptions(first)
 
 
-def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
+def test_feedback_has_desired_and_actual_positions_at_20_hz(
     bench: Bench, home: np.ndarray, told: Recording
 ) -> None:
     bench.run(0.123)
@@ -162,7 +162,7 @@ def test_the_rate_of_feedback_is_a_setting(bench: Bench, home: np.ndarray, told:
 @pytest.mark.parametrize(
     ("degree", "fields"), [(1, 1), (3, 2), (5, 3)], ids=["linear", "cubic", "quintic"]
 )
-def test_what_the_points_carry_decides_the_spline(
+def test_the_fields_of_the_points_determine_the_spline(
     bench: Bench, home: np.ndarray, degree: int, fields: int
 ) -> None:
     end = (0.3, 0.5, -2.0)
@@ -187,9 +187,7 @@ def test_what_the_points_carry_decides_the_spline(
             )
 
 
-def test_controller_state_agrees_with_joint_states_and_with_itself(
-    bench: Bench, home: np.ndarray
-) -> None:
+def test_controller_state_is_consistent_with_joint_states(bench: Bench, home: np.ndarray) -> None:
     bench.deliver(
         bench.commander.publish_trajectory,
         trajectory(point(0.2, home + 0.1, _STILL, _STILL, [1, 2, 3, 4, 5, 6])),
@@ -236,7 +234,7 @@ def test_a_subset_of_the_joints_moves_and_the_others_stay(bench: Bench, home: np
     np.testing.assert_array_equal(_position(bench), expected)
 
 
-def test_a_subset_is_refused_where_the_settings_say_so(bench: Bench, home: np.ndarray) -> None:
+def test_a_subset_is_refused_if_the_settings_forbid_it(bench: Bench, home: np.ndarray) -> None:
     bench.configure(allow_partial_joints_goal=False)
     assert not bench.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
     (warning,) = bench.warnings
@@ -262,7 +260,7 @@ def test_a_trajectory_with_a_stamp_waits_for_it(bench: Bench, home: np.ndarray) 
     assert seconds(first.header.stamp) == pytest.approx(start + _STEP)  # at the stamp it stood
 
 
-def test_what_of_a_trajectory_lies_in_the_past_is_left_out(bench: Bench, home: np.ndarray) -> None:
+def test_points_in_the_past_are_skipped(bench: Bench, home: np.ndarray) -> None:
     bench.run(1.0)
     bench.sent["joint_trajectory_controller/controller_state"].clear()
     start = bench.time - 0.5
@@ -281,7 +279,7 @@ def test_what_of_a_trajectory_lies_in_the_past_is_left_out(bench: Bench, home: n
     assert seconds(bench.states()[100].reference.time_from_start) == pytest.approx(0.6)
 
 
-def test_a_trajectory_that_is_over_is_refused(bench: Bench, home: np.ndarray) -> None:
+def test_a_trajectory_that_ends_in_the_past_is_refused(bench: Bench, home: np.ndarray) -> None:
     bench.run(1.0)
     sent = bench.commander.follow(point(0.4, home + 1.0), start=bench.time - 0.5)
     assert not sent.accepted
@@ -295,7 +293,7 @@ def test_a_trajectory_that_is_over_is_refused(bench: Bench, home: np.ndarray) ->
     np.testing.assert_array_equal(_position(bench), home)
 
 
-def test_a_goal_that_is_over_when_its_turn_comes_is_aborted_as_too_old(
+def test_a_goal_that_ends_before_its_start_is_aborted_as_too_old(
     bench: Bench, home: np.ndarray
 ) -> None:
     sent = bench.commander.follow(point(0.1, home + 1.0), start=0.5)
@@ -328,9 +326,7 @@ def test_an_empty_trajectory_means_hold(bench: Bench, home: np.ndarray) -> None:
     np.testing.assert_array_equal(_position(bench), held)
 
 
-def test_an_empty_trajectory_on_the_topic_means_hold_as_well(
-    bench: Bench, home: np.ndarray
-) -> None:
+def test_an_empty_trajectory_on_the_topic_means_hold_too(bench: Bench, home: np.ndarray) -> None:
     moving = bench.commander.follow(point(1.0, home + 1.0, _STILL))
     bench.run(0.5)
     bench.deliver(bench.commander.publish_trajectory, trajectory())
@@ -340,9 +336,7 @@ def test_an_empty_trajectory_on_the_topic_means_hold_as_well(
     np.testing.assert_array_equal(_velocity(bench), 0.0)
 
 
-def test_a_canceled_goal_leaves_the_arm_where_its_references_are(
-    bench: Bench, home: np.ndarray
-) -> None:
+def test_a_canceled_goal_holds_the_arm_at_its_references(bench: Bench, home: np.ndarray) -> None:
     sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
     bench.run(0.5)
     before = _position(bench)
@@ -358,9 +352,7 @@ def test_a_canceled_goal_leaves_the_arm_where_its_references_are(
     np.testing.assert_array_equal(_position(bench), before)
 
 
-def test_a_newer_goal_ends_the_older_one_and_goes_on_without_a_jump(
-    bench: Bench, home: np.ndarray
-) -> None:
+def test_a_newer_goal_preempts_the_older_one_without_a_jump(bench: Bench, home: np.ndarray) -> None:
     first = bench.commander.follow(point(1.0, home + 1.0, _STILL))
     bench.run(0.5)
     second = bench.commander.follow(point(0.5, home, _STILL))
@@ -395,7 +387,7 @@ def test_a_trajectory_on_the_topic_ends_the_goal(bench: Bench, home: np.ndarray)
         ("effort_controller", lambda b, _: b.commander.publish_forward("effort", _STILL)),
     ],
 )
-def test_a_stream_that_takes_a_joint_ends_the_goal_whose_client_is_told_by_whom(
+def test_a_stream_that_claims_a_joint_aborts_the_goal_with_its_topic_as_reason(
     bench: Bench, home: np.ndarray, source: str, publish: Callable[[Bench, np.ndarray], None]
 ) -> None:
     sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
@@ -412,7 +404,7 @@ def test_a_stream_that_takes_a_joint_ends_the_goal_whose_client_is_told_by_whom(
     assert source in bench.control.owners()
 
 
-def test_a_stream_of_other_joints_leaves_the_goal_alone(bench: Bench, home: np.ndarray) -> None:
+def test_a_stream_of_other_joints_does_not_affect_the_goal(bench: Bench, home: np.ndarray) -> None:
     sent = bench.commander.follow(point(0.2, home[:3] + 0.2, [0, 0, 0]), joints=ARM[:3])
     bench.run(0.1)
     bench.deliver(bench.commander.publish_joints, ARM[3:], position=home[3:] + 0.1)
@@ -422,7 +414,7 @@ def test_a_stream_of_other_joints_leaves_the_goal_alone(bench: Bench, home: np.n
     assert bench.warnings == []
 
 
-def test_a_goal_takes_joints_from_a_stream_which_is_told(bench: Bench, home: np.ndarray) -> None:
+def test_a_goal_preempts_a_stream_and_that_is_logged(bench: Bench, home: np.ndarray) -> None:
     bench.deliver(bench.commander.publish_joints, ARM, position=home + 0.1)
     bench.run(0.01)
     sent = bench.commander.follow(point(0.1, home[:2], [0, 0]), joints=ARM[:2])
@@ -519,7 +511,9 @@ def test_a_goal_without_a_time_tolerance_waits_until_it_is_reached(
     assert _ended(sent, bench) == (0, "goal reached")
 
 
-def test_a_goal_must_come_to_rest_unless_it_says_otherwise(bench: Bench, home: np.ndarray) -> None:
+def test_a_goal_must_end_at_rest_unless_a_setting_allows_otherwise(
+    bench: Bench, home: np.ndarray
+) -> None:
     bench.configure(stopped_velocity_tolerance=0.02)
     fast = point(0.1, home + 0.2, _STILL)
     sent = bench.commander.follow(fast, goal_time_tolerance=duration(0.001))
@@ -583,7 +577,7 @@ def test_a_goal_that_waits_for_its_start_is_aborted_by_a_reset(
     np.testing.assert_array_equal(_position(bench), home)
 
 
-def test_a_goal_for_a_simulation_that_paused_on_divergence_waits_for_what_comes(
+def test_a_goal_for_a_simulation_paused_on_divergence_waits(
     bench: Bench, home: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench.simulation, "on_divergence", "pause")
@@ -601,7 +595,7 @@ def test_a_goal_for_a_simulation_that_paused_on_divergence_waits_for_what_comes(
     assert _ended(during) == (Outcome.INVALID_GOAL, "the simulation was reset")
 
 
-def test_positions_beyond_the_limits_are_clamped_and_that_is_said(
+def test_positions_beyond_the_limits_are_clamped_and_reported(
     bench: Bench, home: np.ndarray
 ) -> None:
     beyond = home.copy()
@@ -700,7 +694,7 @@ _WRONG: dict[str, tuple[Callable[[Any, np.ndarray], None], str]] = {
 
 
 @pytest.mark.parametrize("case", _WRONG)
-def test_a_wrong_trajectory_is_refused_with_its_culprit_and_changes_nothing(
+def test_an_invalid_trajectory_is_refused_with_the_cause_and_changes_nothing(
     bench: Bench, home: np.ndarray, case: str
 ) -> None:
     change, complaint = _WRONG[case]
@@ -723,7 +717,7 @@ def test_a_wrong_trajectory_is_refused_with_its_culprit_and_changes_nothing(
     np.testing.assert_array_equal(_position(bench), home + 0.1)
 
 
-def test_a_wrong_tolerance_is_refused_with_its_culprit(bench: Bench, home: np.ndarray) -> None:
+def test_an_invalid_tolerance_is_refused_with_the_cause(bench: Bench, home: np.ndarray) -> None:
     tolerance = [JointTolerance(name="elbow_joint", position=-0.1)]
     sent = bench.commander.follow(point(0.3, home), path_tolerance=tolerance)
     assert not sent.accepted
@@ -733,7 +727,7 @@ def test_a_wrong_tolerance_is_refused_with_its_culprit(bench: Bench, home: np.nd
     )
 
 
-def test_a_storm_of_goals_ends_every_one_of_them(bench: Bench, home: np.ndarray) -> None:
+def test_every_goal_of_a_burst_ends(bench: Bench, home: np.ndarray) -> None:
     sent = []
     for i in range(40):
         sent.append(bench.commander.follow(point(0.1, home + 0.001 * i, _STILL)))

@@ -85,7 +85,7 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert _values(control)["left_arm: unclaimed"] == ", ".join(joints)
 
 
-def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
+def test_the_stamp_equals_the_reported_simulated_time(zoo: Zoo) -> None:
     for message in zoo.recordings["/diagnostics"].messages:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
         assert abs(stamp - float(_values(message.status[0])["simulated time [s]"])) < 1e-3
@@ -108,7 +108,7 @@ def _control(recording: Recording) -> Any:
     return recording.messages[-1].status[2]
 
 
-def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
+def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
     start: Starter,
 ) -> None:
     simulator = start.simulator(scene="arm")
@@ -173,7 +173,7 @@ def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list
     return published
 
 
-def test_a_report_that_the_middleware_does_not_take_is_let_go(
+def test_a_report_that_the_middleware_rejects_is_dropped(
     bench: Bench, diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: list[DiagnosticArray] = []
@@ -188,7 +188,7 @@ def test_a_report_that_the_middleware_does_not_take_is_let_go(
     assert len(refused) == 1
 
 
-def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
+def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
     bench: Bench, diagnostics: Diagnostics, published: list[DiagnosticArray]
 ) -> None:
     def fail() -> DiagnosticReport:
@@ -211,7 +211,7 @@ def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
     assert _values(mine) == {"answer": "42"}
 
 
-def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
+def test_a_physics_thread_without_response_is_reported_once_and_blocks_nothing(
     bench: Bench,
     diagnostics: Diagnostics,
     published: list[DiagnosticArray],
@@ -231,7 +231,7 @@ def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
     assert len(published) == 1
 
 
-def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
+def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
     bench: Bench,
     diagnostics: Diagnostics,
     published: list[DiagnosticArray],
@@ -264,7 +264,7 @@ def _errors(recording: Any) -> list[Any]:
     return [m for m in recording.messages if m.status[1].level == DiagnosticStatus.ERROR]
 
 
-def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulation_goes_on(
+def test_a_divergence_is_logged_and_reported_at_once_and_the_simulation_continues(
     start: Starter,
 ) -> None:
     # It diverges after every 0.215 s of simulated time: once in 2.15 s.
@@ -290,7 +290,7 @@ def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulat
     assert stamps == sorted(set(stamps))
 
 
-def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> None:
+def test_a_simulation_that_pauses_on_divergence_still_serves_requests(start: Starter) -> None:
     simulator = start.simulator(scene=_RUNAWAY, on_divergence="pause")
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -307,7 +307,9 @@ def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> No
     assert simulator.stop() == 0
 
 
-def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: Starter) -> None:
+def test_a_simulation_that_shuts_down_on_divergence_has_an_error_of_one_line(
+    start: Starter,
+) -> None:
     simulator = start.simulator(scene=_RUNAWAY, on_divergence="shutdown")
     assert simulator.process.wait(60) == 1
     assert "Traceback" not in simulator.log
@@ -316,7 +318,7 @@ def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: St
     )
 
 
-def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) -> None:
+def test_dropped_time_is_counted_and_is_an_error(start: Starter) -> None:
     simulator = start.simulator(scene="zoo", real_time_factor=1000.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -330,7 +332,7 @@ def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) 
     assert 0 < float(values["real-time factor achieved"]) < 1000
 
 
-def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
+def test_limits_can_be_changed_at_run_time(start: Starter) -> None:
     simulator = start.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -346,7 +348,7 @@ def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
     assert any(m.status[0].message.startswith("lags ") for m in diagnostics.messages)
 
 
-def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
+def test_robots_are_reported_between_their_spawning_and_deletion(start: Starter) -> None:
     simulator = start.simulator(scene="arm")
     robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
     with closing(SimulatorClient(simulator.domain)) as client:

@@ -70,7 +70,7 @@ def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
         ("commands", "none yet"),
     ],
 )
-def test_when_all_is_well_every_row_says_so(row: str, text: str) -> None:
+def test_every_row_of_a_healthy_simulation_is_ok(row: str, text: str) -> None:
     assert judged(report(row)) == (OK, text)
 
 
@@ -85,7 +85,7 @@ def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
     assert judged(little, dropped_time_warn=0.02) == (OK, "keeps time")
 
 
-def test_lag_late_steps_and_costly_steps_have_limits_of_their_own() -> None:
+def test_lag_late_steps_and_slow_steps_have_separate_limits() -> None:
     assert judged(report("real time", lag=0.02)) == (OK, "keeps time")
     assert judged(report("real time", lag=0.02), lag_warn=0.01) == (WARN, "lags 20.0 ms behind")
     assert judged(report("real time", late_steps=600)) == (WARN, "600 of 1000 steps began late")
@@ -96,13 +96,13 @@ def test_lag_late_steps_and_costly_steps_have_limits_of_their_own() -> None:
     assert judged(fast) == (WARN, "1 % of the steps take over 1.2 periods")
 
 
-def test_a_run_that_is_paused_or_as_fast_as_possible_is_not_judged_by_time() -> None:
+def test_timing_limits_do_not_apply_when_paused_or_as_fast_as_possible() -> None:
     late = {"lag": 1.0, "dropped": 1.0, "late_steps": 1000}
     assert judged(report("real time", paused=True, **late)) == (OK, "paused")
     assert judged(report("real time", factor=0.0, **late)) == (OK, "as fast as possible")
 
 
-def test_a_divergence_is_an_error_once_and_for_as_long_as_it_stands() -> None:
+def test_a_divergence_is_an_error_once_and_while_it_lasts() -> None:
     assert judged(report("engine", engine={"divergences": 1})) == (ERROR, "diverged")
     after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {})
     assert judged(ROWS["engine"](after, after)) == (OK, "healthy")
@@ -123,14 +123,14 @@ def test_a_solver_that_uses_up_its_iterations_is_a_warning() -> None:
     assert said.values["solver iterations"] == said.values["solver iterations at most"] == "100"
 
 
-def test_the_energy_is_told_if_there_is_one() -> None:
+def test_the_energy_is_reported_if_it_is_computed() -> None:
     said = report("engine", engine={"energy": (12.5, 0.25)})
     assert said.values["potential energy [J]"] == "12.5"
     assert said.values["kinetic energy [J]"] == "0.25"
     assert not [name for name in report("engine").values if "energy" in name]
 
 
-def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
+def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:
     said = report("control", control={"saturated": {"a": 100}})
     assert judged(said) == (WARN, "at the torque limit: a")
     assert judged(said, saturation_warn=0.2) == (OK, "as commanded")
@@ -153,7 +153,7 @@ def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any
     return {"holders": holders, "heard": heard}
 
 
-def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
+def test_command_sources_are_reported_with_their_rates_and_ages() -> None:
     one = _commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)})
     said = report("commands", control=one)
     assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
@@ -164,7 +164,7 @@ def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
     assert "left: joint_commands rate [Hz]" in report("commands", control=two).values
 
 
-def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
+def test_the_age_limit_of_a_command_applies_only_while_a_joint_follows_it() -> None:
     held = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
     free = report("commands", control=_commanded(arm={CommandSource.UNCLAIMED: ("a",)}))
     complaint = "no command on joint_commands for 0.500 s"
@@ -173,7 +173,7 @@ def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
     assert judged(free, command_age_warn=0.2) == (OK, "received")
 
 
-def test_changes_of_the_world_are_counted_and_a_long_hold_is_a_warning_once() -> None:
+def test_model_changes_are_counted_and_a_long_block_is_a_warning_once() -> None:
     holds = HoldTimes()
     row = world(lambda: holds)
     assert judged(row()) == (OK, "unchanged")

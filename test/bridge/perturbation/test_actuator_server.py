@@ -54,12 +54,12 @@ def _order(acted: Acted, namespace: str = "") -> Sequence[str]:
     return list(message.name)
 
 
-def test_it_is_there_for_actuators_without_a_joint_of_their_own_only(act: Act, hand: Path) -> None:
+def test_the_topic_exists_only_for_actuators_without_a_joint(act: Act, hand: Path) -> None:
     assert _order(act(hand)) == ["pull", "hold"]
     assert not [topic for topic in act().topics if "actuator_controller" in topic]
 
 
-def test_a_tendon_is_pulled(act: Act, hand: Path) -> None:
+def test_an_actuator_of_a_tendon_is_commanded(act: Act, hand: Path) -> None:
     acted = act(hand)
     _command(acted, 2.0, 0.0)
     acted.step(50)
@@ -68,7 +68,7 @@ def test_a_tendon_is_pulled(act: Act, hand: Path) -> None:
     assert data.joint("flex").qvel[0] > 0.0
 
 
-def test_the_controls_of_joints_are_left_to_their_references(act: Act, hand: Path) -> None:
+def test_the_controls_of_joints_follow_their_references(act: Act, hand: Path) -> None:
     acted = act(hand)
     acted.simulation.references.tau[2] = 3.0
     _command(acted, 2.0, 0.5)
@@ -76,7 +76,7 @@ def test_the_controls_of_joints_are_left_to_their_references(act: Act, hand: Pat
     assert acted.simulation.data.actuator("wrist_motor").ctrl[0] == pytest.approx(3.0)
 
 
-def test_nan_leaves_a_control_as_it_is(act: Act, hand: Path) -> None:
+def test_nan_leaves_a_control_unchanged(act: Act, hand: Path) -> None:
     acted = act(hand)
     _command(acted, 2.0, 0.5)
     _command(acted, _NAN, 0.25)
@@ -93,7 +93,7 @@ def test_nan_leaves_a_control_as_it_is(act: Act, hand: Path) -> None:
         ((float("-inf"), 1.0), "-inf for actuator 'pull' is beyond 1e+09"),
     ],
 )
-def test_wrong_commands_are_refused_and_change_nothing(
+def test_invalid_commands_are_refused_and_change_nothing(
     act: Act, hand: Path, values: tuple[float, ...], why: str
 ) -> None:
     acted = act(hand)
@@ -111,7 +111,7 @@ def test_a_reset_restores_controls(act: Act, hand: Path) -> None:
     assert acted.simulation.data.ctrl == pytest.approx(before)
 
 
-def test_robots_that_come_and_go_have_their_own(act: Act, hand: Path) -> None:
+def test_spawned_robots_have_their_own_topic(act: Act, hand: Path) -> None:
     acted = act(hand)
     _command(acted, 2.0, 0.5)
     other = part_from_text(_HAND, name="other")

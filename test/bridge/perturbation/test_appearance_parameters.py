@@ -41,14 +41,14 @@ def test_a_colour_is_set_in_the_model_and_read_back(
     assert acted[parameter] == _RED
 
 
-def test_there_is_none_before_it_is_set(act: Act) -> None:
+def test_a_parameter_has_no_value_before_it_is_set(act: Act) -> None:
     acted = act()
     assert not _names(acted)
     acted.set({_SHELL: _RED})
     assert _names(acted) == {_SHELL}
 
 
-def test_a_size_is_set_with_all_that_follows_from_it(act: Act) -> None:
+def test_a_size_is_set_with_its_bounding_volumes(act: Act) -> None:
     acted = act()
     assert not acted.set({"geom.bulb.size": [0.5]})
     geom = acted.simulation.model.geom("bulb")
@@ -56,7 +56,7 @@ def test_a_size_is_set_with_all_that_follows_from_it(act: Act) -> None:
     assert acted["geom.bulb.size"] == (0.5,)
 
 
-def test_the_state_goes_on_when_a_size_is_set(act: Act) -> None:
+def test_a_new_size_does_not_change_the_state(act: Act) -> None:
     acted = act()
     acted.push("lamp", (1.0, 0.0, 0.0))
     acted.step(50)
@@ -66,7 +66,7 @@ def test_the_state_goes_on_when_a_size_is_set(act: Act) -> None:
     assert np.array_equal(acted.simulation.data.qvel, qvel)
 
 
-def test_whole_numbers_and_texts_are_taken_as_command_lines_write_them(act: Act) -> None:
+def test_integers_and_strings_are_accepted_as_on_a_command_line(act: Act) -> None:
     acted = act()
     assert not acted.set({_SHELL: [1, 0, 0, 1]})
     assert not acted.set({"geom.bulb.size": "[0.25]"})
@@ -84,7 +84,7 @@ def test_whole_numbers_and_texts_are_taken_as_command_lines_write_them(act: Act)
         ("geom.floor.size", (1.0, 1.0, 1.0), "not found"),
     ],
 )
-def test_a_wrong_value_is_refused_and_changes_nothing(
+def test_an_invalid_value_is_refused_and_changes_nothing(
     act: Act, parameter: str, value: Any, why: str
 ) -> None:
     acted = act()
@@ -95,12 +95,12 @@ def test_a_wrong_value_is_refused_and_changes_nothing(
     assert np.array_equal(model.geom_size, sizes)
 
 
-def test_an_unknown_element_is_refused_with_the_closest_there_is(act: Act) -> None:
+def test_an_unknown_element_is_refused_with_the_closest_name(act: Act) -> None:
     reason = act().set({"geom.bulp.rgba": _RED})
     assert "parameter 'geom.bulp.rgba' not found (did you mean 'geom.bulb.rgba'?)" in reason
 
 
-def test_one_can_be_given_at_start(act: Act) -> None:
+def test_an_appearance_can_be_given_at_startup(act: Act) -> None:
     acted = act(geom__bulb__size=[0.3], geom__bulb__rgba=list(_RED))
     assert acted.simulation.model.geom("bulb").rbound[0] == 0.3
     assert acted.simulation.model.geom("bulb").rgba == pytest.approx(_RED)
@@ -108,14 +108,14 @@ def test_one_can_be_given_at_start(act: Act) -> None:
         act(geom__bulp__size=[0.3])
 
 
-def test_a_reset_leaves_looks_as_they_are(act: Act) -> None:
+def test_a_reset_does_not_change_the_appearance(act: Act) -> None:
     acted = act()
     acted.set({_SHELL: _RED})
     acted.reset()
     assert acted.simulation.model.geom("box/shell").rgba == pytest.approx(_RED)
 
 
-def test_looks_stay_when_something_is_spawned_and_go_with_what_is_deleted(act: Act) -> None:
+def test_the_appearance_is_kept_when_entities_are_spawned_or_deleted(act: Act) -> None:
     acted = act()
     acted.set({_SHELL: _RED, "geom.bulb.size": [0.5]})
     text = """
@@ -137,7 +137,7 @@ def test_looks_stay_when_something_is_spawned_and_go_with_what_is_deleted(act: A
     assert "not found" in acted.set({_SHELL: _RED})
 
 
-def test_a_world_that_is_loaded_brings_its_own_looks(act: Act, scene: Path) -> None:
+def test_a_loaded_world_has_its_own_appearance(act: Act, scene: Path) -> None:
     acted = act()
     acted.set({_SHELL: _RED})
     acted.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)

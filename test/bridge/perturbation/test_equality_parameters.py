@@ -38,7 +38,7 @@ def bare(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_constraint_has_a_parameter_that_tells_whether_it_holds(act: Act, bare: Path) -> None:
+def test_every_constraint_has_a_parameter_with_its_activity(act: Act, bare: Path) -> None:
     acted = act()
     assert acted[_LEFT] is False
     assert acted[_RIGHT] is False
@@ -47,7 +47,7 @@ def test_every_constraint_has_a_parameter_that_tells_whether_it_holds(act: Act, 
     assert single["equality.equality1"] is False
 
 
-def test_a_constraint_lets_go_and_holds_again(act: Act, bare: Path) -> None:
+def test_a_constraint_is_deactivated_and_activated_again(act: Act, bare: Path) -> None:
     acted = act(bare)
     acted.step(100)
     assert acted.simulation.data.body("lamp").xpos[2] == pytest.approx(1.0, abs=1e-2)
@@ -58,13 +58,13 @@ def test_a_constraint_lets_go_and_holds_again(act: Act, bare: Path) -> None:
     assert _active(acted, "hook")
 
 
-def test_only_that_of_its_robot_changes(act: Act) -> None:
+def test_only_the_constraint_of_the_named_robot_changes(act: Act) -> None:
     acted = act()
     assert not acted.set({_RIGHT: True})
     assert (_active(acted, "left/coupled"), _active(acted, "right/coupled")) == (False, True)
 
 
-def test_one_can_be_given_at_start_and_a_reset_goes_back_to_that(act: Act) -> None:
+def test_a_reset_restores_the_activity_given_at_startup(act: Act) -> None:
     acted = act(left__equality__coupled=True)
     assert _active(acted, "left/coupled")
     acted.set({_LEFT: False, _RIGHT: True})
@@ -73,7 +73,7 @@ def test_one_can_be_given_at_start_and_a_reset_goes_back_to_that(act: Act) -> No
     assert (acted[_LEFT], acted[_RIGHT]) == (True, False)
 
 
-def test_what_is_set_right_after_a_reset_stands(act: Act) -> None:
+def test_a_value_set_right_after_a_reset_is_kept(act: Act) -> None:
     acted = act()
     acted.set({_LEFT: True})
     acted.simulation.reset()
@@ -84,7 +84,7 @@ def test_what_is_set_right_after_a_reset_stands(act: Act) -> None:
     assert _active(acted, "left/coupled")
 
 
-def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None:
+def test_a_value_set_while_the_parameters_are_read_back_is_kept(act: Act) -> None:
     acted = act()
     acted.set({_LEFT: True})
     acted.simulation.reset()
@@ -107,18 +107,18 @@ def test_reading_back_changes_nothing_in_the_engine(act: Act) -> None:
     assert not acted.simulation.data.eq_active.any()
 
 
-def test_something_else_than_true_and_false_is_refused(act: Act) -> None:
+def test_a_value_that_is_not_a_boolean_is_refused(act: Act) -> None:
     acted = act()
     assert "it is true or false" in acted.set({_LEFT: 1})
     assert not _active(acted, "left/coupled")
 
 
-def test_an_unknown_constraint_is_refused_with_those_there_are(act: Act) -> None:
+def test_an_unknown_constraint_is_refused_with_the_valid_ones(act: Act) -> None:
     reason = act().set({"left.equality.couple": True})
     assert "did you mean 'left.equality.coupled'?" in reason
 
 
-def test_constraints_come_and_go_with_their_part(act: Act) -> None:
+def test_parameters_of_constraints_appear_and_disappear_with_their_entity(act: Act) -> None:
     acted = act()
     acted.set({_LEFT: True})
     text = """
@@ -140,7 +140,7 @@ def test_constraints_come_and_go_with_their_part(act: Act) -> None:
     assert not _active(acted, "house/latch")
 
 
-def test_a_change_that_is_given_up_leaves_no_parameter(act: Act) -> None:
+def test_a_change_that_is_rolled_back_leaves_no_parameter(act: Act) -> None:
     acted = act()
     text = """
     <mujoco>
@@ -170,7 +170,7 @@ def test_a_change_that_fails_before_it_is_prepared_leaves_the_parameters(act: Ac
     assert _active(acted, "left/coupled")
 
 
-def test_a_world_that_is_loaded_tells_what_holds_in_it(act: Act, scene: Path) -> None:
+def test_a_loaded_world_has_its_own_activities(act: Act, scene: Path) -> None:
     acted = act()
     acted.set({_LEFT: True})
     acted.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)

@@ -71,7 +71,7 @@ def live(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Ite
     assert simulator.stop() == 0
 
 
-def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
+def test_a_wrench_moves_a_body_until_it_is_set_to_zero(live: Live) -> None:
     push = WrenchStamped()
     push.header.frame_id = "puck"
     push.wrench.force.x = 4.0
@@ -85,7 +85,7 @@ def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
     live.wait(lambda: live.acting() == "no external wrench acts")
 
 
-def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: Live) -> None:
+def test_a_pulled_body_arrives_and_is_released_without_further_messages(live: Live) -> None:
     goal = (1.0, 4.0, 0.5)
     pull = InteractiveMarkerFeedback(marker_name="puck")
     pull.pose.position.x, pull.pose.position.y, pull.pose.position.z = goal
@@ -100,7 +100,7 @@ def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: L
     live.wait(lambda: live.acting() == "no external wrench acts")
 
 
-def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) -> None:
+def test_a_burst_of_a_thousand_poses_ends_at_the_last_one(live: Live) -> None:
     mover = live.publisher(PoseStamped, "mocap/hand/pose")
     pose = PoseStamped()
     pose.header.frame_id = "world"
@@ -111,7 +111,7 @@ def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) ->
     assert "[WARN]" not in live.simulator.log
 
 
-def test_parameters_act_and_are_told(live: Live) -> None:
+def test_parameters_take_effect_and_are_read_back(live: Live) -> None:
     values = {
         "equality.anchor": True,
         "physics.gravity": [0.0, 0.0, -1.0],
@@ -128,7 +128,7 @@ def test_parameters_act_and_are_told(live: Live) -> None:
     live.wait(lambda: live.position("puck")[2] < height - 0.1)  # type: ignore[index]
 
 
-def test_what_is_refused_says_why(live: Live) -> None:
+def test_a_refusal_has_its_reason(live: Live) -> None:
     refused = live.listener.set_parameters(
         {
             "physics.gravity": [0.0],

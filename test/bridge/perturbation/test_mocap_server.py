@@ -31,7 +31,7 @@ def test_every_mocap_body_has_a_topic(act: Act) -> None:
 @pytest.mark.parametrize(
     ("topic", "body"), [(_CURSOR, "cursor/body"), ("right/mocap/handle/pose", "right/handle")]
 )
-def test_the_body_goes_where_it_is_put_in_the_next_step(act: Act, topic: str, body: str) -> None:
+def test_the_body_has_its_commanded_pose_in_the_next_step(act: Act, topic: str, body: str) -> None:
     acted = act()
     acted.move(topic, (4.0, 5.0, 6.0), (0.0, 0.0, 0.6, 0.8))
     acted.step()
@@ -41,20 +41,20 @@ def test_the_body_goes_where_it_is_put_in_the_next_step(act: Act, topic: str, bo
     assert data.xquat == pytest.approx([0.8, 0.0, 0.0, 0.6])
 
 
-def test_only_that_body_goes_there(act: Act) -> None:
+def test_only_the_commanded_body_moves(act: Act) -> None:
     acted = act()
     before = _pose(acted, "left/handle")
     acted.move("right/mocap/handle/pose", (4.0, 5.0, 6.0))
     assert _pose(acted, "left/handle") == pytest.approx(before)
 
 
-def test_an_empty_frame_is_the_world(act: Act) -> None:
+def test_an_empty_frame_id_means_the_world(act: Act) -> None:
     acted = act()
     acted.move(_CURSOR, (4.0, 5.0, 6.0), frame="")
     assert _pose(acted, "cursor/body")[:3] == pytest.approx([4.0, 5.0, 6.0])
 
 
-def test_a_quaternion_is_made_a_unit_one(act: Act) -> None:
+def test_a_quaternion_is_normalized(act: Act) -> None:
     acted = act()
     acted.move(_CURSOR, (0.0, 0.0, 0.0), (0.0, 0.0, 0.72, 0.96))
     assert _pose(acted, "cursor/body")[3:] == pytest.approx([0.8, 0.0, 0.0, 0.6])
@@ -77,7 +77,7 @@ def test_a_quaternion_is_made_a_unit_one(act: Act) -> None:
         ("must have length 1, got 5", (0, 0, 0), (0, 0, 3, 4), "world"),
     ],
 )
-def test_what_is_no_pose_in_the_world_is_refused_and_moves_nothing(
+def test_an_invalid_pose_is_refused_and_moves_nothing(
     act: Act, said: str, position: tuple[float, ...], quat: tuple[float, ...], frame: str
 ) -> None:
     acted = act()
@@ -89,7 +89,7 @@ def test_what_is_no_pose_in_the_world_is_refused_and_moves_nothing(
     assert _pose(acted, "cursor/body") == pytest.approx(before)
 
 
-def test_a_reset_puts_bodies_back(act: Act) -> None:
+def test_a_reset_restores_the_poses_of_bodies(act: Act) -> None:
     acted = act()
     before = _pose(acted, "cursor/body")
     acted.move(_CURSOR, (4.0, 5.0, 6.0))
@@ -138,7 +138,7 @@ def test_spawned_bodies_have_topics_and_deleted_ones_none(act: Act) -> None:
     assert _pose(acted, "left/handle")[:3] == pytest.approx([0.0, 1.0, 1.0])
 
 
-def test_bodies_of_a_world_that_is_no_robot_have_topics_as_well(act: Act, tmp_path: Path) -> None:
+def test_bodies_of_a_world_without_a_robot_have_topics(act: Act, tmp_path: Path) -> None:
     path = tmp_path / "bare.xml"
     path.write_text(
         """

@@ -49,7 +49,7 @@ def _options(acted: Acted) -> PhysicsConfig:
     return read_options(acted.simulation.model.opt)
 
 
-def test_there_is_a_parameter_for_every_option_a_scene_has(act: Act) -> None:
+def test_every_option_of_a_scene_has_a_parameter(act: Act) -> None:
     names = [spec.name for spec in PHYSICS_PARAMETERS]
     assert names == [f"physics.{name}" for name in PhysicsConfig.__slots__]
     acted = act()
@@ -68,7 +68,7 @@ def test_an_option_is_set_in_the_engine_and_read_back(act: Act, name: str) -> No
 
 
 @pytest.mark.parametrize("name", _OTHER)
-def test_an_option_can_be_given_at_start(act: Act, name: str) -> None:
+def test_an_option_can_be_given_at_startup(act: Act, name: str) -> None:
     acted = act(**{f"physics__{name}": _OTHER[name]})
     assert getattr(_options(acted), name) == _OTHER[name]
     assert acted[f"physics.{name}"] == _OTHER[name]
@@ -92,7 +92,7 @@ def test_an_option_can_be_given_at_start(act: Act, name: str) -> None:
         ("impratio", 0.0, "it is a number from 1e-06"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_reason_and_changes_nothing(
+def test_an_invalid_value_is_refused_with_the_reason_and_changes_nothing(
     act: Act, name: str, value: Any, why: str
 ) -> None:
     acted = act()
@@ -104,20 +104,20 @@ def test_a_wrong_value_is_refused_with_the_reason_and_changes_nothing(
     assert acted[f"physics.{name}"] == getattr(before, name)
 
 
-def test_a_wrong_value_at_start_is_refused(act: Act) -> None:
+def test_an_invalid_value_at_startup_is_refused(act: Act) -> None:
     with pytest.raises(UserInputError, match=r"parameter 'physics\.gravity' cannot be \[1\.0\]"):
         act(physics__gravity=[1.0])
 
 
 @pytest.mark.parametrize("value", [[0, 0, -2], "[0, 0.0, -2]", "[0, 0., -2e0]"])
-def test_numbers_in_a_list_may_be_written_as_command_lines_do(act: Act, value: Any) -> None:
+def test_numbers_in_a_list_can_be_written_as_on_a_command_line(act: Act, value: Any) -> None:
     acted = act()
     assert not acted.set({"physics.gravity": value})
     assert acted["physics.gravity"] == (0.0, 0.0, -2.0)
     assert _options(acted).gravity == (0.0, 0.0, -2.0)
 
 
-def test_a_set_of_several_is_all_or_nothing(act: Act) -> None:
+def test_a_set_of_several_options_is_atomic(act: Act) -> None:
     acted = act()
     before = _options(acted)
     assert acted.set({"physics.density": 3.0, "physics.solver": "Gauss"})
@@ -126,7 +126,7 @@ def test_a_set_of_several_is_all_or_nothing(act: Act) -> None:
     assert (_options(acted).density, _options(acted).solver) == (3.0, "CG")
 
 
-def test_gravity_acts_from_the_next_step_on(act: Act) -> None:
+def test_gravity_takes_effect_with_the_next_step(act: Act) -> None:
     acted = act()
     dof = acted.simulation.model.body("lamp").dofadr[0]
     acted.step(10)
@@ -135,7 +135,7 @@ def test_gravity_acts_from_the_next_step_on(act: Act) -> None:
     assert acted.simulation.data.qvel[dof + 2] == pytest.approx(-1.62 * 0.1)
 
 
-def test_time_goes_on_in_steps_of_the_new_timestep(act: Act) -> None:
+def test_time_continues_in_steps_of_the_new_timestep(act: Act) -> None:
     acted = act()
     acted.step(3)
     acted.set({"physics.timestep": 0.002})
@@ -146,7 +146,7 @@ def test_time_goes_on_in_steps_of_the_new_timestep(act: Act) -> None:
     assert times == pytest.approx([0.003, 0.005, 0.007, 0.009], abs=1e-12)
 
 
-def test_sensors_and_state_belong_together_after_a_change_to_runge_kutta(act: Act) -> None:
+def test_sensors_and_state_are_consistent_after_a_change_to_runge_kutta(act: Act) -> None:
     acted = act()
     arrays = {name: id(value) for name, value in vars(acted.simulation.sample).items()}
     acted.push("left/finger", (5.0, 0.0, 3.0))
@@ -163,7 +163,7 @@ def test_sensors_and_state_belong_together_after_a_change_to_runge_kutta(act: Ac
     assert np.isfinite(data.qpos).all()
 
 
-def test_a_reset_leaves_options_as_they_are(act: Act) -> None:
+def test_a_reset_does_not_change_options(act: Act) -> None:
     acted = act()
     acted.set({"physics.gravity": (0.0, 0.0, -1.62)})
     acted.reset()
@@ -171,7 +171,7 @@ def test_a_reset_leaves_options_as_they_are(act: Act) -> None:
     assert acted["physics.gravity"] == (0.0, 0.0, -1.62)
 
 
-def test_options_that_the_engine_would_fail_on_are_refused(act: Act, tmp_path: Path) -> None:
+def test_options_that_the_engine_rejects_are_refused(act: Act, tmp_path: Path) -> None:
     path = tmp_path / "soft.xml"
     path.write_text(_FLEX)
     acted = act(path)
@@ -184,7 +184,7 @@ def test_options_that_the_engine_would_fail_on_are_refused(act: Act, tmp_path: P
     acted.step(5)
 
 
-def test_options_stay_when_something_is_spawned(act: Act) -> None:
+def test_options_are_kept_when_an_entity_is_spawned(act: Act) -> None:
     acted = act()
     values = {f"physics.{name}": value for name, value in _OTHER.items()}
     assert not acted.set(values)
@@ -195,9 +195,7 @@ def test_options_stay_when_something_is_spawned(act: Act) -> None:
     acted.step(10)
 
 
-def test_what_is_spawned_into_options_the_engine_would_fail_on_is_refused(
-    act: Act, tmp_path: Path
-) -> None:
+def test_an_entity_that_the_options_do_not_allow_is_refused(act: Act, tmp_path: Path) -> None:
     path = tmp_path / "hard.xml"
     body = "<body><joint name='hinge'/><geom size='.1'/></body>"
     path.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
@@ -207,7 +205,7 @@ def test_what_is_spawned_into_options_the_engine_would_fail_on_is_refused(
         acted.change(lambda assembly: rebuild(assembly, add=[soft]))
 
 
-def test_a_world_that_is_loaded_brings_its_own_options(act: Act, scene: Path) -> None:
+def test_a_loaded_world_has_its_own_options(act: Act, scene: Path) -> None:
     acted = act()
     acted.set({"physics.gravity": (0.0, 0.0, -1.62), "physics.timestep": 0.002})
     acted.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)
@@ -227,7 +225,7 @@ def test_a_world_that_is_loaded_brings_its_own_options(act: Act, scene: Path) ->
         ("gravity='0 0 1e12'", r"'physics\.gravity' cannot be \[0\.0, 0\.0, 1000000000000\.0\]"),
     ],
 )
-def test_a_world_with_options_that_parameters_cannot_take_is_not_loaded(
+def test_a_world_with_options_out_of_range_of_the_parameters_is_not_loaded(
     act: Act, tmp_path: Path, option: str, why: str
 ) -> None:
     path = tmp_path / "odd.xml"
@@ -241,7 +239,7 @@ def test_a_world_with_options_that_parameters_cannot_take_is_not_loaded(
     assert _options(acted) == before
 
 
-def test_the_world_that_was_started_with_can_be_loaded_again(act: Act, tmp_path: Path) -> None:
+def test_the_world_of_the_startup_can_be_loaded_again(act: Act, tmp_path: Path) -> None:
     path = tmp_path / "odd.xml"
     body = "<body><joint name='hinge'/><geom size='.1'/></body>"
     path.write_text(f"<mujoco><option impratio='1e-8'/><worldbody>{body}</worldbody></mujoco>")
@@ -251,7 +249,7 @@ def test_the_world_that_was_started_with_can_be_loaded_again(act: Act, tmp_path:
     assert acted["physics.impratio"] == _options(acted).impratio == 1e-8
 
 
-def test_an_option_that_is_set_leaves_the_others_of_the_engine_as_they_are(act: Act) -> None:
+def test_setting_an_option_does_not_change_the_others(act: Act) -> None:
     acted = act()
     acted.simulation.model.opt.density = 3.0  # as a world may have it that has just come
     assert not acted.set({"physics.gravity": (0.0, 0.0, -1.62)})

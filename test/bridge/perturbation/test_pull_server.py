@@ -56,14 +56,14 @@ def keep_on(acted: Acted, seconds: float, *arguments: Any, **fields: Any) -> Non
 
 @pytest.mark.parametrize("event", [Feedback.KEEP_ALIVE, Feedback.POSE_UPDATE, Feedback.MOUSE_DOWN])
 @pytest.mark.parametrize("world", ["world", ""])
-def test_a_frame_goes_where_it_is_to_be(act: Act, event: int, world: str) -> None:
+def test_a_frame_is_pulled_to_its_goal(act: Act, event: int, world: str) -> None:
     acted = act()
     keep_on(acted, 1.0, event_type=event, world=world)
     assert position(acted, "box") == pytest.approx(_AWAY, abs=0.01)
     assert not acted.warnings
 
 
-def test_a_site_of_a_robot_goes_there_as_far_as_joints_allow(act: Act) -> None:
+def test_a_site_of_a_robot_is_pulled_as_far_as_its_joints_allow(act: Act) -> None:
     acted = act()
     acted.step()
     goal = position(acted, "left/tip") + np.array([0.1, 0.0, -0.017])  # 0.3 m from the hinge
@@ -71,7 +71,7 @@ def test_a_site_of_a_robot_goes_there_as_far_as_joints_allow(act: Act) -> None:
     assert position(acted, "left/tip") == pytest.approx(goal, abs=0.005)
 
 
-def test_the_point_below_the_mouse_goes_where_the_mouse_is(act: Act) -> None:
+def test_the_grabbed_point_follows_the_mouse(act: Act) -> None:
     acted = act()
     # Half a turn about z, so the body's point (0.1, 0, 0.1) is the one below the mouse.
     tell(acted, position=_AWAY, quat_xyzw=_HALF_TURN_ABOUT_Z, mouse=(0.4, 0.2, 1.1))
@@ -80,7 +80,7 @@ def test_the_point_below_the_mouse_goes_where_the_mouse_is(act: Act) -> None:
     assert pull.position == pytest.approx([0.4, 0.2, 1.1])
 
 
-def test_a_frame_is_turned_where_it_is(act: Act) -> None:
+def test_a_frame_is_rotated_in_place(act: Act) -> None:
     acted = act()
     acted.step()
     before = position(acted, "box")
@@ -91,7 +91,7 @@ def test_a_frame_is_turned_where_it_is(act: Act) -> None:
     assert position(acted, "box") == pytest.approx(before, abs=1e-6)
 
 
-def test_a_pull_ends_with_the_mouse_button_and_when_nobody_repeats_it(act: Act) -> None:
+def test_a_pull_ends_with_the_mouse_button_or_without_further_messages(act: Act) -> None:
     acted = act()
     tell(acted)
     acted.step()
@@ -109,7 +109,7 @@ def test_a_pull_ends_with_the_mouse_button_and_when_nobody_repeats_it(act: Act) 
     assert not acted.applied("box/body").any()
 
 
-def test_a_pull_that_acts_late_in_a_flood_of_commands_ends_all_the_same(act: Act) -> None:
+def test_a_pull_that_takes_effect_late_still_ends(act: Act) -> None:
     acted = act()
     acted.wires.callbacks[PULL](Feedback(marker_name="box"))
     with contextlib.suppress(QueueFullError):
@@ -139,7 +139,7 @@ def test_a_pull_that_acts_late_in_a_flood_of_commands_ends_all_the_same(act: Act
         ("event_type 3 is not supported; use KEEP_ALIVE, ", {"event_type": 3}),
     ],
 )
-def test_what_cannot_be_is_refused_and_what_acts_goes_on(
+def test_an_invalid_pull_is_refused_and_the_active_one_continues(
     act: Act, said: str, fields: dict[str, Any]
 ) -> None:
     acted = act()
@@ -153,7 +153,7 @@ def test_what_cannot_be_is_refused_and_what_acts_goes_on(
     assert acted.applied("box/body").any()
 
 
-def test_diagnostics_tell_what_is_pulled_where_to(act: Act) -> None:
+def test_diagnostics_report_the_pulled_frame_and_its_goal(act: Act) -> None:
     acted = act()
     acted.push("box", (1.0, 2.0, 3.0))
     tell(acted)
@@ -164,7 +164,7 @@ def test_diagnostics_tell_what_is_pulled_where_to(act: Act) -> None:
     assert report.values["pull at lamp"] == "turned to w x y z 1 0 0 0"
 
 
-def test_pulls_end_with_a_reset_and_with_their_body_and_go_on_with_the_next_message(
+def test_pulls_end_with_a_reset_or_their_body_and_resume_with_the_next_message(
     act: Act,
 ) -> None:
     acted = act()

@@ -35,7 +35,7 @@ def test_the_scene_and_every_robot_have_a_topic(act: Act) -> None:
         ("external_wrench", "right/eye_optical_frame", "right/link"),
     ],
 )
-def test_a_frame_is_a_body_a_site_or_a_camera_by_its_name_in_tf(
+def test_bodies_sites_and_cameras_are_frames_with_their_names_in_tf(
     act: Act, topic: str, frame: str, body: str
 ) -> None:
     acted = act()
@@ -52,7 +52,7 @@ def test_a_force_is_in_the_axes_of_the_frame(act: Act) -> None:
     assert acted.applied("left/link")[:3] == pytest.approx([-1.0, -2.0, 3.0])
 
 
-def test_a_force_is_in_the_axes_of_the_world_if_the_parameter_says_so(act: Act) -> None:
+def test_a_force_is_in_the_axes_of_the_world_if_the_parameter_is_set(act: Act) -> None:
     acted = act()
     assert not acted.set({"external_wrench_axes": "world"})
     acted.push("left/tip", (1.0, 2.0, 3.0))
@@ -60,7 +60,7 @@ def test_a_force_is_in_the_axes_of_the_world_if_the_parameter_says_so(act: Act) 
     assert acted.applied("left/link")[:3] == pytest.approx([1.0, 2.0, 3.0])
 
 
-def test_a_force_at_the_origin_of_a_frame_has_its_lever(act: Act) -> None:
+def test_a_force_at_the_origin_of_a_frame_has_a_lever_arm(act: Act) -> None:
     acted = act()
     acted.push("left/tip", (1.0, 0.0, 0.0))
     acted.step()
@@ -78,7 +78,7 @@ def test_wrenches_on_several_bodies_act_at_once(act: Act) -> None:
         assert acted.applied(body)[2] == pytest.approx(4.0)
 
 
-def test_a_force_moves_a_body_as_newton_says(act: Act) -> None:
+def test_a_force_accelerates_a_body_by_newtons_law(act: Act) -> None:
     acted = act()
     acted.push("box", _UP)
     acted.step(100)
@@ -86,7 +86,7 @@ def test_a_force_moves_a_body_as_newton_says(act: Act) -> None:
     assert acted.simulation.data.qvel[dof + 2] == pytest.approx(4.0 / 2.0 * 0.1)
 
 
-def test_zeros_end_it(act: Act) -> None:
+def test_a_zero_wrench_ends_the_wrench(act: Act) -> None:
     acted = act()
     acted.push("box", _UP)
     acted.step()
@@ -95,14 +95,14 @@ def test_zeros_end_it(act: Act) -> None:
     assert not acted.applied("box/body").any()
 
 
-def test_it_acts_until_the_next_message_if_there_is_no_timeout(act: Act) -> None:
+def test_a_wrench_without_a_timeout_acts_until_the_next_message(act: Act) -> None:
     acted = act()
     acted.push("box", _UP)
     acted.step(500)
     assert acted.applied("box/body")[2] == pytest.approx(4.0)
 
 
-def test_it_ends_after_the_timeout_in_simulated_time(act: Act) -> None:
+def test_a_wrench_ends_after_the_timeout_in_simulated_time(act: Act) -> None:
     acted = act(external_wrench_timeout=0.1)
     acted.push("box", _UP)
     acted.step(200)
@@ -111,7 +111,7 @@ def test_it_ends_after_the_timeout_in_simulated_time(act: Act) -> None:
     assert not acted.applied("box/body").any()
 
 
-def test_every_message_starts_the_timeout_anew(act: Act) -> None:
+def test_every_message_restarts_the_timeout(act: Act) -> None:
     acted = act(external_wrench_timeout=0.1)
     for _ in range(5):
         acted.push("box", _UP)
@@ -120,7 +120,7 @@ def test_every_message_starts_the_timeout_anew(act: Act) -> None:
 
 
 @pytest.mark.parametrize("topic", ["external_wrench", "left/external_wrench"])
-def test_an_unknown_frame_is_refused_with_those_there_are(act: Act, topic: str) -> None:
+def test_an_unknown_frame_is_refused_with_the_valid_ones(act: Act, topic: str) -> None:
     acted = act()
     acted.push("left/lnk", _UP, topic=topic)
     (said,) = acted.warnings
@@ -132,7 +132,7 @@ def test_an_unknown_frame_is_refused_with_those_there_are(act: Act, topic: str) 
 
 
 @pytest.mark.parametrize("frame", ["pillar", "left/base", "cursor"])
-def test_what_cannot_move_is_refused(act: Act, frame: str) -> None:
+def test_a_wrench_on_a_fixed_body_is_refused(act: Act, frame: str) -> None:
     acted = act()
     acted.push(frame, _UP)
     assert f"frame '{frame}' cannot move: no joint is above it" in acted.warnings[0]
@@ -141,7 +141,7 @@ def test_what_cannot_move_is_refused(act: Act, frame: str) -> None:
 
 @pytest.mark.parametrize("wrong", [_NAN, _INF, -_INF, 1e10])
 @pytest.mark.parametrize("field", ["force", "torque"])
-def test_numbers_that_are_none_are_refused_and_what_acts_goes_on(
+def test_numbers_that_are_not_finite_are_refused_and_the_active_wrench_continues(
     act: Act, field: str, wrong: float
 ) -> None:
     acted = act()
@@ -155,7 +155,7 @@ def test_numbers_that_are_none_are_refused_and_what_acts_goes_on(
     assert acted.applied("box/body")[2] == pytest.approx(4.0)
 
 
-def test_no_message_reaches_the_state_as_a_number_that_is_none(act: Act) -> None:
+def test_no_message_makes_the_state_infinite_or_nan(act: Act) -> None:
     acted, rng = act(), np.random.default_rng(1)
     frames = ["", "world", "box", "left/link", "nothing", "\n", "x" * 10_000]
     for _ in range(300):
@@ -180,7 +180,7 @@ def test_a_reset_ends_all_wrenches(act: Act) -> None:
     assert not acted.simulation.wrenches.acting
 
 
-def test_diagnostics_tell_what_acts(act: Act) -> None:
+def test_diagnostics_report_the_active_wrenches(act: Act) -> None:
     acted = act()
     assert acted.wrenches.report().text == "no external wrench acts"
     acted.push("box", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
@@ -193,7 +193,7 @@ def test_diagnostics_tell_what_acts(act: Act) -> None:
     }
 
 
-def test_wrenches_go_on_when_something_is_spawned_and_end_with_their_body(act: Act) -> None:
+def test_wrenches_continue_when_an_entity_is_spawned_and_end_with_their_body(act: Act) -> None:
     acted = act()
     acted.push("box", _UP)
     acted.push("lamp", _UP)

@@ -46,7 +46,7 @@ def cart(start: Starter, tmp_path: Path) -> Simulator:
     return start.simulator(scene=str(model))
 
 
-def test_a_subscriber_gets_fields_and_distances_of_the_present(
+def test_a_subscriber_receives_the_present_fields_and_distances(
     start: Starter, cart: Simulator
 ) -> None:
     listener = start.listener(cart)

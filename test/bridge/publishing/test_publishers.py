@@ -81,12 +81,12 @@ def watched(ros_node: Node) -> Watched:
     return Watched(ros_node, _PROBE)
 
 
-def test_nothing_is_sent_while_nobody_subscribes(watched: Watched) -> None:
+def test_nothing_is_published_without_a_subscriber(watched: Watched) -> None:
     watched.run(50)
     assert watched.sent == []
 
 
-def test_a_topic_is_sent_from_when_someone_subscribes_until_nobody_does(
+def test_a_topic_is_published_from_the_first_subscription_to_the_last(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     def run_and_list() -> set[str]:
@@ -124,7 +124,7 @@ def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> 
     return watched
 
 
-def test_every_message_has_a_clock_message_of_its_stamp_before_it_and_no_two_are_equal(
+def test_each_message_follows_one_clock_message_of_its_stamp(
     heard: Watched,
 ) -> None:
     heard.run(200)
@@ -156,7 +156,7 @@ def test_rates_count_simulated_steps(heard: Watched) -> None:
 
 
 @pytest.mark.parametrize("hours", [1, 24, 1000])
-def test_stamps_are_whole_steps_after_hours_as_well(heard: Watched, hours: int) -> None:
+def test_stamps_are_whole_steps_even_after_hours(heard: Watched, hours: int) -> None:
     heard.simulation.reset(time=hours * 3600.0)
     heard.run(1)
     heard.sent.clear()
@@ -174,7 +174,7 @@ def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> Non
     assert len(heard.steps("joint_states")) == 20
 
 
-def test_with_every_rate_off_not_even_the_clock_is_sent(heard: Watched) -> None:
+def test_with_every_rate_zero_not_even_the_clock_is_published(heard: Watched) -> None:
     heard.publishers.set_rates(dict.fromkeys(RATES, 0.0))
     heard.run(50)
     assert heard.sent == []
@@ -214,7 +214,7 @@ def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 
 
-def test_the_state_of_each_controller_is_published_where_there_are_controllers(
+def test_the_state_of_each_controller_is_published(
     ros_node: Node,
 ) -> None:
     robots = ["humanoid/", "quadruped/", "left_arm/", "right_arm/"]
@@ -223,7 +223,7 @@ def test_the_state_of_each_controller_is_published_where_there_are_controllers(
     assert _controllers(ros_node, "zoo", controllers=False) == []
 
 
-def test_the_state_of_a_controller_comes_at_its_own_rate(
+def test_the_state_of_a_controller_has_its_own_rate(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     topic = "joint_trajectory_controller/controller_state"
@@ -281,7 +281,7 @@ def _spacing(recording: Any) -> int:
     return int(np.diff(steps_of(recording.messages)).min())
 
 
-def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starter) -> None:
+def test_rates_are_set_by_parameter_at_startup_and_at_run_time(start: Starter) -> None:
     simulator = start.simulator(
         scene=_PROBE, real_time_factor=0.2, publish_rate__imu=1000.0, publish_rate__wrench=0.0
     )
@@ -313,7 +313,7 @@ def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starte
     assert "robot 'probe' has no gains file" in complaints[0]
 
 
-def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
+def test_rates_of_a_robot_in_the_scene_file_override_the_parameters(
     start: Starter, tmp_path: Path
 ) -> None:
     robots = [
@@ -335,7 +335,7 @@ def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
     assert len(set(stamps_of(own.messages))) == len(own)
 
 
-def test_messages_keep_their_distance_when_the_timestep_changes_between_two_steps(
+def test_messages_keep_their_period_when_the_timestep_changes(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     ros_node.create_subscription(JointState, "joint_states", lambda _: None, SENSOR)
@@ -355,7 +355,7 @@ def test_messages_keep_their_distance_when_the_timestep_changes_between_two_step
     assert len(times) == 10
 
 
-def test_lost_messages_are_a_warning_once(watched: Watched) -> None:
+def test_lost_messages_are_logged_once(watched: Watched) -> None:
     publishers = watched.publishers
     limits = {"diagnostics.lost_messages.warn": 0.0, "diagnostics.lost_messages.error": NEVER}
     publishers._clock.lost = 4

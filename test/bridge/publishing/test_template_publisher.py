@@ -162,7 +162,7 @@ def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
 @pytest.mark.parametrize(
     "elapsed", [0.0, 1e-9, 0.999999999, 0.9999999999, 1.0, 12.345, 2.0**31 - 1]
 )
-def test_durations_are_those_of_the_arrays_to_the_nanosecond(
+def test_durations_equal_the_arrays_to_the_nanosecond(
     probe: tuple[list[Topic], dict[str, np.ndarray]], elapsed: float
 ) -> None:
     topics, arrays = probe

@@ -39,7 +39,7 @@ _KEYFRAMES = {
 
 
 @pytest.mark.parametrize("topic", [*PERIODIC, *OCCASIONAL])
-def test_a_topic_arrives_with_the_type_and_quality_of_the_contract(zoo: Zoo, topic: str) -> None:
+def test_a_topic_is_published_with_the_type_and_qos_of_the_contract(zoo: Zoo, topic: str) -> None:
     kind, quality = (PERIODIC | OCCASIONAL)[topic]
     (publisher,) = zoo.listener.node.get_publishers_info_by_topic(topic)
     package = kind.__module__.partition(".")[0]
@@ -55,7 +55,7 @@ def test_a_topic_arrives_with_the_type_and_quality_of_the_contract(zoo: Zoo, top
     assert len(zoo.recordings[topic])
 
 
-def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
+def test_no_topic_is_published_that_the_contract_lacks(zoo: Zoo) -> None:
     names = {
         name
         for name, _ in zoo.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
@@ -65,7 +65,7 @@ def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
 
 
 @pytest.mark.parametrize("topic", COMMANDS)
-def test_commands_are_listened_to_with_the_type_and_quality_of_the_contract(
+def test_commands_are_subscribed_with_the_type_and_qos_of_the_contract(
     zoo: Zoo, topic: str
 ) -> None:
     (subscriber,) = zoo.listener.node.get_subscriptions_info_by_topic(topic)
@@ -76,7 +76,7 @@ def test_commands_are_listened_to_with_the_type_and_quality_of_the_contract(
     assert subscriber.qos_profile.durability == DurabilityPolicy.VOLATILE
 
 
-def test_nothing_is_listened_to_that_the_contract_does_not_know(zoo: Zoo) -> None:
+def test_no_topic_is_subscribed_that_the_contract_lacks(zoo: Zoo) -> None:
     found = zoo.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
     assert {name for name, _ in found} - {"/parameter_events"} == set(COMMANDS)
 
@@ -100,7 +100,7 @@ def test_messages_are_a_period_of_simulated_time_apart(zoo: Zoo, topic: str) -> 
     assert spacings[every] > 0.9 * sum(spacings.values())
 
 
-def test_clock_stamps_increase_and_are_those_of_the_messages(zoo: Zoo) -> None:
+def test_clock_stamps_increase_and_equal_those_of_the_messages(zoo: Zoo) -> None:
     clock = stamps_of(zoo.recordings["/clock"].messages)
     assert all(before < after for before, after in pairwise(clock))
     others = {
@@ -124,7 +124,7 @@ def test_bytes_on_the_wire_are_those_of_the_plainly_serialized_message(
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_joint_states_are_the_engines_in_model_order(zoo: Zoo, robot: str) -> None:
+def test_joint_states_equal_the_state_of_the_engine_in_model_order(zoo: Zoo, robot: str) -> None:
     model = zoo.instants[min(zoo.instants)].model
     names = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] in (2, 3)]
     names = [n.removeprefix(f"{robot}/") for n in names if n.startswith(f"{robot}/")]
@@ -141,7 +141,7 @@ def _controlled(robot: str, names: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_controller_states_are_the_engines_and_the_references_of_the_keyframe(
+def test_controller_states_have_the_state_of_the_engine_and_the_references(
     zoo: Zoo, robot: str
 ) -> None:
     topic = f"/{robot}/joint_trajectory_controller/controller_state"
@@ -191,7 +191,7 @@ def test_robots_start_in_their_keyframe_and_hold_it(zoo: Zoo, robot: str) -> Non
     ("topic", "site"),
     [("/humanoid/imu/pelvis_imu", "pelvis_imu"), ("/quadruped/imu/trunk_imu", "trunk_imu")],
 )
-def test_an_imu_reads_what_the_sensors_of_its_site_read(zoo: Zoo, topic: str, site: str) -> None:
+def test_an_imu_has_the_values_of_the_sensors_of_its_site(zoo: Zoo, topic: str, site: str) -> None:
     robot = topic.split("/")[1]
     model = zoo.instants[min(zoo.instants)].model
     kinds = mujoco.mjtSensor
@@ -294,7 +294,7 @@ def test_robot_description_is_the_urdf_of_the_joints_that_are_published(
     assert not any("/" in name for name in published)
 
 
-def test_robot_description_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
+def test_robot_description_reaches_a_late_subscriber(zoo: Zoo, start: Starter) -> None:
     late = start.listener(zoo.simulator)
     recording = late.record(String, "/humanoid/robot_description", qos=subscription_qos(LATCHED))
     assert late.spin_until(lambda: len(recording) > 0)
@@ -313,7 +313,7 @@ def _probe(start: Starter, kinds: dict[str, type], **parameters: Any) -> dict[st
     return {topic: recording.messages for topic, recording in recordings.items()}
 
 
-def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) -> None:
+def test_a_bare_model_file_runs_and_missing_fields_of_an_imu_are_marked(start: Starter) -> None:
     said = _probe(
         start,
         {
@@ -348,7 +348,7 @@ def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) 
         assert _xyz(message.wrench.torque) == instant.sensor("pole_torque")
 
 
-def test_sensor_noise_is_that_of_the_seed_and_spares_sensors_without_the_attribute(
+def test_sensor_noise_follows_the_seed_and_needs_the_noise_attribute(
     start: Starter,
 ) -> None:
     kinds = {"/imu/carriage": Imu, "/imu/tip": Imu, "/wrench/pole_ft": WrenchStamped}

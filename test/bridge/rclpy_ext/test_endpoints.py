@@ -63,14 +63,14 @@ def opened(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
     opened.node.destroy_node()
 
 
-def test_no_endpoint_has_handlers_of_events(opened: Opened) -> None:
+def test_no_endpoint_has_event_handlers(opened: Opened) -> None:
     """Whose event comes in while the endpoint is destroyed, they would end the process."""
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE)
     subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     assert publisher.event_handlers == subscription.event_handlers == []
 
 
-def test_who_publishes_is_told_how_many_listen(opened: Opened) -> None:
+def test_a_publisher_gets_the_number_of_its_subscriptions(opened: Opened) -> None:
     counts: list[int] = []
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
     silent = opened.endpoints.publisher(String, "other", _RELIABLE)
@@ -88,7 +88,7 @@ def test_who_publishes_is_told_how_many_listen(opened: Opened) -> None:
         opened.endpoints.close(endpoint)
 
 
-def test_what_is_closed_is_gone_and_stays_so(opened: Opened) -> None:
+def test_a_closed_endpoint_is_destroyed_once(opened: Opened) -> None:
     counts: list[int] = []
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
     subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
@@ -109,7 +109,7 @@ def test_what_is_closed_is_gone_and_stays_so(opened: Opened) -> None:
         (_RELIABLE, _LATCHED, "Volatile publisher and transient local subscription"),
     ],
 )
-def test_a_subscriber_that_asks_for_too_much_is_named_once(
+def test_a_subscriber_that_requests_an_incompatible_qos_is_logged_once(
     opened: Opened, offered: QoSProfile, asked: QoSProfile, reason: str
 ) -> None:
     opened.endpoints.publisher(String, "topic", offered)
@@ -123,7 +123,7 @@ def test_a_subscriber_that_asks_for_too_much_is_named_once(
     assert opened.until(lambda: opened.log.said == [expected] * 2)
 
 
-def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> None:
+def test_a_publisher_that_offers_an_incompatible_qos_is_logged_once(opened: Opened) -> None:
     opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     opened.listener.node.create_publisher(String, "topic", _BEST_EFFORT)
     opened.listener.node.create_publisher(String, "topic", _RELIABLE)
@@ -136,7 +136,7 @@ def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> Non
     assert opened.log.said == [expected]
 
 
-def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
+def test_an_endpoint_of_another_type_is_logged(opened: Opened, stranger: Listener) -> None:
     opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     opened.endpoints.publisher(String, "shown/topic", _RELIABLE)
     stranger.node.create_publisher(JointState, "topic", _RELIABLE)
@@ -150,7 +150,7 @@ def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
     assert opened.until(lambda: set(opened.log.said) == expected)
 
 
-def test_those_who_fit_are_not_named(opened: Opened) -> None:
+def test_compatible_endpoints_are_not_logged(opened: Opened) -> None:
     counts: list[int] = []
     opened.endpoints.publisher(String, "topic", _LATCHED, counts.append)
     opened.endpoints.subscription(String, "topic", lambda _: None, _BEST_EFFORT)
@@ -162,7 +162,7 @@ def test_those_who_fit_are_not_named(opened: Opened) -> None:
     assert opened.log.said == []
 
 
-def test_what_is_to_be_called_later_is_called_then(opened: Opened) -> None:
+def test_a_delayed_call_is_made_after_its_delay(opened: Opened) -> None:
     called: list[str] = []
     opened.endpoints.later(0.4, lambda: called.append("late"))
     opened.endpoints.later(0.0, lambda: called.append("soon"))

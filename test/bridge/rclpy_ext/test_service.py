@@ -80,14 +80,14 @@ def say(answer: Responder, message: str) -> None:
     answer()
 
 
-def test_an_answer_may_be_given_at_once(
+def test_a_handler_can_respond_at_once(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     server.handler = lambda _request, answer: say(answer, "at once")
     assert listener.result(call()).message == "at once"
 
 
-def test_answers_may_be_given_later_by_another_thread_and_in_another_order(
+def test_responses_can_be_sent_later_by_another_thread_in_another_order(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     answers: list[Responder] = []
@@ -110,7 +110,7 @@ def test_answers_may_be_given_later_by_another_thread_and_in_another_order(
     assert threads == {server.thread.ident}, "sending is for the executor's thread"
 
 
-def test_only_the_first_answer_counts(
+def test_only_the_first_response_is_sent(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     def twice(_request: Any, answer: Responder) -> None:
@@ -123,7 +123,7 @@ def test_only_the_first_answer_counts(
     assert listener.result(call()).message == "first", "nothing was sent twice"
 
 
-def test_a_handler_that_raises_is_answered_as_a_failure(
+def test_a_handler_that_raises_responds_with_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     def fail(_request: Any, answer: Responder) -> None:
@@ -139,7 +139,7 @@ def test_a_handler_that_raises_is_answered_as_a_failure(
 
 
 @pytest.mark.parametrize("response", ["no response at all", Trigger.Request()])
-def test_a_response_that_cannot_be_sent_is_answered_as_a_failure(
+def test_a_response_that_cannot_be_serialized_is_replaced_by_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any], response: Any
 ) -> None:
     server.handler = lambda _request, answer: answer(response)
@@ -148,7 +148,7 @@ def test_a_response_that_cannot_be_sent_is_answered_as_a_failure(
     assert listener.result(call()).message == "still there"
 
 
-def test_the_answer_of_a_service_that_is_gone_is_dropped(
+def test_the_response_of_a_closed_service_is_dropped(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     answers: list[Responder] = []
@@ -165,7 +165,7 @@ def running(commands: CommandQueue, then: Callable[[str], object] | None = None)
     return lambda _request, responder: responder.run(commands, lambda: "42", then)
 
 
-def test_a_command_is_answered_after_the_physics_thread_has_run_it(
+def test_a_response_is_sent_after_the_physics_thread_runs_the_command(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     commands = CommandQueue()
@@ -190,7 +190,7 @@ def test_the_result_of_a_command_can_be_part_of_the_response(
     assert listener.result(future).message == "42"
 
 
-def test_a_full_queue_is_answered_as_busy(
+def test_a_full_queue_responds_with_busy(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     server.handler = running(CommandQueue(limit=0))
@@ -199,7 +199,7 @@ def test_a_full_queue_is_answered_as_busy(
     assert response.message.startswith("busy: ")
 
 
-def test_a_command_that_fails_is_answered_with_the_reason(
+def test_the_response_to_a_command_that_fails_has_the_reason(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     def complain(_result: str) -> None:
@@ -213,7 +213,7 @@ def test_a_command_that_fails_is_answered_with_the_reason(
     assert listener.result(future).message == "wrong"
 
 
-def test_commands_that_are_never_run_are_answered_at_the_end(
+def test_commands_that_never_run_get_a_response_at_shutdown(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     commands = CommandQueue()
@@ -224,7 +224,7 @@ def test_commands_that_are_never_run_are_answered_at_the_end(
     assert listener.result(future).message == "the simulator is shutting down"
 
 
-def test_a_rejected_request_is_answered_with_its_code_and_what_was_filled_in() -> None:
+def test_the_response_to_a_rejected_request_has_its_code_and_the_filled_fields() -> None:
     responder = RecordingResponder(GetSimulationState.Response())
 
     def reject() -> None:
@@ -236,7 +236,7 @@ def test_a_rejected_request_is_answered_with_its_code_and_what_was_filled_in() -
     assert responder.sent.state.state == 3
 
 
-def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> None:
+def test_without_an_executor_responses_are_sent_at_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
     service = Service(node, GetSimulationState, "state", lambda _request, answer: answer())
     sent: list[Any] = []
@@ -251,7 +251,7 @@ def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> Non
     node.destroy_node()
 
 
-def test_an_answer_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
+def test_a_response_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
     service = Service(node, Trigger, "state", lambda _request, answer: answer())
     sent: list[Any] = []

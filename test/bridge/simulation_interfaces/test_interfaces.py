@@ -64,7 +64,7 @@ def test_a_prefix_that_makes_no_valid_name_is_refused(node, prefix):
         SimulationInterfaces(node, prefix)
 
 
-def test_what_the_installed_standard_lacks_is_neither_served_nor_claimed(node, monkeypatch):
+def test_interfaces_that_are_not_installed_are_neither_served_nor_claimed(node, monkeypatch):
     monkeypatch.delattr(simulation_interfaces.srv, "LoadWorld")
     monkeypatch.delattr(simulation_interfaces.action, "SimulateSteps")
     older = SimpleNamespace(SPAWNING=0, DELETING=1)

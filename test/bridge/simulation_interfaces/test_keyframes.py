@@ -73,7 +73,7 @@ def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: Remote) -> None:
     commander.close()
 
 
-def test_gains_read_back_what_was_restored(keeper: Keeper, remote: Remote) -> None:
+def test_parameters_show_the_restored_gains(keeper: Keeper, remote: Remote) -> None:
     before = remote.listener.get_parameter(GAIN)
     assert keeper.call("save", "gains").success
     remote.listener.set_parameters({GAIN: before / 2})
@@ -81,7 +81,7 @@ def test_gains_read_back_what_was_restored(keeper: Keeper, remote: Remote) -> No
     assert remote.listener.spin_until(lambda: remote.listener.get_parameter(GAIN) == before)
 
 
-def test_loading_is_told_as_a_reset_is(keeper: Keeper, remote: Remote) -> None:
+def test_loading_a_keyframe_publishes_a_reset_event(keeper: Keeper, remote: Remote) -> None:
     assert keeper.call("save", "told").success
     remote.step(10)
     remote.quiet()
@@ -96,7 +96,7 @@ def test_a_keyframe_of_the_model_can_be_loaded(keeper: Keeper) -> None:
     assert keeper.positions()[2] == pytest.approx(1.35)
 
 
-def test_an_unknown_one_is_refused_with_those_there_are(keeper: Keeper) -> None:
+def test_an_unknown_keyframe_is_refused_with_the_valid_ones(keeper: Keeper) -> None:
     keeper.call("save", "mine")
     response = keeper.call("load", "yours")
     assert not response.success
@@ -110,16 +110,14 @@ def test_an_empty_name_is_refused(keeper: Keeper) -> None:
     assert "active_keyframe" in response.message
 
 
-def test_what_stood_at_the_start_is_only_paused_after_a_load(
-    keeper: Keeper, remote: Remote
-) -> None:
+def test_a_stopped_simulation_is_paused_after_a_load(keeper: Keeper, remote: Remote) -> None:
     keeper.call("save", "mine")
     remote.put(STOPPED)
     assert keeper.call("load", "mine").success
     assert remote.state == PAUSED
 
 
-def test_the_clock_goes_on_where_it_must_not_rewind(keeper: Keeper, remote: Remote) -> None:
+def test_the_clock_continues_if_a_rewind_is_not_allowed(keeper: Keeper, remote: Remote) -> None:
     remote.listener.set_parameters({"reset_time": "continue"})
     keeper.call("save", "mine")
     remote.step(50)
@@ -129,7 +127,7 @@ def test_the_clock_goes_on_where_it_must_not_rewind(keeper: Keeper, remote: Remo
     remote.listener.set_parameters({"reset_time": "rewind"})
 
 
-def test_a_simulation_that_plays_can_be_saved_and_loaded_at_any_time(
+def test_a_playing_simulation_can_be_saved_and_loaded_at_any_time(
     keeper: Keeper, remote: Remote
 ) -> None:
     remote.put(PLAYING)

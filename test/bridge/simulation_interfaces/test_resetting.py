@@ -79,7 +79,7 @@ def test_a_reset_does_not_pause(remote: Remote):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 
-def test_a_reset_of_the_state_lets_the_clock_go_on(remote: Remote):
+def test_a_reset_of_the_state_continues_the_clock(remote: Remote):
     run(remote)
     before = remote.time()
     assert reset(remote, STATE).result == OK
@@ -113,7 +113,7 @@ def test_scopes_combine(remote: Remote):
     assert remote.resets.messages[0].frame_id == "time state"
 
 
-def test_a_scope_that_means_nothing_is_refused(remote: Remote):
+def test_an_unknown_scope_is_refused(remote: Remote):
     run(remote)
     result = reset(remote, STATE | 64)
     assert result.result == UNSUPPORTED
@@ -132,7 +132,7 @@ def test_a_goal_ends_once_when_the_simulation_is_reset(remote: Remote):
     client.destroy()
 
 
-def test_gains_return_to_what_was_configured_and_read_so(remote: Remote):
+def test_a_reset_restores_the_configured_gains_and_their_parameters(remote: Remote):
     name = "gains.shoulder_pan_joint.kp"
     configured = remote.listener.get_parameter(name)
     (result,) = remote.listener.set_parameters({name: configured * 0.5})
@@ -143,7 +143,7 @@ def test_gains_return_to_what_was_configured_and_read_so(remote: Remote):
     )
 
 
-def test_the_clock_goes_on_if_told_to_continue(start: Starter):
+def test_the_clock_continues_if_the_parameter_is_set_to_continue(start: Starter):
     remote = Remote(start, reset_time="continue")
     run(remote)
     before = remote.time()

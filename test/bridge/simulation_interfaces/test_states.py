@@ -22,7 +22,7 @@ def test_a_simulation_plays_at_first(remote: Remote):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 
-def test_a_paused_simulation_stands_still_and_goes_on_where_it_was(remote: Remote):
+def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: Remote):
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
     remote.quiet()
@@ -33,7 +33,7 @@ def test_a_paused_simulation_stands_still_and_goes_on_where_it_was(remote: Remot
     assert len(remote.resets) == 0
 
 
-def test_a_pause_is_not_made_up_for(remote: Remote):
+def test_resuming_does_not_catch_up_the_pause(remote: Remote):
     remote.put(PAUSED)
     before = remote.time() if len(remote.clock) else 0.0
     remote.listener.spin_for(1.0)
@@ -48,7 +48,7 @@ def test_a_pause_is_not_made_up_for(remote: Remote):
     assert passed < wall + 0.06, "no more than the usual catching up"
 
 
-def test_a_stopped_simulation_is_back_at_the_start_and_stands(remote: Remote):
+def test_a_stopped_simulation_is_reset_and_does_not_step(remote: Remote):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     assert remote.set_state(STOPPED).result == OK
     assert remote.state == STOPPED
@@ -84,7 +84,7 @@ def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
 @pytest.mark.parametrize(
     "state", [SimulationState.STATE_NO_WORLD, SimulationState.STATE_LOADING_WORLD, 77]
 )
-def test_a_state_that_is_nobodys_to_set_is_refused(remote: Remote, state: int):
+def test_a_state_that_clients_cannot_set_is_refused(remote: Remote, state: int):
     result = remote.set_state(state)
     assert result.result == INCORRECT
     assert "STOPPED, PLAYING, PAUSED, QUITTING" in result.error_message
@@ -92,7 +92,7 @@ def test_a_state_that_is_nobodys_to_set_is_refused(remote: Remote, state: int):
 
 
 @pytest.mark.parametrize("present", [PLAYING, PAUSED, STOPPED])
-def test_quitting_answers_and_ends_the_process(start: Starter, present: int):
+def test_quitting_sends_a_response_and_ends_the_process(start: Starter, present: int):
     remote = Remote(start)
     remote.put(present)
     assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
@@ -101,14 +101,14 @@ def test_quitting_answers_and_ends_the_process(start: Starter, present: int):
 
 
 @pytest.mark.parametrize("present", [PAUSED, STOPPED])
-def test_an_interrupt_ends_a_simulation_that_stands(start: Starter, present: int):
+def test_an_interrupt_ends_a_paused_simulation(start: Starter, present: int):
     remote = Remote(start)
     remote.put(present)
     assert remote.simulator.stop() == 0
     assert remote.simulator.complaints() == []
 
 
-def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starter):
+def test_an_interrupt_during_steps_answers_the_waiting_clients(start: Starter):
     remote = Remote(start)
     remote.put(PAUSED)
     remote.quiet()
@@ -120,7 +120,7 @@ def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starte
     assert "shutting down" in result.error_message
 
 
-def test_a_stop_that_is_refused_as_busy_does_nothing():
+def test_a_stop_that_is_refused_as_busy_changes_nothing():
     threads, handlers, undone = Threads(CommandQueue(1)), {}, []
     interfaces: Any = SimpleNamespace(
         serve=lambda name, handler, *_: handlers.update({name: handler})

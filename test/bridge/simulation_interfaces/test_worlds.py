@@ -39,7 +39,7 @@ def names(simulator: Remote) -> list[str]:
     return list(simulator.call("GetEntities").entities)
 
 
-def test_the_scene_that_it_starts_with_is_the_current_world(simulator: Remote):
+def test_the_scene_at_startup_is_the_current_world(simulator: Remote):
     response = simulator.call("GetCurrentWorld")
     assert response.result.result == OK
     assert response.world.name == "arm"
@@ -48,7 +48,7 @@ def test_the_scene_that_it_starts_with_is_the_current_world(simulator: Remote):
     assert list(response.world.tags) == ["scene", "arm"]
 
 
-def test_another_world_takes_the_place_of_the_present_one(simulator: Remote):
+def test_a_loaded_world_replaces_the_current_one(simulator: Remote):
     assert spawn(simulator, text=BALL, initial_pose=at(z=2.0)).result.result == OK
     response = load(simulator, "package://mujoco_ros/config/scenes/quadruped.yaml")
     assert response.result.result == OK
@@ -61,7 +61,7 @@ def test_another_world_takes_the_place_of_the_present_one(simulator: Remote):
     assert names(simulator) == ["quadruped"]
 
 
-def test_a_robot_that_is_loaded_anew_stands_as_before(simulator: Remote):
+def test_a_reloaded_robot_stands_as_before(simulator: Remote):
     told = Simulation(load_scene("arm")).references.q
     simulator.put(PAUSED)
     simulator.quiet()
@@ -96,7 +96,7 @@ def test_a_world_may_be_a_text_or_a_file(simulator: Remote, tmp_path: Path):
         ("", f"robots: [{{name: a, model: '{ARM}', keyframe: x}}]", None),
     ],
 )
-def test_a_broken_world_leaves_the_present_one_running(simulator: Remote, uri, text, code):
+def test_an_invalid_world_leaves_the_current_one_running(simulator: Remote, uri, text, code):
     before = simulator.call("GetEntityState", entity="box").state.header.stamp
     result = load(simulator, uri, text).result
     assert result.result != OK
@@ -116,7 +116,7 @@ def test_a_scene_cannot_bring_native_code(simulator: Remote, tmp_path: Path):
     assert load(simulator, text=text).result.result == CODES.UNSUPPORTED_ELEMENTS
 
 
-def test_without_a_world_there_is_nothing_until_one_is_loaded(simulator: Remote):
+def test_an_unloaded_world_leaves_an_empty_simulation_until_another_is_loaded(simulator: Remote):
     assert simulator.call("UnloadWorld").result.result == OK
     assert names(simulator) == []
     assert simulator.state == NO_WORLD
@@ -131,7 +131,7 @@ def test_without_a_world_there_is_nothing_until_one_is_loaded(simulator: Remote)
     assert names(simulator) == ["arm", "table", "box"]
 
 
-def test_a_world_without_its_last_robot_runs_on(simulator: Remote):
+def test_a_world_without_its_last_robot_continues(simulator: Remote):
     assert simulator.call("DeleteEntity", entity="arm").result.result == OK
     assert names(simulator) == ["table", "box"]
     before = simulator.call("GetEntityState", entity="box").state.header.stamp
@@ -144,7 +144,7 @@ def test_a_world_without_its_last_robot_runs_on(simulator: Remote):
     assert spawn(simulator, uri=ARM).entity_name == "arm"
 
 
-def test_the_worlds_there_are_can_be_listed_and_filtered(simulator: Remote, tmp_path: Path):
+def test_available_worlds_can_be_listed_and_filtered(simulator: Remote, tmp_path: Path):
     (tmp_path / "boxes.yaml").write_text(SCENE.format(ARM, BOX))
 
     def listed(**fields) -> list[str]:
@@ -164,7 +164,7 @@ def test_the_worlds_there_are_can_be_listed_and_filtered(simulator: Remote, tmp_
     assert GetAvailableWorlds.Response.DEFAULT_SOURCES_FAILED == 101
 
 
-def test_what_is_spawned_while_the_world_is_unloaded_is_refused(simulator: Remote):
+def test_spawning_is_refused_while_the_world_is_unloaded(simulator: Remote):
     simulator.client("SpawnEntity")
     unloaded = simulator.request("UnloadWorld")
     spawned = simulator.request("SpawnEntity", name="late", entity_resource=Resource(uri=BOX))
@@ -175,7 +175,7 @@ def test_what_is_spawned_while_the_world_is_unloaded_is_refused(simulator: Remot
     assert names(simulator) == []
 
 
-def test_steps_end_where_another_world_is_loaded(simulator: Remote):
+def test_loading_a_world_ends_steps(simulator: Remote):
     simulator.put(PAUSED)
     stepped = simulator.request("StepSimulation", steps=10**12)
     simulator.listener.spin_for(0.2)

@@ -75,7 +75,7 @@ def _listen(start: Starter, **parameters: Any) -> tuple[list[Any], Any]:
     return moving.messages, static.messages[0]
 
 
-def test_bases_and_free_objects_are_where_the_engine_has_them(zoo: Zoo) -> None:
+def test_bases_and_free_objects_have_the_poses_of_the_engine(zoo: Zoo) -> None:
     messages = zoo.recordings["/tf"].messages
     for message, step in zip(messages, steps_of(messages), strict=True):
         tree, instant = Tree(message), zoo.instants[step]
@@ -119,7 +119,7 @@ def test_fixed_bases_and_sensor_frames_are_static_and_carry_the_robots_prefix(zo
 _PREFIXES = ("humanoid", "quadruped", "left_arm", "right_arm")
 
 
-def test_tf_static_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
+def test_tf_static_reaches_a_late_subscriber(zoo: Zoo, start: Starter) -> None:
     late = start.listener(zoo.simulator)
     recording = late.record(TFMessage, "/tf_static", qos=subscription_qos(LATCHED))
     assert late.spin_until(lambda: len(recording) > 0)
@@ -134,7 +134,7 @@ def humanoid(
     return moving, static, replay("humanoid", steps_of(moving))
 
 
-def test_all_links_of_a_single_robot_are_where_the_engine_has_them_and_have_no_prefix(
+def test_all_links_of_a_single_robot_have_the_poses_of_the_engine_and_no_prefix(
     humanoid: tuple[list[Any], Any, dict[int, Instant]],
 ) -> None:
     moving, static, instants = humanoid
@@ -146,7 +146,7 @@ def test_all_links_of_a_single_robot_are_where_the_engine_has_them_and_have_no_p
             _assert_same(tree.in_world(body.removeprefix("humanoid/")), instant.poses[body])
 
 
-def test_sensor_frames_are_the_sites_and_the_optical_frame_looks_along_the_camera(
+def test_sensor_frames_are_sites_and_the_optical_frame_points_along_the_camera(
     humanoid: tuple[list[Any], Any, dict[int, Instant]],
 ) -> None:
     moving, static, instants = humanoid
@@ -174,7 +174,7 @@ def _assert_optical(got: Pose, camera: Pose) -> None:
     _assert_same(got, (position, np.column_stack([right, -up, -backward])))
 
 
-def test_every_frame_of_a_bare_model_is_where_the_engine_has_it(start: Starter) -> None:
+def test_every_frame_of_a_bare_model_has_the_pose_of_the_engine(start: Starter) -> None:
     moving, static = _listen(start, scene=_PROBE, tf="all")
     instants = replay(_PROBE, steps_of(moving))
     for message, step in zip(moving, steps_of(moving), strict=True):
@@ -189,7 +189,7 @@ def test_every_frame_of_a_bare_model_is_where_the_engine_has_it(start: Starter) 
         assert set(tree.frames) == {*frames, *sites, "eye_optical_frame"}
 
 
-def test_with_tf_none_there_is_no_publisher_of_frames(start: Starter) -> None:
+def test_with_tf_none_no_frames_are_published(start: Starter) -> None:
     listener = start.listener(start.simulator(scene=_PROBE, tf="none"))
     node = listener.node
     # Created last, so whoever knows of it knows of all the others.
@@ -199,7 +199,7 @@ def test_with_tf_none_there_is_no_publisher_of_frames(start: Starter) -> None:
     assert node.count_publishers("/tf_static") == 0
 
 
-def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_out(tmp_path):
+def test_links_on_ball_joints_are_on_tf_because_robot_state_publisher_skips_them(tmp_path):
     model = tmp_path / "chain.xml"
     model.write_text(
         '<mujoco><worldbody><body name="a"><geom size=".1"/><body name="b"><joint type="ball"/>'
@@ -217,7 +217,7 @@ def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_o
 
 @pytest.mark.parametrize("mode", ["base", "all"])
 @pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
-def test_a_camera_that_follows_something_moves_on_tf(tmp_path, mode, integrator):
+def test_a_tracking_camera_is_on_tf(tmp_path, mode, integrator):
     path = tmp_path / "watched.xml"
     path.write_text(
         f'<mujoco><option integrator="{integrator}"/><worldbody>'

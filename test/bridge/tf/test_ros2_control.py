@@ -150,7 +150,7 @@ def test_the_description_has_a_component_for_each_kind_of_joint(blocks):
         assert block.parameters["joint_states_topic"] == f"/{STATES}"
 
 
-def test_there_is_no_controller_whose_name_the_genuine_ones_would_share(listener):
+def test_no_controller_of_the_simulator_shares_a_name_with_ros2_control(listener):
     def names() -> list[str]:
         """Return the names of all that the simulator offers, as far as discovered."""
         return [
@@ -171,7 +171,7 @@ def test_there_is_no_controller_whose_name_the_genuine_ones_would_share(listener
     assert [name for name in topics if "_controller" in name] == []
 
 
-def test_before_a_controller_is_active_nothing_moves_and_nobody_complains(arm, stack):
+def test_no_joint_moves_and_no_warning_is_logged_before_a_controller_is_active(arm, stack):
     stack.read()
     before = stack.positions(ARM + FINGERS)
     stack.run(0.3)
@@ -190,7 +190,7 @@ def test_before_a_controller_is_active_nothing_moves_and_nobody_complains(arm, s
     assert arm.complaints() == []
 
 
-def test_a_trajectory_is_followed_and_its_end_held(arm, stack):
+def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
     stack.read()
     begin = stack.positions(ARM)
     way = np.array([0.25, -0.1, 0.15, 0.2, -0.15, 0.25])
@@ -207,7 +207,7 @@ def test_a_trajectory_is_followed_and_its_end_held(arm, stack):
     np.testing.assert_allclose(stack.positions(ARM), begin, atol=5e-3)
 
 
-def test_commanding_velocities_as_well_takes_away_the_lag_of_the_damping(stack):
+def test_velocity_commands_remove_the_lag_of_the_damping(stack):
     stack.read()
     begin = stack.positions(ARM)
     way = np.array([0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -221,7 +221,7 @@ def test_commanding_velocities_as_well_takes_away_the_lag_of_the_damping(stack):
     assert rest < 0.5 * lag
 
 
-def test_the_gripper_moves_by_its_own_component_and_the_other_finger_is_seen_to_follow(arm, stack):
+def test_the_gripper_has_its_own_component_and_the_other_finger_follows(arm, stack):
     stack.read()
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
     stack.command("left_finger_joint", "position", 0.01)
@@ -233,7 +233,7 @@ def test_the_gripper_moves_by_its_own_component_and_the_other_finger_is_seen_to_
     assert arm.complaints() == []
 
 
-def test_an_effort_alone_is_added_and_taken_away_again(stack):
+def test_an_effort_command_is_added_and_removed(stack):
     stack.read()
     joint, torque = "shoulder_pan_joint", 50.0
     rest = stack.state(joint)
@@ -246,7 +246,7 @@ def test_an_effort_alone_is_added_and_taken_away_again(stack):
     assert stack.state(joint) == pytest.approx(rest, abs=5e-4)
 
 
-def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
+def test_a_controller_that_holds_its_position_does_not_time_out(start):
     simulator = start.simulator(
         scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.1
     )
@@ -262,7 +262,7 @@ def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
     assert "left_finger_joint" in "".join(simulator.complaints())
 
 
-def test_each_robot_of_a_scene_is_driven_by_topics_of_its_own(start):
+def test_each_robot_of_a_scene_has_its_own_command_topics(start):
     robots = ("humanoid", "quadruped", "left_arm", "right_arm")
     simulator = start.simulator(
         scene="zoo",

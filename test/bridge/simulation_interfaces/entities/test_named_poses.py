@@ -31,7 +31,7 @@ def test_named_poses_are_filtered_by_tags(yard: Remote):
     }
 
 
-def test_a_named_pose_goes_where_its_body_goes(yard: Remote):
+def test_a_named_pose_moves_with_its_body(yard: Remote):
     state = EntityState()
     state.pose.position.x = 9.0
     answer = yard.call("SetEntityState", entity="pointer", state=state, set_pose=True)

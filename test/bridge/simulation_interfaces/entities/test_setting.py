@@ -38,7 +38,7 @@ def numbers(state: EntityState) -> list[float]:
     ]
 
 
-def test_what_is_set_is_there_at_once_even_while_paused(yard: Remote):
+def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Remote):
     yard.put(PAUSED)
     assert set_state(yard, "box", wanted(vx=0.5), "pose", "twist").result == OK
     assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
@@ -48,7 +48,7 @@ def test_what_is_set_is_there_at_once_even_while_paused(yard: Remote):
     assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
 
 
-def test_only_what_its_flag_names_is_set(yard: Remote):
+def test_only_the_parts_named_by_flags_are_set(yard: Remote):
     yard.put(PAUSED)
     before = state_of(yard, "box")
     assert set_state(yard, "box", wanted(vx=0.5), "twist").result == OK
@@ -59,13 +59,13 @@ def test_only_what_its_flag_names_is_set(yard: Remote):
     assert numbers(state_of(yard, "box")) == pytest.approx([7.0, 2.0, 0.5, 3.0])
 
 
-def test_without_a_flag_nothing_is_set_and_that_is_said(yard: Remote):
+def test_a_request_without_a_flag_sets_nothing_and_reports_it(yard: Remote):
     result = set_state(yard, "box", wanted())
     assert result.result == FAILED
     assert "set set_pose, set_twist or both to true" in result.error_message
 
 
-def test_a_mocap_body_takes_poses(yard: Remote):
+def test_the_pose_of_a_mocap_body_can_be_set(yard: Remote):
     assert set_state(yard, "pointer", wanted(x=-5.0), "pose").result == OK
     assert state_of(yard, "pointer").pose.position.x == -5.0
     result = set_state(yard, "pointer", wanted(x=-6.0, vx=1.0), "pose", "twist")
@@ -89,7 +89,9 @@ def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
         ("gate", "entity 'gate' cannot be moved: its joints connect it to the world"),
     ],
 )
-def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, reason: str):
+def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
+    yard: Remote, entity: str, reason: str
+):
     result = set_state(yard, entity, wanted(), "pose")
     assert result.result == FAILED
     assert reason in result.error_message
@@ -104,7 +106,7 @@ def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, 
         (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
     ],
 )
-def test_what_is_no_state_is_refused_and_nothing_changes(yard: Remote, state, code, complaint):
+def test_an_invalid_state_is_refused_and_changes_nothing(yard: Remote, state, code, complaint):
     yard.put(PAUSED)
     before = state_of(yard, "box")
     result = set_state(yard, "box", state, "pose", "twist")
@@ -121,7 +123,7 @@ def test_an_acceleration_cannot_be_set(yard: Remote):
     assert result.result == Result.RESULT_FEATURE_UNSUPPORTED
 
 
-def test_a_state_may_be_seen_from_something_that_moves(yard: Remote):
+def test_a_state_can_be_relative_to_a_moving_frame(yard: Remote):
     yard.put(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
     platform = wanted(x=10.0, vx=2.0)  # turns about z as well, by 3 rad/s
@@ -137,7 +139,7 @@ def test_a_state_may_be_seen_from_something_that_moves(yard: Remote):
     assert state.twist.angular.z == pytest.approx(3.0)
 
 
-def test_a_frame_of_tf_will_do(yard: Remote):
+def test_a_state_can_be_relative_to_a_frame_of_tf(yard: Remote):
     seen = EntityState()
     seen.header.frame_id = "base_link"
     seen.pose.position.z = 3.0

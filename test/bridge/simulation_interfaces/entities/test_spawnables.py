@@ -47,14 +47,14 @@ def test_sources_are_searched_as_well(yard: Remote, tmp_path: Path):
     assert (tmp_path / "package.xml").as_uri() not in found
 
 
-def test_a_source_that_is_not_there_is_told_beside_what_is(yard: Remote):
+def test_a_missing_source_is_reported_beside_the_valid_spawnables(yard: Remote):
     response = yard.call("GetSpawnables", sources=["/nowhere"])
     assert response.result.result == Result.RESULT_OPERATION_FAILED
     assert "'/nowhere' does not exist" in response.result.error_message
     assert len(response.spawnables) > 5
 
 
-def test_what_the_engine_remarks_on_a_model_is_not_printed(
+def test_messages_of_the_model_compiler_are_not_printed(
     tmp_path: Path, recwarn: pytest.WarningsRecorder, capfd: pytest.CaptureFixture[str]
 ):
     (tmp_path / "old.xml").write_text(BALL.replace("<worldbody>", OLD, 1))
