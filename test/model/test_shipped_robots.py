@@ -61,7 +61,7 @@ def test_every_robot_that_has_both_files_is_tested_here():
     assert found == set(SHIPPED)
 
 
-def test_the_urdf_is_what_the_exporter_writes_today(folder, tmp_path):
+def test_the_shipped_urdf_equals_the_output_of_the_exporter(folder, tmp_path):
     output = tmp_path / "robot.urdf"
     uri = f"package://mujoco_ros/urdf_mjcf/{folder.name}/meshes"
     model = folder / f"{folder.name}.xml"
@@ -113,7 +113,7 @@ def test_limits_of_position_velocity_and_effort_agree(mjcf, urdf, joints):
         assert motors[name].ctrlrange[1] == pytest.approx(effort, rel=1e-6), name
 
 
-def test_links_and_joint_axes_are_where_the_mjcf_has_them(mjcf, urdf, joints):
+def test_links_and_joint_axes_have_the_poses_of_the_mjcf(mjcf, urdf, joints):
     rng = np.random.default_rng(17)
     root = mjcf.body(1).name
     for _ in range(20):

@@ -66,7 +66,7 @@ def test_every_kind_of_field_is_converted(parse):
     assert type(car.size[0]) is float
 
 
-def test_what_is_left_out_has_its_default(parse):
+def test_a_missing_key_has_its_default(parse):
     assert parse("name: a") == Car(name="a")
 
 
@@ -76,7 +76,7 @@ def test_numbers_with_an_exponent_need_no_decimal_point(parse, number):
 
 
 @pytest.mark.parametrize("text", ["1e3x", "e3", "1_0e", "v1e3"])
-def test_names_that_resemble_numbers_stay_texts(parse, text):
+def test_names_that_resemble_numbers_remain_strings(parse, text):
     assert parse(f"name: {text}").name == text
 
 
@@ -112,7 +112,7 @@ def test_names_that_resemble_numbers_stay_texts(parse, text):
         ("", "car.yaml: expected a mapping, got None"),
     ],
 )
-def test_a_mistake_is_named_with_its_place_and_what_would_be_right(parse, text, message):
+def test_an_error_has_its_location_and_the_valid_values(parse, text, message):
     with pytest.raises(UserInputError) as caught:
         parse(text)
     assert message in str(caught.value)
@@ -143,7 +143,7 @@ def test_an_integer_too_large_for_a_float_is_refused(parse):
         (bytes(range(128, 256)), "cannot be read: it is not UTF-8 text"),
     ],
 )
-def test_a_broken_file_is_one_line_naming_the_file_and_the_place(tmp_path, content, message):
+def test_an_invalid_file_is_an_error_of_one_line_with_file_and_location(tmp_path, content, message):
     path = tmp_path / "broken.yaml"
     path.write_bytes(content)
     with pytest.raises(UserInputError) as caught:
@@ -159,7 +159,7 @@ def test_a_merge_key_is_followed(tmp_path):
     assert read_yaml(path)["b"] == {"x": 1, "y": 3}
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+def test_errors_for_a_missing_file_and_a_folder_differ(tmp_path):
     with pytest.raises(
         UserInputError, match=r"no\.yaml: cannot be read: No such file or directory"
     ):
@@ -168,7 +168,7 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
         read_text(tmp_path)
 
 
-def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
+def test_the_error_for_an_unknown_name_has_the_closest_and_lists_all():
     error = unknown("joint", "elbo", ["shoulder", "elbow"], where="arm.yaml")
     assert str(error) == (
         "arm.yaml: joint 'elbo' not found (did you mean 'elbow'?); there are: shoulder, elbow"
@@ -176,7 +176,7 @@ def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
     assert str(unknown("joint", "elbow", [])) == "joint 'elbow' not found; there are none"
 
 
-def test_some_values_of_a_configuration_are_changed_as_strictly_as_it_is_read():
+def test_changes_of_a_configuration_are_checked_as_strictly_as_a_file():
     @dataclass(frozen=True, kw_only=True)
     class Motion:
         speed: float = 1.0

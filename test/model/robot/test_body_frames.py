@@ -51,7 +51,7 @@ def test_bodies_sites_and_cameras_are_frames(bare: Path) -> None:
     assert tip.quat_wxyz == pytest.approx([0, 1, 0, 0])
 
 
-def test_a_camera_looks_along_the_z_axis_of_its_frame(bare: Path) -> None:
+def test_the_z_axis_of_a_camera_frame_points_forward(bare: Path) -> None:
     assembly = assemble(load_scene(str(bare)))
     eye = named_frames(assembly.model, lay_out(assembly))["eye_optical_frame"]
     looks = np.zeros(3)
@@ -59,7 +59,7 @@ def test_a_camera_looks_along_the_z_axis_of_its_frame(bare: Path) -> None:
     assert looks == pytest.approx([0, 0, -1])  # a MuJoCo camera without rotation
 
 
-def test_what_has_joints_can_move(bare: Path) -> None:
+def test_bodies_with_joints_can_move(bare: Path) -> None:
     model = assemble(load_scene(str(bare))).model
     movable = {model.body(b).name for b in range(1, model.nbody) if can_move(model, b)}
     assert movable == {"tool", "plate"}

@@ -11,7 +11,7 @@ def whoever_listened_listens_again():
     mujoco.set_mju_user_warning(before)
 
 
-def test_whoever_listened_to_the_engine_listens_again_afterwards():
+def test_the_previous_log_handlers_are_restored_afterwards():
     heard: list[str] = []
     mujoco.set_mju_user_warning(heard.append)
     listener = mujoco.get_mju_user_warning()
@@ -20,7 +20,7 @@ def test_whoever_listened_to_the_engine_listens_again_afterwards():
     assert mujoco.get_mju_user_warning() is listener
 
 
-def test_who_begins_to_listen_meanwhile_goes_on():
+def test_a_log_handler_that_is_set_meanwhile_is_kept():
     def listen(_message: str) -> None:
         pass
 

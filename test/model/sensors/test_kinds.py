@@ -91,7 +91,7 @@ def test_a_kind_has_a_rate_in_the_scene_and_among_the_parameters(kind):
 
 
 @every_kind
-def test_a_kind_has_a_topic_with_all_it_measures(kind, tmp_path):
+def test_a_kind_has_a_topic_with_all_its_measurements(kind, tmp_path):
     topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
     robot = simulated(tmp_path, kind).layout.robots[0]
     robot = replace(robot, namespace="left", frame_prefix="left/")
