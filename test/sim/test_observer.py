@@ -78,7 +78,7 @@ def test_a_falling_body_accelerates_by_gravity_and_a_fixed_one_not_at_all(model,
         assert not still.linear.any()
 
 
-def test_looking_changes_nothing_of_what_is_simulated(model, tumbling):
+def test_an_observation_does_not_change_the_simulation(model, tumbling):
     other = mujoco.MjData(model)
     other.qvel[:] = tumbling.qvel
     observer = Observer(model)
@@ -89,7 +89,7 @@ def test_looking_changes_nothing_of_what_is_simulated(model, tumbling):
     assert tumbling.qpos.tobytes() == other.qpos.tobytes()
 
 
-def test_a_jump_is_seen_at_once(model, tumbling):
+def test_a_jump_is_observed_at_once(model, tumbling):
     observer = Observer(model)
     tumbling.qpos[:3] = [7.0, 8.0, 9.0]
     tumbling.mocap_pos[0] = [1.0, 1.0, 1.0]
@@ -115,7 +115,7 @@ def test_the_box_around_geoms_follows_their_pose(model, tumbling):
     assert in_itself.high == pytest.approx([0.15, 0.2, 0.3])
 
 
-def test_nothing_and_what_has_no_end_have_no_box(model, tumbling):
+def test_an_empty_set_of_geoms_and_infinite_ones_have_no_box(model, tumbling):
     observer = look(Observer(model), tumbling)
     assert observer.box([]) is None
     assert observer.box([model.geom("floor").id, model.geom("brick").id]) is None

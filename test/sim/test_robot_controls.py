@@ -109,7 +109,7 @@ def follow(simulation: Simulation, control: RobotControl, *, goal="goal") -> Non
 # --- what the joints of a model take
 
 
-def test_what_joints_take_and_where_they_may_go_comes_from_the_model(hands):
+def test_interfaces_and_limits_of_joints_are_those_of_the_model(hands):
     joints = hands("hand").controls[0].joints
     everything = {"position", "velocity", "effort"}
     assert joints.names == NAMES
@@ -127,7 +127,7 @@ def test_robots_without_a_gripper_have_no_gripper_controller(hands):
 
 
 @pytest.mark.parametrize("joint", ["fan", "flap"])
-def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(hands, joint):
+def test_a_gripper_without_a_position_interface_is_refused_with_the_valid_joints(hands, joint):
     says = f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
     with pytest.raises(UserInputError, match=says):
         hands("hand", gripper=joint)
@@ -141,7 +141,7 @@ def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(hands, 
         ({"velocity": ["flap"]}, "joint 'flap' takes no velocity: it is passive"),
     ],
 )
-def test_a_command_that_a_joint_cannot_take_says_what_it_can(hands, fields, says):
+def test_the_error_for_a_missing_interface_lists_those_of_the_joint(hands, fields, says):
     joints = hands("hand").controls[0].joints
     (names,) = fields.values()
     rows = [[0.0] if what in fields else [] for what in ("position", "velocity", "effort")]
@@ -152,7 +152,7 @@ def test_a_command_that_a_joint_cannot_take_says_what_it_can(hands, fields, says
 # --- commands that reach the joints
 
 
-def test_each_joint_does_what_it_is_told_in_its_own_way(hands):
+def test_each_joint_follows_commands_of_its_own_interfaces(hands):
     simulation = hands("hand", gripper=None)
     (control,) = simulation.controls
     fields = ([1.0, 0.05, np.nan], [np.nan, np.nan, 3.0], [])
@@ -164,7 +164,7 @@ def test_each_joint_does_what_it_is_told_in_its_own_way(hands):
     assert simulation.sample.qvel[3] == pytest.approx(3.0, abs=1e-2)
 
 
-def test_a_command_acts_on_the_robot_it_is_for_and_no_other(hands):
+def test_a_command_affects_only_its_own_robot(hands):
     simulation = hands("left", "middle", "right")
     control = simulation.controls[1]
     command = forward_command(control.joints, "clamp", "effort", [2.5, -1.5])
@@ -186,7 +186,7 @@ def test_joints_follow_a_trajectory_and_its_goal_succeeds(hands):
     assert (ended.goal, ended.outcome) == ("goal", Outcome.SUCCESSFUL)
 
 
-def test_a_trajectory_gives_bit_identical_joint_paths_whenever_it_is_run(hands):
+def test_a_trajectory_gives_bitwise_equal_joint_paths_in_every_run(hands):
     paths = []
     simulation = hands("hand")
     for fresh in (simulation, hands("hand"), simulation):
@@ -198,7 +198,7 @@ def test_a_trajectory_gives_bit_identical_joint_paths_whenever_it_is_run(hands):
         np.testing.assert_array_equal(paths[0], other)
 
 
-def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
+def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     simulation = hands("hand")
     simulation.events.clear()
     told = []
@@ -226,7 +226,7 @@ def grip(simulation: Simulation, position: float, **limits: float) -> None:
     )
 
 
-def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):
+def test_a_gripper_reaches_its_goal_or_stalls_at_an_obstacle(hands):
     simulation = hands("hand")
     simulation.controls[0].gripper.settings = GripperSettings(goal_tolerance=0.002)
     grip(simulation, 0.03)
@@ -242,7 +242,7 @@ def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):
     assert stalled.effort == pytest.approx(400 * 0.015, rel=0.2), "it presses against it"
 
 
-def test_a_grippers_effort_limit_acts_at_its_joint_and_is_given_back(hands):
+def test_the_effort_limit_of_a_gripper_acts_at_its_joint_until_its_end(hands):
     simulation = hands("left", "right")
     left, right = 2, 7
     forces = simulation.sample.qfrc_actuator
@@ -283,9 +283,7 @@ LIMITED = """
     ],
 )
 @pytest.mark.parametrize("effort", [1.0, 7.0, 25.0])
-def test_an_effort_limit_narrows_the_actuators_own_and_never_widens_it(
-    simulate, actuator, own, effort
-):
+def test_an_effort_limit_only_narrows_that_of_the_actuator(simulate, actuator, own, effort):
     simulation = simulate(LIMITED.format(actuator), gains={"j": (0.0, 0.0)})
     low, high = own
     for limit in (effort, 0.0, effort, 2 * effort, 0.0):

@@ -49,7 +49,7 @@ GAINS = {name: (p, d) for name, p, d in zip(NAMES, KP.tolist(), KD.tolist(), str
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
-def test_the_torque_is_the_pd_law_of_what_was_commanded(simulate, integrator):
+def test_the_torque_is_the_pd_law_of_the_command(simulate, integrator):
     simulation = simulate(chain(integrator), gains=GAINS)
     (control,) = simulation.controls
     rng = np.random.default_rng(11)

@@ -49,7 +49,7 @@ def sampled(data: mujoco.MjData, sensordata: np.ndarray | None = None) -> Sample
 
 
 @pytest.mark.parametrize("noise", [False, True], ids=["as measured", "with noise"])
-def test_all_of_a_state_comes_through_a_row_bit_by_bit_in_a_few_copies(noise):
+def test_a_row_carries_the_whole_state_bitwise_in_few_copies(noise):
     model = mujoco.MjModel.from_xml_string(EVERYTHING)
     data, other, references = filled(model, 1), mujoco.MjData(model), np.ones((3, 1))
     sample = sampled(data, np.full(model.nsensordata, 7.0) if noise else None)
@@ -68,7 +68,7 @@ def test_all_of_a_state_comes_through_a_row_bit_by_bit_in_a_few_copies(noise):
     assert (told == references).all()
 
 
-def test_a_model_without_joints_has_a_row_as_well():
+def test_a_model_without_joints_has_a_row():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data, references = mujoco.MjData(model), np.zeros((3, 0))
     row = memoryview(bytearray(8 * size(data, references)))

@@ -42,7 +42,7 @@ class Watching:
         return {name: int(count) for name, count in (word.split("=") for word in said.split())}
 
 
-def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
+def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
     shared = share(simulate(WHEELS))
     simulation, writer = shared.simulation, shared.writer
     watching = Watching(writer.name)
@@ -76,7 +76,7 @@ def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_reader_that_dies_or_hangs_is_nothing_to_the_writer(arm, number):
+def test_a_reader_that_dies_or_hangs_does_not_affect_the_writer(arm, number):
     watching = Watching(arm.writer.name)
     watching.process.send_signal(number)
     arm.step(100)
@@ -86,7 +86,7 @@ def test_a_reader_that_dies_or_hangs_is_nothing_to_the_writer(arm, number):
     watching.process.wait()
 
 
-def test_a_reader_that_was_held_up_goes_on_with_the_latest_state(arm):
+def test_a_delayed_reader_continues_with_the_latest_state(arm):
     watching = Watching(arm.writer.name)
     watching.process.send_signal(signal.SIGSTOP)
     arm.step(100)
@@ -94,7 +94,7 @@ def test_a_reader_that_was_held_up_goes_on_with_the_latest_state(arm):
     assert watching.seen()["step"] == arm.reader.peek()[1]
 
 
-def test_memory_that_is_not_there_is_told(monkeypatch):
+def test_missing_memory_is_reported(monkeypatch):
     def refuse(*_arguments):
         raise OSError(28, "No space left on device")
 
@@ -103,7 +103,7 @@ def test_memory_that_is_not_there_is_told(monkeypatch):
         MemoryBlock.create(4_100_000)
 
 
-def test_the_memory_of_a_model_is_given_back_when_it_is_gone(share, simulate):
+def test_the_memory_of_a_replaced_model_is_freed(share, simulate):
     shared = share(simulate(WHEELS))
     shared.reader = None
     gc.collect()  # what earlier tests left

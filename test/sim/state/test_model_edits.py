@@ -71,7 +71,7 @@ def test_edits_are_copied_to_the_new_indices_of_their_elements():
         np.testing.assert_array_equal(after[-last:], before[-last:], err_msg=name)
 
 
-def test_options_are_carried():
+def test_options_are_copied():
     edited, other = assemble(load_scene("arm")), assemble(load_scene("arm"))
     originals = ModelEdits(edited.model)
     edited.model.opt.gravity[:] = 1.0, 2.0, 3.0

@@ -55,7 +55,7 @@ class Bench:
         return self.lockstep.status["joint_commands"]
 
 
-def test_without_sources_nothing_is_a_tick_and_commands_act_at_once() -> None:
+def test_without_sources_there_is_no_tick_and_commands_take_effect_at_once() -> None:
     bench = Bench()
     assert bench.steps(10) == [frozenset()] * 10
     assert bench.ask() == 0.0
@@ -63,7 +63,7 @@ def test_without_sources_nothing_is_a_tick_and_commands_act_at_once() -> None:
     assert bench.acted == [("a", 10)]
 
 
-def test_a_tick_is_every_nth_step_and_holds_the_clock() -> None:
+def test_every_nth_step_is_a_tick_and_stops_the_clock() -> None:
     bench = Bench(JOINTS)
     assert bench.step() == {"arm"}
     assert bench.ask() > 0.0
@@ -75,7 +75,7 @@ def test_a_tick_is_every_nth_step_and_holds_the_clock() -> None:
     assert bench.ask() > 0.0
 
 
-def test_an_answer_acts_from_the_step_after_its_tick() -> None:
+def test_a_command_takes_effect_with_the_step_after_its_tick() -> None:
     bench = Bench(JOINTS, start=5)
     bench.step()
     assert bench.send(at=5) == ""
@@ -96,7 +96,7 @@ def test_the_clock_waits_for_every_source_of_the_tick() -> None:
     assert bench.ask() == 0.0, "the fingers' next tick is at 10"
 
 
-def test_others_command_at_any_time() -> None:
+def test_other_sources_can_command_at_any_time() -> None:
     bench = Bench(JOINTS)
     bench.step()
     bench.send("position_controller/commands", name="other")
@@ -104,7 +104,7 @@ def test_others_command_at_any_time() -> None:
     assert bench.ask() > 0.0
 
 
-def test_a_stamp_before_the_tick_but_after_the_one_before_answers_it() -> None:
+def test_a_stamp_between_the_previous_tick_and_this_one_belongs_to_this_one() -> None:
     bench = Bench(JOINTS)
     bench.steps(1)
     bench.send()
@@ -113,7 +113,7 @@ def test_a_stamp_before_the_tick_but_after_the_one_before_answers_it() -> None:
     assert bench.acted[-1] == ("a", 6)
 
 
-def test_a_command_that_comes_early_acts_at_its_tick() -> None:
+def test_an_early_command_takes_effect_at_its_tick() -> None:
     bench = Bench(JOINTS)
     bench.step()
     bench.send()
@@ -165,7 +165,7 @@ def test_a_command_for_another_tick_is_dropped_with_the_reason(at: int, complain
     assert bench.status.surplus == 1
 
 
-def test_before_the_first_tick_there_is_nothing_to_answer() -> None:
+def test_a_command_before_the_first_tick_belongs_to_no_tick() -> None:
     bench = Bench(JOINTS, start=1)
     bench.step()
     assert "no tick" in bench.send()
@@ -173,7 +173,7 @@ def test_before_the_first_tick_there_is_nothing_to_answer() -> None:
     assert bench.acted == []
 
 
-def test_silence_is_told_once_and_the_clock_stands_if_so_asked(
+def test_a_silent_source_is_reported_once_and_the_clock_stops_if_configured(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bench = Bench(JOINTS, timeout_s=0.2, policy="wait")
@@ -193,7 +193,7 @@ def test_silence_is_told_once_and_the_clock_stands_if_so_asked(
     assert (bench.status.missed, bench.status.late) == (0, 0)
 
 
-def test_after_the_timeout_the_clock_goes_on_if_so_asked_and_that_is_counted(
+def test_after_the_timeout_the_clock_continues_if_configured_and_misses_are_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bench = Bench(JOINTS, timeout_s=0.12, policy="proceed")
@@ -208,7 +208,7 @@ def test_after_the_timeout_the_clock_goes_on_if_so_asked_and_that_is_counted(
     assert "proceeding without it" in caplog.text
 
 
-def test_an_answer_after_the_timeout_still_acts_and_counts_as_late() -> None:
+def test_a_command_after_the_timeout_takes_effect_and_counts_as_late() -> None:
     bench = Bench(JOINTS, timeout_s=0.05, policy="proceed")
     bench.step()
     bench.ask()
@@ -219,7 +219,7 @@ def test_an_answer_after_the_timeout_still_acts_and_counts_as_late() -> None:
     assert (bench.status.missed, bench.status.late) == (1, 1)
 
 
-def test_who_missed_a_tick_is_not_waited_for_at_those_of_others() -> None:
+def test_ticks_of_other_sources_do_not_wait_for_a_source_that_missed_one() -> None:
     bench = Bench(JOINTS, FINGERS, timeout_s=0.05, policy="proceed")
     bench.step()
     bench.send()
@@ -229,7 +229,7 @@ def test_who_missed_a_tick_is_not_waited_for_at_those_of_others() -> None:
     assert bench.lockstep.awaited == ("joint_commands",)
 
 
-def test_a_pause_is_not_silence() -> None:
+def test_a_pause_does_not_count_as_silence() -> None:
     bench = Bench(JOINTS, timeout_s=1.0, policy="proceed")
     bench.step()
     bench.ask()
@@ -247,7 +247,7 @@ def test_it_waits_from_a_tick_until_the_command() -> None:
     assert not bench.lockstep.waiting
 
 
-def test_after_a_reset_nobody_is_waited_for_until_the_next_tick() -> None:
+def test_after_a_reset_no_source_is_awaited_until_the_next_tick() -> None:
     bench = Bench(JOINTS)
     bench.steps(1)
     bench.simulation.set_time(0.003)
@@ -267,7 +267,7 @@ def test_ticks_follow_the_timestep() -> None:
     assert bench.steps(2) == [frozenset(), {"arm"}]
 
 
-def test_ticks_keep_their_distance_when_the_timestep_changes_between_two_steps() -> None:
+def test_ticks_keep_their_period_when_the_timestep_changes_between_two_steps() -> None:
     bench = Bench(FINGERS)
     bench.steps(33)
     bench.simulation.set_timestep(0.002)
@@ -278,7 +278,7 @@ def test_ticks_keep_their_distance_when_the_timestep_changes_between_two_steps()
     assert times == pytest.approx([0.041, 0.051, 0.061, 0.071, 0.081])
 
 
-def test_leaving_lockstep_lets_the_clock_go() -> None:
+def test_leaving_lockstep_releases_the_clock() -> None:
     bench = Bench(JOINTS)
     bench.step()
     assert bench.ask() > 0.0
@@ -287,7 +287,7 @@ def test_leaving_lockstep_lets_the_clock_go() -> None:
     assert bench.lockstep.robots == frozenset()
 
 
-def test_sources_that_stay_keep_their_counts_and_their_tick() -> None:
+def test_remaining_sources_keep_their_counts_and_their_tick() -> None:
     bench = Bench(JOINTS)
     bench.step()
     bench.lockstep.configure(LockstepConfig(sources=(JOINTS, FINGERS), timeout_s=2.0))
