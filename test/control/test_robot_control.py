@@ -263,7 +263,7 @@ def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, CommandSource
     return commanded, CommandSource.JOINT_COMMANDS
 
 
-def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_it_may():
+def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_its_timeout():
     commanded, source = silenced("hold", position=0.5)
     commanded.run(0.003)
     assert commanded.events_of(StreamStopped) == [

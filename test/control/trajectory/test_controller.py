@@ -111,7 +111,7 @@ def test_violated_tolerances_are_reported_as_they_happen_and_only_then(seed, wat
         break
 
 
-def test_the_joint_that_is_worst_off_is_named():
+def test_the_joint_with_the_largest_violation_is_named():
     commanded = robot()
     commanded.measure = lambda _: np.array([[0.2, -0.9, 0.0], [0.0, 0.0, 0.0]])
     allowed = [JointTolerance(name=name, position=0.1) for name in NAMES]
@@ -226,7 +226,7 @@ def test_a_new_trajectory_ends_the_goal_before_it(goal):
     assert commanded.events[-1].message == "preempted by a new trajectory"
 
 
-def test_a_cancelled_goal_leaves_its_joints_where_the_references_are():
+def test_a_cancelled_goal_holds_its_joints_at_the_references():
     commanded = robot()
     commanded.follow("ab", points([1.0], [[1.0, -1.0]], [[0.0, 0.0]]), goal="g")
     commanded.run(0.5)
