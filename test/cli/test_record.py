@@ -173,7 +173,7 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
         (["--topic", "x"], "unrecognized arguments"),
     ],
 )
-def test_a_wrong_argument_is_an_error(capsys, arguments, message):
+def test_an_invalid_argument_is_an_error(capsys, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
@@ -185,6 +185,6 @@ def test_an_existing_folder_is_rejected(start, tmp_path):
     assert "exists; name a new folder" in (tmp_path / "log0").read_text()
 
 
-def test_a_folder_that_is_no_bag_cannot_be_repaired(capsys, tmp_path):
+def test_a_folder_that_is_not_a_bag_cannot_be_repaired(capsys, tmp_path):
     assert main(["--repair", str(tmp_path)]) == 1
     assert "is no bag" in capsys.readouterr().err

@@ -169,7 +169,7 @@ def test_topics_change_with_the_model(replay, tmp_path):
     assert "2 segments" not in playing.output
 
 
-def test_the_valid_rows_of_a_broken_log_are_played(replay, arm_log, tmp_path):
+def test_the_valid_rows_of_a_damaged_log_are_played(replay, arm_log, tmp_path):
     broken = tmp_path / "broken.mjlog"
     broken.write_bytes(arm_log.path.read_bytes() + b"ROWS, without the rest")
     playing = replay(broken, "--at-end", "loop")
@@ -199,7 +199,7 @@ def test_a_file_that_is_not_a_log_is_one_clear_error(replay, tmp_path, content, 
         (["run.mjlog", "--at-end", "explode"], "invalid choice: 'explode'"),
     ],
 )
-def test_a_wrong_argument_is_told(capsys, arguments, message):
+def test_an_invalid_argument_is_an_error(capsys, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err

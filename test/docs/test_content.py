@@ -154,7 +154,7 @@ def test_the_page_of_commands_lists_the_examples():
     assert listed == [(p.name, p.name) for p in sorted((ROOT / "examples").glob("*.py"))]
 
 
-def test_the_page_about_control_gives_the_defaults_of_the_code():
+def test_the_page_about_control_has_the_defaults_of_the_code():
     said = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
     for words, name in (
         (r"`max_velocity` \((\S+) m/s\)", "gripper_controller.max_velocity"),
@@ -218,7 +218,7 @@ def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(page):
+def test_every_assignment_has_a_valid_parameter_or_argument_and_value(page):
     for name, value in re.findall(r"([\w.]+):=([\w./-]*)", PAGES[page]):
         assert name in PARAMETER_ROWS or name in OTHER_NAMES, name
         row = PARAMETER_ROWS.get(name, {"Type": "", "Values": ""})
@@ -306,7 +306,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
 
 
 @pytest.mark.parametrize("block", code_blocks("bash"))
-def test_every_command_names_what_exists(block):
+def test_every_command_names_existing_entities(block):
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.M))
     variables = set(re.findall(r"^([A-Z]+) +\?=", makefile, flags=re.M))

@@ -23,7 +23,7 @@ def test_the_joints_go_there_and_back(arm: Commanded) -> None:
     assert re.search(r"s  largest error 0\.0\d+ rad or m, of ", done.says)
 
 
-def test_some_joints_can_be_sent_to_a_place(arm: Commanded) -> None:
+def test_some_joints_can_be_moved_to_given_positions(arm: Commanded) -> None:
     states = arm.joint_states()
     there = ("--joints", "wrist_1_joint", "wrist_2_joint", "--seconds", "0.4", "--to")
     assert arm.run(SCRIPT, *there, "-1.0", "-1.4").code == 0

@@ -17,7 +17,7 @@ def entities(arm: Commanded) -> list[str]:
     return list(names)
 
 
-def test_boxes_come_to_lie_on_top_of_each_other_and_are_deleted(arm: Commanded) -> None:
+def test_boxes_are_stacked_and_deleted(arm: Commanded) -> None:
     before = entities(arm)
     done = arm.run(SCRIPT, "--count", "2", "--watch", "2", "--at", "0", "0.6", "0.05")
     assert done.code == 0, done.complains

@@ -46,7 +46,7 @@ def test_one_transform_or_several_reach_a_listener(ros_node: Node, spin_until: S
     assert heard[0].transforms[0].transform.translation.x == 1.5
 
 
-def test_a_late_listener_is_given_every_static_transform(
+def test_a_late_listener_receives_every_static_transform(
     ros_node: Node, spin_until: SpinUntil
 ) -> None:
     broadcaster = StaticTransformBroadcaster(ros_node)
@@ -75,7 +75,7 @@ def test_the_first_static_transform_of_a_child_is_kept(
         (StaticTransformBroadcaster, "/tf_static", DurabilityPolicy.TRANSIENT_LOCAL),
     ],
 )
-def test_the_qos_is_what_a_genuine_listener_asks_for(
+def test_the_qos_is_that_of_the_genuine_listener(
     ros_node: Node, spin_until: SpinUntil, broadcaster: type, topic: str, durability: object
 ) -> None:
     broadcaster(ros_node)

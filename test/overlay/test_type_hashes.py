@@ -145,7 +145,7 @@ def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["control_msgs", "tf2_msgs", "simulation_interfaces"])
-def test_every_type_of_the_package_is_held_against_its_genuine_hash(package: str) -> None:
+def test_every_type_of_the_package_is_compared_with_its_genuine_hash(package: str) -> None:
     built = {
         f"{package}/{file.parent.name}/{file.stem}" for file in _share(package).glob("*/*.json")
     }

@@ -56,7 +56,7 @@ def taken(standing) -> tuple[Opened, ContactSource, StateSnapshot]:
     return opened, ContactSource(model, layout, opened), snapshot
 
 
-def test_the_forces_on_a_robot_that_stands_carry_its_weight(standing, taken):
+def test_the_forces_on_a_standing_robot_sum_to_its_weight(standing, taken):
     opened, contacts, snapshot = taken
     contacts.publish(snapshot)
     weight = standing.model.body_mass.sum() * 9.81

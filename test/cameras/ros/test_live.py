@@ -93,7 +93,9 @@ def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(onlooker: On
     assert np.isnan(points[..., :3][~hit]).all()
 
 
-def test_a_marker_is_seen_where_calibration_and_frames_project_it(onlooker: Onlooker) -> None:
+def test_a_marker_is_visible_at_its_projection_by_calibration_and_frames(
+    onlooker: Onlooker,
+) -> None:
     seen = onlooker.look("/camera/front", "image_raw", "camera_info")
     assert onlooker.see(seen, frames=24)  # two fifths of a swing
     places = []
@@ -171,7 +173,7 @@ def test_topics_without_a_subscription_are_never_computed(onlooker: Onlooker) ->
     assert onlooker.row(name)["frames"] == frames
 
 
-def test_a_rate_is_set_at_run_time_and_a_bad_one_refused(onlooker: Onlooker) -> None:
+def test_a_rate_is_set_at_run_time_and_an_invalid_one_is_refused(onlooker: Onlooker) -> None:
     (refused,) = onlooker.set_camera_parameters({"camera.front.rate": -1.0})
     assert not refused.successful
     assert "'camera.front.rate' cannot be -1.0" in refused.reason
@@ -199,7 +201,7 @@ def test_in_a_pause_a_new_subscription_gets_the_current_image(onlooker: Onlooker
     assert again.common()[0] == (0, 0)
 
 
-def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
+def test_contact_forces_sum_to_the_weight_of_the_objects_on_the_floor(onlooker: Onlooker) -> None:
     contacts = onlooker.listener.record(MarkerArray, "/contacts", reliable=True)
     assert onlooker.listener.spin_until(lambda: len(contacts) > 2)
     markers = deserialize_message(contacts.raw[-1], MarkerArray).markers
@@ -211,7 +213,7 @@ def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
     assert end.z - start.z == pytest.approx(0.002 * weight, rel=1e-2)
 
 
-def test_the_camera_of_a_robot_comes_and_goes_with_it(onlooker: Onlooker) -> None:
+def test_the_camera_of_a_robot_appears_and_disappears_with_it(onlooker: Onlooker) -> None:
     old = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(old)
     response = spawn(onlooker, text=GUEST, name="guest", initial_pose=at(0.0, 2.0, 0.5))
@@ -230,7 +232,9 @@ def test_the_camera_of_a_robot_comes_and_goes_with_it(onlooker: Onlooker) -> Non
     assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
 
 
-def test_a_killed_camera_process_is_restarted_and_subscriptions_go_on(onlooker: Onlooker) -> None:
+def test_a_killed_camera_process_is_restarted_and_subscriptions_continue(
+    onlooker: Onlooker,
+) -> None:
     seen = onlooker.look("/camera/front", "image_raw")
     assert onlooker.see(seen)
     os.kill(int(onlooker.row("mujoco: child processes")["cameras process"]), signal.SIGKILL)
