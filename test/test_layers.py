@@ -1,4 +1,4 @@
-"""Imports point downwards only, and only the ROS layers know ROS."""
+"""Imports point downwards only, and only the ROS layers import ROS."""
 
 import ast
 from collections.abc import Iterator
@@ -137,7 +137,7 @@ def test_every_layer_has_a_row():
     assert {layer(path) for path in modules()} == set(MAY_IMPORT)
 
 
-# One test for all modules: each by itself takes longer to announce than to look at.
+# One test for all modules: a test for each would take longer than the check.
 def test_a_module_imports_only_allowed_layers():
     found = {
         str(path.relative_to(PACKAGE)): offences(layer(path), path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Nonsense of every kind is refused with its culprit while the simulation keeps time."""
+"""Invalid commands of all kinds are refused with the cause while the simulation keeps time."""
 
 import math
 import subprocess
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM, Commander, follow, point, seconds, trajectory
+from command_clients import ARM, CommandClient, follow, point, seconds, trajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from simulators import DATA, ROOT, Listener, Recording, Simulator, Starter
+from simulators import DATA, ROOT, Listener, Recording, Simulator, SimulatorLauncher
+from stepped_node import SteppedNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.control.events import Outcome
@@ -23,7 +23,7 @@ from mujoco_ros.control.events import Outcome
 _NAN, _INF = float("nan"), float("inf")
 _POINTS = 100_000
 
-# --- In one process: whatever a message says ------------------------------------------------------
+# --- In one process: any message ------------------------------------------------------------------
 
 _NAMES = st.one_of(
     st.sampled_from(
@@ -69,9 +69,9 @@ def _joint_commands(draw: st.DrawFn) -> JointState:
     return JointState(name=names, **fields)
 
 
-def _in_order(bench: Bench) -> bool:
+def _in_order(stepped: SteppedNode) -> bool:
     """Return whether all references are sensible."""
-    joints, references = bench.control.joints, bench.references
+    joints, references = stepped.control.joints, stepped.references
     within = (references[0] >= joints.lower - 1e-9) & (references[0] <= joints.upper + 1e-9)
     return bool(np.isfinite(references).all() and within.all())
 
@@ -81,60 +81,64 @@ _LIVE = settings(max_examples=120, suppress_health_check=[HealthCheck.function_s
 
 @_LIVE
 @given(_trajectories())
-def test_a_trajectory_is_either_followed_or_refused(bench: Bench, message: JointTrajectory) -> None:
-    bench.start_anew()
-    before = bench.references
+def test_a_trajectory_is_either_followed_or_refused(
+    stepped: SteppedNode, message: JointTrajectory
+) -> None:
+    stepped.restart()
+    before = stepped.references
     goal = follow(joints=())
     goal.trajectory = message
-    sent = bench.commander.send(goal)
-    bench.deliver(bench.commander.publish_trajectory, message)
-    counts, told = bench.refusals.counts, "\n".join(bench.warnings)
-    bench.run(0.02)
+    sent = stepped.commander.send(goal)
+    stepped.deliver(stepped.commander.publish_trajectory, message)
+    counts, logged = stepped.refusals.counts, "\n".join(stepped.warnings)
+    stepped.run(0.02)
     controller = "joint_trajectory_controller"
     if sent.accepted:
-        assert not [kind for kind in counts if kind.startswith("refused")], told
-        assert _in_order(bench)
+        assert not [kind for kind in counts if kind.startswith("refused")], logged
+        assert _in_order(stepped)
         assert not message.points or sent.result().result.error_code == Outcome.INVALID_GOAL
     else:
         # For the same reason by both ways.
         assert counts[f"refused on {controller}/follow_joint_trajectory"] == 1
         assert counts[f"refused on {controller}/joint_trajectory"] == 1
-        reason = told.partition("goal rejected: ")[2].partition(f"\n{controller}/")[0]
+        reason = logged.partition("goal rejected: ")[2].partition(f"\n{controller}/")[0]
         assert reason
-        assert told.endswith(f"{controller}/joint_trajectory: {reason}")
-        np.testing.assert_array_equal(bench.references, before)
+        assert logged.endswith(f"{controller}/joint_trajectory: {reason}")
+        np.testing.assert_array_equal(stepped.references, before)
     assert not [kind for kind in counts if kind.startswith("failed")]
 
 
 @_LIVE
 @given(_joint_commands())
-def test_a_joint_command_is_either_applied_or_refused(bench: Bench, message: JointState) -> None:
-    bench.start_anew()
-    before = bench.references
-    publisher = bench.commander._publisher(JointState, "joint_commands")
+def test_a_joint_command_is_either_applied_or_refused(
+    stepped: SteppedNode, message: JointState
+) -> None:
+    stepped.restart()
+    before = stepped.references
+    publisher = stepped.commander._publisher(JointState, "joint_commands")
     publisher.publish(message)
-    bench.commander.publish_joints(["marker"], position=[0.0])  # refused in any case
-    assert bench.listener.spin_until(lambda: "'marker' not found" in "".join(bench.warnings))
-    bench.run(0.02)
-    if bench.refusals.counts["refused on joint_commands"] > 1:
-        np.testing.assert_array_equal(bench.references, before)
+    stepped.commander.publish_joints(["marker"], position=[0.0])  # refused in any case
+    assert stepped.listener.spin_until(lambda: "'marker' not found" in "".join(stepped.warnings))
+    stepped.run(0.02)
+    if stepped.refusals.counts["refused on joint_commands"] > 1:
+        np.testing.assert_array_equal(stepped.references, before)
     else:
-        assert _in_order(bench)
+        assert _in_order(stepped)
         values = np.array([*message.position, *message.velocity, *message.effort])
         assert np.isfinite(values[~np.isnan(values)]).all()
-    assert not [kind for kind in bench.refusals.counts if kind.startswith("failed")]
+    assert not [kind for kind in stepped.refusals.counts if kind.startswith("failed")]
 
 
 # --- A running simulator --------------------------------------------------------------------------
 
 
 class Fuzzed:
-    """A humanoid, and what it says of its references."""
+    """A humanoid, and the messages of its references."""
 
     def __init__(self, simulator: Simulator, listener: Listener) -> None:
         self.simulator = simulator
         self.listener = listener
-        self.commander = Commander(listener)
+        self.commander = CommandClient(listener)
         self._states: Recording = listener.record(
             JointTrajectoryControllerState,
             "/joint_trajectory_controller/controller_state",
@@ -163,7 +167,7 @@ class Fuzzed:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(start_shared: Starter) -> Fuzzed:
+def fuzzed(start_shared: SimulatorLauncher) -> Fuzzed:
     simulator = start_shared.simulator(scene="humanoid", real_time_factor=0.3)
     simulator.wait_until_running()
     return Fuzzed(simulator, start_shared.listener(simulator))
@@ -272,7 +276,7 @@ def test_clients_that_are_killed_during_a_goal_have_no_side_effects(fuzzed: Fuzz
     support = ROOT / "test" / "support" / "ros"
     for _ in range(2):
         client = subprocess.Popen(
-            [sys.executable, support / "dying_client.py", "20"],
+            [sys.executable, support / "killed_client.py", "20"],
             env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
             stdout=subprocess.PIPE,
             text=True,
@@ -345,11 +349,11 @@ def test_one_invalid_number_in_a_hundred_thousand_points_is_detected(
     fuzzed.assert_unharmed()
 
 
-def test_commands_during_resets_end_with_the_correct_result(start: Starter) -> None:
+def test_commands_during_resets_end_with_the_correct_result(start: SimulatorLauncher) -> None:
     # It diverges after every 0.215 s of simulated time.
     simulator = start.simulator(scene=DATA / "runaway.xml", real_time_factor=5.0)
     listener = start.listener(simulator)
-    commander, ended = Commander(listener), []
+    commander, ended = CommandClient(listener), []
     for i in range(30):
         goal = commander.follow(point(1.0, [0.0], [0.0]), joints=["away"])
         assert goal.accepted

@@ -1,4 +1,4 @@
-"""With robot_state_publisher beside the simulator, TF must stay a tree."""
+"""With robot_state_publisher beside the simulator, TF remains a tree."""
 
 from xml.etree import ElementTree
 

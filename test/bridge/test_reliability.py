@@ -1,4 +1,4 @@
-"""What the simulator survives, in short; the benchmark's part ``reliability`` goes to lengths."""
+"""Short tests of reliability; the benchmark's part ``reliability`` has the long ones."""
 
 import signal
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulators import ROOT, Simulator, Starter
+from simulators import ROOT, Simulator, SimulatorLauncher
 
 from benchmark.processes.simulator_client import SimulatorClient
 from benchmark.processes.trials import flood, load_broken, pause, resets, spawn_and_delete
@@ -18,7 +18,7 @@ _ROBOT = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
 
 
 @pytest.fixture(scope="module")
-def simulator(start_shared: Starter) -> Simulator:
+def simulator(start_shared: SimulatorLauncher) -> Simulator:
     """The shipped arm, whose trials follow one another as in a long run."""
     simulator = start_shared.simulator(scene="arm")
     simulator.wait_until_running()
@@ -94,7 +94,7 @@ def test_spawned_and_deleted_entities_leave_nothing_behind(
 
 
 def test_no_error_was_logged(simulator: Simulator) -> None:
-    errors = [line for line in simulator.complaints() if not line.startswith("[WARN]")]
+    errors = [line for line in simulator.warnings() if not line.startswith("[WARN]")]
     assert errors == []
 
 

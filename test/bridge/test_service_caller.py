@@ -1,4 +1,4 @@
-"""Requests that are answered, sent again, or given up."""
+"""Requests with a response, a repetition or a timeout."""
 
 import time
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Names of models become names of ROS."""
+"""Topic names from names of models."""
 
 import pytest
 from hypothesis import given

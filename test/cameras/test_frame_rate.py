@@ -1,4 +1,4 @@
-"""When frames are due."""
+"""Due times of frames."""
 
 import math
 

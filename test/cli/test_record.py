@@ -1,4 +1,4 @@
-"""The executable `record`, as a user runs it: with an end by Ctrl-C, and a sudden one."""
+"""The executable `record`, ended by Ctrl-C and by SIGKILL."""
 
 import os
 import random
@@ -12,7 +12,7 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
-from forked import Forked, forge
+from fork_server import ForkedProcess, fork_server
 from rosbags.rosbag2 import Reader
 
 from benchmark.domains import Domain
@@ -50,13 +50,13 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def start(environment, tmp_path) -> Iterator[Callable[..., Forked]]:
+def start(environment, tmp_path) -> Iterator[Callable[..., ForkedProcess]]:
     """Start a module or script with arguments; it is killed after the test."""
-    processes: list[Forked] = []
+    processes: list[ForkedProcess] = []
 
-    def start(program: str, *arguments: str) -> Forked:
+    def start(program: str, *arguments: str) -> ForkedProcess:
         with (tmp_path / f"log{len(processes)}").open("wb") as log:
-            process = forge().fork(program, *arguments, env=environment, stdout=log.fileno())
+            process = fork_server().fork(program, *arguments, env=environment, stdout=log.fileno())
         processes.append(process)
         return process
 
@@ -72,7 +72,7 @@ def publish(start, folder: Path) -> None:
     start(str(script))
 
 
-def record(start, folder: Path, *arguments: str) -> Forked:
+def record(start, folder: Path, *arguments: str) -> ForkedProcess:
     return start("mujoco_ros.cli.record", "--output", str(folder), *arguments)
 
 

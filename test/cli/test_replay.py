@@ -1,4 +1,4 @@
-"""The executable `replay`, as a user runs it: on a log of the simulator, with parameters."""
+"""The executable `replay` on a log of the simulator."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
-from forked import forge
+from fork_server import fork_server
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -69,7 +69,7 @@ class Replay:
         with output.open("wb") as file:
             environment = os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)}
             command = ("mujoco_ros.cli.replay", str(log), *arguments, *_ALONE)
-            self.process = forge().fork(*command, env=environment, stdout=file.fileno())
+            self.process = fork_server().fork(*command, env=environment, stdout=file.fileno())
 
     @property
     def output(self) -> str:

@@ -1,4 +1,4 @@
-"""Errors of the command line after a user's mistakes."""
+"""Errors of the command line."""
 
 import logging
 import os

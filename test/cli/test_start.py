@@ -1,4 +1,4 @@
-"""Start of executables that other tests fork from a process which has imported everything."""
+"""Start of executables without the fork server of other tests."""
 
 import subprocess
 import sys

@@ -1,10 +1,10 @@
-"""Opening and closing a gripper, and noticing what is in between."""
+"""Opening and closing a gripper, and detection of objects."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import Commanded, some_joints
+from commanded_robot import CommandedRobot, some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ JOINTS = some_joints(("arm", "finger"), limits={"finger": (0.0, 0.08)}, gripper=
 FINGER = 1
 
 
-class Gripping(Commanded):
+class Gripping(CommandedRobot):
     """A gripper whose finger follows its reference, but not below the width of an object."""
 
     def __init__(self, *, width: float = -1.0, **settings) -> None:

@@ -1,10 +1,10 @@
-"""What makes a streamed command right or wrong."""
+"""Validation of streamed commands."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import some_joints
+from commanded_robot import some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ from mujoco_ros.control.joint_command import forward_command, joint_command
 LEAVE = np.nan
 JOINTS = some_joints(
     ("a", "b", "wheel", "free", "finger"),
-    takes={"b": ["position", "velocity"], "wheel": ["velocity"], "free": []},
+    interfaces={"b": ["position", "velocity"], "wheel": ["velocity"], "free": []},
     limits={"a": (-1.0, 2.0)},
     gripper="finger",
 )

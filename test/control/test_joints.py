@@ -1,8 +1,8 @@
-"""How joints are named, and what values they are given."""
+"""Names and values of joints."""
 
 import numpy as np
 import pytest
-from commanded import some_joints
+from commanded_robot import some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import LARGEST, check_numbers
 
 MIXED = some_joints(
     ("hip", "knee", "wheel", "toe", "finger"),
-    takes={"knee": ["position"], "wheel": ["velocity", "position"], "toe": []},
+    interfaces={"knee": ["position"], "wheel": ["velocity", "position"], "toe": []},
     gripper="finger",
 )
 

@@ -117,11 +117,11 @@ def test_the_page_of_robots_gives_each_robots_joints_and_mass(robot):
     (row,) = [row for row in tables(ROBOTS)[1] if row["Robot"].startswith(f"`{robot}`")]
     model = mujoco.MjModel.from_xml_path(str(ROOT / f"urdf_mjcf/{robot}/{robot}.xml"))
     scalar = [int(t) for t in model.jnt_type if t != mujoco.mjtJoint.mjJNT_FREE]
-    said = [
+    documented = [
         int(n) for n in re.findall(r"(\d+) joints|gripper \((\d+)\)", row["Robot"]) for n in n if n
     ]
     mass = re.search(r"([\d.]+) kg", row["Robot"])
-    assert sum(said) == len(scalar)
+    assert sum(documented) == len(scalar)
     assert mass
     assert float(mass.group(1)) == pytest.approx(model.body_subtreemass[0], abs=0.05)
 
@@ -155,7 +155,7 @@ def test_the_page_of_commands_lists_the_examples():
 
 
 def test_the_page_about_control_has_the_defaults_of_the_code():
-    said = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
+    documented = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
     for words, name in (
         (r"`max_velocity` \((\S+) m/s\)", "gripper_controller.max_velocity"),
         (r"`stall_timeout` \((\S+) s\)", "gripper_controller.stall_timeout"),
@@ -165,9 +165,9 @@ def test_the_page_about_control_has_the_defaults_of_the_code():
         ),
         (r"Feedback comes at (\S+) Hz", "joint_trajectory_controller.action_monitor_rate"),
     ):
-        (value,) = re.findall(words, said.replace("\n", " "))
+        (value,) = re.findall(words, documented.replace("\n", " "))
         assert float(value) == float(ROBOT_ROWS[name]["Default"].strip("`")), name
-    (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", said)
+    (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", documented)
     default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
     assert float(tolerance) == 1e3 * float(default)
     sources = names(tables(section(COMMANDS, "Sources"))[0], "Source")
@@ -262,8 +262,8 @@ def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent
         kinds = [hints[row["Key"].strip("`")], *get_args(hints[row["Key"].strip("`")])]
         for kind in kinds:
             if get_origin(kind) is Literal:
-                said = row["Meaning"] if heading == "physics" else row["Type"]
-                assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
+                documented = row["Meaning"] if heading == "physics" else row["Type"]
+                assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", documented)), row["Key"]
 
 
 def test_every_publish_rate_of_a_scene_is_in_its_reference():

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted import ROBOT, seen
+from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.transition import Trigger

@@ -1,4 +1,4 @@
-"""Running `ros2 launch` for real, on stand-in executables or on the installed package."""
+"""Runs `ros2 launch` with stand-in executables or the installed package."""
 
 import json
 import os
@@ -36,8 +36,8 @@ EMPTY_PACKAGES = (
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 
-# Notes how it was started, then behaves like a node: runs until SIGINT and ends with 0. Told to end
-# by itself, it waits for the others: a Python that is interrupted as it starts prints a traceback.
+# Records its start, then behaves like a node: runs until SIGINT and ends with 0. If configured to
+# end by itself, it waits for the others: an interrupt during the start of Python is a traceback.
 STAND_IN = """\
 #!{python}
 import json, os, pathlib, signal, sys, time

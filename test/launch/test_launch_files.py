@@ -1,4 +1,4 @@
-"""The launch files on stand-in executables: what is started, with which arguments."""
+"""Processes and arguments of the launch files, with stand-in executables."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The package as colcon, rosdep and RViz read it; needs no ROS distribution."""
+"""The package metadata for colcon, rosdep and RViz; needs no ROS distribution."""
 
 import ast
 import importlib

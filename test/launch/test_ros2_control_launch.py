@@ -1,4 +1,4 @@
-"""ros2_control.launch.py on stand-in executables: what is started, with which arguments."""
+"""Processes and arguments of ros2_control.launch.py, with stand-in executables."""
 
 from pathlib import Path
 

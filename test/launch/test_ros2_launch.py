@@ -1,4 +1,4 @@
-"""The package as a ROS 2 distribution sees it: built by colcon, started by `ros2 launch`."""
+"""The package in a ROS 2 distribution: built by colcon, started by `ros2 launch`."""
 
 from itertools import pairwise
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Parts that come and go."""
+"""Adding and removing parts."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each robot's committed URDF and its MJCF describe one robot."""
+"""URDF and MJCF of each shipped robot agree."""
 
 from pathlib import Path
 
@@ -165,10 +165,10 @@ def test_sensor_sites_and_cameras_are_frames_of_the_urdf(mjcf, urdf):
         )
     for camera in range(mjcf.ncam):
         name = f"{mjcf.camera(camera).name}_optical_frame"
-        looks_along = -here_camera_axes(mjcf, camera)[:, 2]
+        optical_axis = -here_camera_axes(mjcf, camera)[:, 2]
         np.testing.assert_allclose(
             turn_there @ there.body(name).xmat.reshape(3, 3)[:, 2],
-            turn_here @ looks_along,
+            turn_here @ optical_axis,
             atol=1e-6,
         )
 

@@ -27,7 +27,7 @@ class Wheel:
 @dataclass(frozen=True, kw_only=True)
 class Car:
     name: str
-    doors: int = 4
+    seats: int = 4
     open: bool = False
     colour: Colour = Colour.RED
     gear: Literal["park", "drive"] = "park"
@@ -50,12 +50,12 @@ def parse(tmp_path: Path):
 
 def test_every_kind_of_field_is_converted(parse):
     car = parse(
-        "{name: a, doors: 2, open: true, colour: blue, gear: drive, size: [3, 4.5], "
+        "{name: a, seats: 2, open: true, colour: blue, gear: drive, size: [3, 4.5], "
         "wheels: [{radius: 0.3}, {radius: 1, width: 0.1}], weights: {front: 1}}"
     )
     assert car == Car(
         name="a",
-        doors=2,
+        seats=2,
         open=True,
         colour=Colour.BLUE,
         gear="drive",
@@ -83,18 +83,21 @@ def test_names_that_resemble_numbers_remain_strings(parse, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{name: a, dors: 3}", "car.yaml: key 'dors' not found (did you mean 'doors'?); there are"),
+        (
+            "{name: a, seets: 3}",
+            "car.yaml: key 'seets' not found (did you mean 'seats'?); there are",
+        ),
         ("{name: a, wheels: [{radius: 1}, {radios: 1}]}", "car.yaml.wheels[1]: key 'radios' not"),
-        ("{name: a, zzz: 1}", "key 'zzz' not found; there are: name, doors, open, colour"),
+        ("{name: a, zzz: 1}", "key 'zzz' not found; there are: name, seats, open, colour"),
         ("{name: a, 3: 1}", "car.yaml: key '3' not found"),
-        ("doors: 3", "car.yaml: key 'name' is missing"),
+        ("seats: 3", "car.yaml: key 'name' is missing"),
         ("{name: a, wheels: [{width: 1}]}", "car.yaml.wheels[0]: key 'radius' is missing"),
         ("name: 3", "car.yaml.name: expected a text, got 3 (int)"),
         ("name: yes", "car.yaml.name: expected a text, got True (bool)"),
         ("name: 2024-01-01", "car.yaml.name: expected a text, got datetime.date"),
         ("name:", "car.yaml.name: expected a text, got None"),
-        ("{name: a, doors: 2.0}", "car.yaml.doors: expected an integer, got 2.0 (float)"),
-        ("{name: a, doors: true}", "car.yaml.doors: expected an integer, got True (bool)"),
+        ("{name: a, seats: 2.0}", "car.yaml.seats: expected an integer, got 2.0 (float)"),
+        ("{name: a, seats: true}", "car.yaml.seats: expected an integer, got True (bool)"),
         ("{name: a, open: 1}", "car.yaml.open: expected true or false, got 1 (int)"),
         ("{name: a, size: [true, 1]}", "car.yaml.size[0]: expected a number, got True (bool)"),
         ("{name: a, size: [.nan, 1]}", "car.yaml.size[0]: expected a finite number, got nan"),
@@ -129,7 +132,7 @@ def test_an_integer_too_large_for_a_float_is_refused(parse):
     [
         (b"name: a\nname: b", "line 2: key 'name' is given twice"),
         (b"name: a\nwheels: [{radius: 1,\n radius: 2}]", "key 'radius' is given twice"),
-        (b"name: a\n\tdoors: 1", "not valid YAML: line 2: "),
+        (b"name: a\n\tseats: 1", "not valid YAML: line 2: "),
         (b"name: [a", "not valid YAML: line 1: "),
         (b"a: 1\n---\nb: 2", "not valid YAML: line 2: expected a single document"),
         (b"a: *b", "not valid YAML: line 1: found undefined alias 'b'"),

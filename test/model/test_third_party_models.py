@@ -1,4 +1,4 @@
-"""Models that nobody here wrote run as they are, with everything derived from them."""
+"""Third-party models run unchanged, with derived gains and sensors."""
 
 import os
 from importlib.util import find_spec

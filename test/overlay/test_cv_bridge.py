@@ -1,4 +1,4 @@
-"""CvBridge against NumPy and the definitions of the encodings."""
+"""CvBridge compared with NumPy and the definitions of the encodings."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""The overlay's types are the genuine ones to the middleware: their type hashes are equal.
+"""The overlay's types have the type hashes of the genuine ones.
 
 The hashes are those rosidl_generator_type_description computes for the genuine packages named
 below.  A hash covers field names, types and order but no constant, hence the second half.

@@ -1,4 +1,4 @@
-"""A managed process, by a clock that the tests set."""
+"""A managed process with a clock set by the tests."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""OpenGL backends, and the errors where none works."""
+"""OpenGL backends, and the errors without one."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Ranges of lidars against geometry."""
+"""Ranges of lidars compared with geometry."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Images show the right objects, in the right place, at the right distance."""
+"""Objects, poses and distances in images."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Stamps of before a reset are told from those of after it."""
+"""Stamps from before and after a reset are distinguished."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.simulation import Simulation
 
 _WALL = 1.7e9
-"""A stamp of somebody who does not know the simulated time."""
+"""A stamp of a client without the simulated time."""
 
 
 def _after(*resets: tuple[float, float]) -> ClockEpochs:

@@ -1,4 +1,4 @@
-"""The PD law inside the engine, and what references mean to every kind of actuator."""
+"""The PD law inside the engine, and references of every kind of actuator."""
 
 import mujoco
 import numpy as np
@@ -32,7 +32,7 @@ def joint_model(actuators: str, *, key: str = "", extra: str = "", gravity: str 
 
 
 def advance(simulation, seconds: float) -> np.ndarray:
-    """Step, and return the first joint's positions on the way."""
+    """Step, and return the positions of the first joint."""
     positions = []
     for _ in range(round(seconds / simulation.model.opt.timestep)):
         assert simulation.step()
@@ -351,7 +351,7 @@ def test_references_of_other_joints_do_not_affect_a_joint(simulate, actuators):
     assert simulation.sample.qpos[1] == 0.0
 
 
-# --- what a keyframe says to actuators
+# --- controls of a keyframe
 
 
 @pytest.mark.parametrize(
@@ -388,8 +388,8 @@ def test_the_controls_of_a_keyframe_become_references(simulate, actuators, ctrl,
     gains = {"j": (30.0, 3.0)} if motor else None
     simulation = simulate(joint_model(actuators, key=f'ctrl="{ctrl}"'), gains=gains)
     references = simulation.references
-    told = (references.q[0], references.dq[0], references.tau[0])
-    assert told == pytest.approx((q, dq, tau))
+    commanded = (references.q[0], references.dq[0], references.tau[0])
+    assert commanded == pytest.approx((q, dq, tau))
     assert simulation.step()
     if motor:
         assert simulation.sample.qfrc_actuator[0] == pytest.approx(tau)

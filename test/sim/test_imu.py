@@ -1,4 +1,4 @@
-"""What an IMU reads, against mechanics."""
+"""Measurements of an IMU compared with mechanics."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""Odometry twist, base acceleration and relative poses, against finite differences and MuJoCo."""
+"""Odometry twist, base acceleration and relative poses, compared with differences and MuJoCo."""
 
 import mujoco
 import numpy as np

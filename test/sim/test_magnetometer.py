@@ -1,4 +1,4 @@
-"""What a magnetometer reads, against geometry."""
+"""Measurements of a magnetometer compared with geometry."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Putting entities somewhere."""
+"""Setting poses and velocities of entities."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""Options that change while a plant is simulated, and what a plant is made of."""
+"""Options that change during a simulation, and parts of a plant."""
 
 import mujoco
 import numpy as np
@@ -93,8 +93,8 @@ def test_updates_of_the_viewer_do_not_change_a_run_with_runge_kutta(simulate):
 
 def test_another_timestep_continues_from_the_end_of_the_last_step(simulate):
     simulation = simulate(MODEL, gains=GAINS)
-    told = []
-    simulation.on_timestep.append(told.append)
+    notified = []
+    simulation.on_timestep.append(notified.append)
     times = []
     for timestep in (0.002, 0.003, 0.002):
         simulation.set_timestep(timestep)
@@ -102,7 +102,7 @@ def test_another_timestep_continues_from_the_end_of_the_last_step(simulate):
             simulation.step()
             times.append(simulation.time)
     assert np.diff(times) == pytest.approx([0.002] * 3 + [0.003] * 3 + [0.002] * 2)
-    assert told == [0.003, 0.002]
+    assert notified == [0.003, 0.002]
 
 
 def test_stamps_are_whole_steps_after_any_time_is_set(simulate):

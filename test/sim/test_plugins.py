@@ -22,7 +22,7 @@ def run(simulation: Simulation, seconds: float) -> None:
 
 
 def test_the_plugin_controls_its_actuator(simulation):
-    """It looks like a torque motor to whoever does not ask for the plugin."""
+    """Without its plugin, it is equal to a torque motor."""
     assert simulation.drives.modes(0) == ()
     assert simulation.drives.servo_joints.size == 0
     run(simulation, 0.1)

@@ -1,4 +1,4 @@
-"""Commands to the robots of a model, and what the joints make of them."""
+"""Commands to the robots of a model, and the motion of their joints."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def hands(tmp_path: Path):
 
 
 def run(simulation: Simulation, seconds: float) -> np.ndarray:
-    """Step, and return all positions on the way."""
+    """Step, and return all positions."""
     rows = []
     for _ in range(round(seconds / simulation.model.opt.timestep)):
         assert simulation.step()
@@ -128,24 +128,26 @@ def test_robots_without_a_gripper_have_no_gripper_controller(hands):
 
 @pytest.mark.parametrize("joint", ["fan", "flap"])
 def test_a_gripper_without_a_position_interface_is_refused_with_the_valid_joints(hands, joint):
-    says = f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
-    with pytest.raises(UserInputError, match=says):
+    message = (
+        f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
+    )
+    with pytest.raises(UserInputError, match=message):
         hands("hand", gripper=joint)
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "message"),
     [
         ({"position": ["fan"]}, "joint 'fan' takes no position: it takes velocity only"),
         ({"effort": ["finger"]}, "joint 'finger' takes no effort: it takes position only"),
         ({"velocity": ["flap"]}, "joint 'flap' takes no velocity: it is passive"),
     ],
 )
-def test_the_error_for_a_missing_interface_lists_those_of_the_joint(hands, fields, says):
+def test_the_error_for_a_missing_interface_lists_those_of_the_joint(hands, fields, message):
     joints = hands("hand").controls[0].joints
     (names,) = fields.values()
     rows = [[0.0] if what in fields else [] for what in ("position", "velocity", "effort")]
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=message):
         joint_command(joints, "clamp", names, rows)
 
 
@@ -201,8 +203,8 @@ def test_a_trajectory_gives_bitwise_equal_joint_paths_in_every_run(hands):
 def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     simulation = hands("hand")
     simulation.events.clear()
-    told = []
-    simulation.on_event.append(lambda: told.append(len(simulation.events)))
+    event_counts = []
+    simulation.on_event.append(lambda: event_counts.append(len(simulation.events)))
     follow(simulation, simulation.controls[0])
     run(simulation, 0.3)
     simulation.reset(time=7.0)
@@ -210,7 +212,7 @@ def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     assert isinstance(ended, GoalEnded)
     assert ended.message == "the simulation was reset"
     assert was_reset == SimulationReset(time=7.0, before=pytest.approx(0.3), gain_changes=0)
-    assert told == list(range(1, len(simulation.events) + 1)), "each event is announced"
+    assert event_counts == list(range(1, len(simulation.events) + 1)), "each event is announced"
     assert not simulation.references.values.any()
     assert not np.abs(run(simulation, 0.2)).max() > 1e-12
 
@@ -252,7 +254,7 @@ def test_the_effort_limit_of_a_gripper_acts_at_its_joint_until_its_end(hands):
     grip(simulation, 0.06, effort=2.0)
     assert simulation.step()
     assert forces[right] == pytest.approx(2.0)
-    assert forces[left] == pytest.approx(400 * 0.06), "only of the robot that was told"
+    assert forces[left] == pytest.approx(400 * 0.06), "only of the commanded robot"
     grip(simulation, 0.06)
     assert simulation.step()
     assert forces[right] > 20

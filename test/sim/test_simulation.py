@@ -72,7 +72,7 @@ def recorded(simulation, steps: int) -> np.ndarray:
 
 
 def assert_consistent(simulation, steps: int, every: int = 1) -> int:
-    """Step, and compare samples with a fresh evaluation of the state they say they are of."""
+    """Step, and compare samples with a fresh evaluation of the same state."""
     model, sample = simulation.model, simulation.sample
     other, state = mujoco.MjData(model), np.zeros(mujoco.mj_stateSize(model, STATE))
     contacts = 0
@@ -194,7 +194,7 @@ def test_a_reset_restores_all_changeable_state(simulate):
     data = simulation.data
     start = {n: getattr(data, n).copy() for n in ("qpos", "qvel", "act", "ctrl", "eq_active")}
     references = simulation.references
-    told = references.q.copy()
+    commanded = references.q.copy()
     assert data.act[0] == pytest.approx(0.02), "the filter must start where the keyframe is"
     recorded(simulation, 100)
     simulation.drives.set_gains(np.array([1.0, 0.0]), np.array([0.5, 0.0]))
@@ -207,7 +207,7 @@ def test_a_reset_restores_all_changeable_state(simulate):
     assert not data.xfrc_applied.any()
     assert not data.qfrc_applied.any()
     assert data.time == simulation.time == 0.0
-    np.testing.assert_array_equal(references.q, told)
+    np.testing.assert_array_equal(references.q, commanded)
     np.testing.assert_array_equal(references.dq, 0.0)
     np.testing.assert_array_equal(references.tau, 0.0)
     assert (simulation.drives.kp[0], simulation.drives.kd[0]) == (30.0, 2.0)

@@ -1,4 +1,4 @@
-"""The shipped robots hold what their keyframes say, from the first step on."""
+"""The shipped robots hold their keyframes from the first step."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The engine's joint torque is the textbook PD law, whatever the state, gears and limits."""
+"""The joint torque of the engine is the PD law for any state, gear and limit."""
 
 import mujoco
 import numpy as np

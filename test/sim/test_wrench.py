@@ -1,4 +1,4 @@
-"""What force-torque and touch sensors read, against statics, with the sign that is published."""
+"""Measurements of force-torque and touch sensors compared with statics, with the published sign."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ TILTS = {
 
 @pytest.fixture
 def wrench() -> Wrench:
-    """A function that reads force and torque of a sensor as its ROS topic says them."""
+    """A function that reads force and torque of a sensor with the sign of its topic."""
     topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
 
     def read(simulation, sensor: str, sign: str = "child_on_parent", robot: int = 0):

@@ -1,4 +1,4 @@
-"""A browser for the tests of the page, and a context of Dear ImGui for those without one."""
+"""A browser for tests of the page, and a context of Dear ImGui for the others."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
-"""Messages become what the control layer takes, number by number, or are refused."""
+"""Messages are converted to arrays of the control layer, or refused."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from commanded import some_joints, trajectory_settings
-from commanders import follow, point, trajectory
+from command_clients import follow, point, trajectory
+from commanded_robot import some_joints, trajectory_settings
 from control_msgs.msg import JointComponentTolerance, JointTolerance
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What goes wrong with commands is counted every time, and logged without flooding."""
+"""Rejected commands are counted, and logged at a limited rate."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How figures are judged by the limits that are set."""
+"""Levels of reports by the configured limits."""
 
 import pytest
 from rclpy.parameter import Parameter

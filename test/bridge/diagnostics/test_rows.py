@@ -1,4 +1,4 @@
-"""What each row makes of a simulation's figures."""
+"""Statistics and levels of each row."""
 
 from dataclasses import replace
 from typing import Any
@@ -46,7 +46,7 @@ BEFORE = DiagnosticSnapshot(_STATUS, {})
 
 
 def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticReport:
-    """Return what a row says after `changes`; those of the engine and of control by their name."""
+    """Return a row after `changes`; those of engine and control have their name as key."""
     status = _STATUS
     for part in ("engine", "control"):
         of_part = changes.pop(part, None)
@@ -55,10 +55,10 @@ def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticRep
     return ROWS[row](DiagnosticSnapshot(replace(status, **changes), rejections or {}), BEFORE)
 
 
-def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
+def judged(result: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
     """Return level and text by the default limits, but for those given as ``name_level``."""
     changed = {f"diagnostics.{'.'.join(n.rsplit('_', 1))}": v for n, v in limits.items()}
-    return said.judged(DEFAULTS | changed)
+    return result.judged(DEFAULTS | changed)
 
 
 @pytest.mark.parametrize(
@@ -111,29 +111,29 @@ def test_a_divergence_is_an_error_once_and_while_it_lasts() -> None:
 
 
 def test_engine_warnings_are_a_warning_until_the_next_reset() -> None:
-    said = report("engine", engine={"warnings": {"BADCTRL": 3}})
-    assert judged(said) == (WARN, "warnings: BADCTRL")
-    assert said.values["warning BADCTRL"] == "3"
-    assert judged(said, engine_warnings_error=2.0) == (ERROR, "warnings: BADCTRL")
+    result = report("engine", engine={"warnings": {"BADCTRL": 3}})
+    assert judged(result) == (WARN, "warnings: BADCTRL")
+    assert result.values["warning BADCTRL"] == "3"
+    assert judged(result, engine_warnings_error=2.0) == (ERROR, "warnings: BADCTRL")
 
 
 def test_a_solver_that_uses_up_its_iterations_is_a_warning() -> None:
-    said = report("engine", engine={"iterations": 100})
-    assert judged(said) == (WARN, "the solver stopped after 100 iterations")
-    assert said.values["solver iterations"] == said.values["solver iterations at most"] == "100"
+    result = report("engine", engine={"iterations": 100})
+    assert judged(result) == (WARN, "the solver stopped after 100 iterations")
+    assert result.values["solver iterations"] == result.values["solver iterations at most"] == "100"
 
 
 def test_the_energy_is_reported_if_it_is_computed() -> None:
-    said = report("engine", engine={"energy": (12.5, 0.25)})
-    assert said.values["potential energy [J]"] == "12.5"
-    assert said.values["kinetic energy [J]"] == "0.25"
+    result = report("engine", engine={"energy": (12.5, 0.25)})
+    assert result.values["potential energy [J]"] == "12.5"
+    assert result.values["kinetic energy [J]"] == "0.25"
     assert not [name for name in report("engine").values if "energy" in name]
 
 
 def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:
-    said = report("control", control={"saturated": {"a": 100}})
-    assert judged(said) == (WARN, "at the torque limit: a")
-    assert judged(said, saturation_warn=0.2) == (OK, "as commanded")
+    result = report("control", control={"saturated": {"a": 100}})
+    assert judged(result) == (WARN, "at the torque limit: a")
+    assert judged(result, saturation_warn=0.2) == (OK, "as commanded")
     now = DiagnosticSnapshot(replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {})
     later = ROWS["control"](now, now)
     assert judged(later) == (OK, "as commanded")
@@ -141,9 +141,9 @@ def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:
 
 
 def test_refused_commands_are_a_warning_once() -> None:
-    said = report("control", rejections={"refused on joint_commands": 2})
-    assert judged(said) == (WARN, "2 commands rejected, changed or preempted")
-    assert said.values["refused on joint_commands"] == "2"
+    result = report("control", rejections={"refused on joint_commands": 2})
+    assert judged(result) == (WARN, "2 commands rejected, changed or preempted")
+    assert result.values["refused on joint_commands"] == "2"
     again = BEFORE._replace(rejections={"refused on joint_commands": 2})
     assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
 
@@ -155,9 +155,9 @@ def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any
 
 def test_command_sources_are_reported_with_their_rates_and_ages() -> None:
     one = _commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)})
-    said = report("commands", control=one)
-    assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
-    assert judged(said) == (OK, "received")
+    result = report("commands", control=one)
+    assert result.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
+    assert judged(result) == (OK, "received")
     two = _commanded(
         left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.UNCLAIMED: ("a",)}
     )
@@ -165,11 +165,11 @@ def test_command_sources_are_reported_with_their_rates_and_ages() -> None:
 
 
 def test_the_age_limit_of_a_command_applies_only_while_a_joint_follows_it() -> None:
-    held = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
+    claimed = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
     free = report("commands", control=_commanded(arm={CommandSource.UNCLAIMED: ("a",)}))
     complaint = "no command on joint_commands for 0.500 s"
-    assert judged(held, command_age_warn=0.2) == (WARN, complaint)
-    assert judged(held, command_age_error=0.4) == (ERROR, complaint)
+    assert judged(claimed, command_age_warn=0.2) == (WARN, complaint)
+    assert judged(claimed, command_age_error=0.4) == (ERROR, complaint)
     assert judged(free, command_age_warn=0.2) == (OK, "received")
 
 
@@ -180,9 +180,9 @@ def test_model_changes_are_counted_and_a_long_block_is_a_warning_once() -> None:
     holds = HoldTimes(count=1, last=0.002, longest=0.002)
     assert judged(row()) == (OK, "changed")
     holds = HoldTimes(count=3, last=0.2, longest=0.2)
-    said = row()
-    assert judged(said) == (WARN, "a change held the physics thread for 200.0 ms")
-    assert said.values == {
+    result = row()
+    assert judged(result) == (WARN, "a change held the physics thread for 200.0 ms")
+    assert result.values == {
         "changes": "3",
         "last hold of the physics [ms]": "200.000",
         "longest hold of the physics [ms]": "200.000",

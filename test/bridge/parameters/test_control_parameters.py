@@ -1,4 +1,4 @@
-"""Gains and settings of robots as parameters: what they are, and what setting them does."""
+"""Parameters of gains and controller settings."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from acted import set_atomically
-from changing import adding, arm, removing
 from contexts import make_context
+from model_switch_node import adding, arm, removing
+from perturbed_simulation import set_atomically
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
-from simulators import DATA, Listener, Simulator, Starter
-from zoo import Zoo
+from simulators import DATA, Listener, Simulator, SimulatorLauncher
+from zoo_recording import ZooRecording
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters, Settings
@@ -548,13 +548,13 @@ def test_an_invalid_value_at_startup_is_an_error(
 
 
 @pytest.fixture(scope="module")
-def humanoid(start_shared: Starter) -> Simulator:
+def humanoid(start_shared: SimulatorLauncher) -> Simulator:
     """A humanoid whose parameters these tests may set."""
     return start_shared.simulator(scene="humanoid", real_time_factor=0.2)
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, humanoid: Simulator) -> Listener:
+def listener(start_shared: SimulatorLauncher, humanoid: Simulator) -> Listener:
     """A listener beside it."""
     return start_shared.listener(humanoid)
 
@@ -645,7 +645,7 @@ def test_a_parameter_dump_restores_its_values_in_any_order(
     listener.set_parameters({"gains_file": "", "command_period": 0})
 
 
-def test_every_robot_of_the_zoo_can_be_tuned(zoo: Zoo) -> None:
+def test_every_robot_of_the_zoo_can_be_tuned(zoo: ZooRecording) -> None:
     names = _names(zoo.listener)
     for robot, joints in (("humanoid", 33), ("quadruped", 12), ("left_arm", 6), ("right_arm", 6)):
         gains = [name for name in names if name.startswith(f"{robot}.gains.")]
@@ -745,10 +745,10 @@ def test_values_given_at_startup_apply_to_a_robot_that_is_spawned_again(
 ) -> None:
     tuned = tune("arm", gains__elbow_joint__kp=99.0)
 
-    def anew(_assembly: Assembly) -> Assembly:
+    def reload(_assembly: Assembly) -> Assembly:
         return assemble(load_scene("arm"))
 
-    _change(tuned, anew, fresh=True)
+    _change(tuned, reload, fresh=True)
     assert tuned["gains.elbow_joint.kp"] == 99.0
     assert tuned.kp("arm/elbow_joint") == 99.0
 

@@ -1,4 +1,4 @@
-"""Parameters: declared with all a user needs to know, and refused with a reason."""
+"""Declaration, validation and updates of parameters."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
-from simulators import DATA, Listener, Simulator, Starter, steps_of
+from simulators import DATA, Listener, Simulator, SimulatorLauncher, steps_of
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
@@ -32,13 +32,13 @@ _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_
 
 
 @pytest.fixture(scope="module")
-def probe(start_shared: Starter) -> Simulator:
+def probe(start_shared: SimulatorLauncher) -> Simulator:
     """A simulator whose parameters these tests may set."""
     return start_shared.simulator(scene=DATA / "probe.xml", real_time_factor=0.5)
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, probe: Simulator) -> Listener:
+def listener(start_shared: SimulatorLauncher, probe: Simulator) -> Listener:
     """A listener beside it."""
     return start_shared.listener(probe)
 
@@ -367,7 +367,7 @@ def test_two_parameters_of_one_name_are_an_error(fresh: Callable[..., Fresh]) ->
 
 
 def test_an_invalid_parameter_ends_the_program_with_one_line_and_no_traceback(
-    start: Starter,
+    start: SimulatorLauncher,
 ) -> None:
     simulator = start.simulator(tf="some")
     assert simulator.process.wait(60) == 1

@@ -1,4 +1,4 @@
-"""Acting on a simulator that runs, over the middleware."""
+"""Perturbations of a running simulator over the middleware."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.qos import QoSProfile
-from simulators import Listener, Simulator, Starter
+from simulators import Listener, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -44,8 +44,8 @@ class Live:
                 return at.x, at.y, at.z
         return None
 
-    def acting(self) -> str:
-        """Return what the newest diagnostics say about what acts from outside."""
+    def perturbation_status(self) -> str:
+        """Return the newest diagnostics about perturbation."""
         if not self._diagnostics.raw:
             return ""
         status = self._diagnostics.messages[-1].status
@@ -62,7 +62,9 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def live(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(
+    start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Live]:
     path: Path = tmp_path_factory.mktemp("acting") / "table.xml"
     path.write_text(_SCENE)
     simulator = start_shared.simulator(scene=path)
@@ -79,10 +81,10 @@ def test_a_wrench_moves_a_body_until_it_is_set_to_zero(live: Live) -> None:
     live.wait(lambda: live.position("puck") is not None)
     pusher.publish(push)
     live.wait(lambda: live.position("puck")[0] > 0.5)  # type: ignore[index]
-    live.wait(lambda: live.acting() == "wrenches act at puck")
+    live.wait(lambda: live.perturbation_status() == "wrenches act at puck")
     push.wrench.force.x = 0.0
     pusher.publish(push)
-    live.wait(lambda: live.acting() == "no external wrench acts")
+    live.wait(lambda: live.perturbation_status() == "no external wrench acts")
 
 
 def test_a_pulled_body_arrives_and_is_released_without_further_messages(live: Live) -> None:
@@ -94,10 +96,10 @@ def test_a_pulled_body_arrives_and_is_released_without_further_messages(live: Li
     def arrives_while_it_is_pulled() -> bool:
         puller.publish(pull)
         is_there = live.position("puck") == pytest.approx(goal, abs=0.01)
-        return is_there and live.acting() == "pulls act at puck"
+        return is_there and live.perturbation_status() == "pulls act at puck"
 
     live.wait(arrives_while_it_is_pulled)
-    live.wait(lambda: live.acting() == "no external wrench acts")
+    live.wait(lambda: live.perturbation_status() == "no external wrench acts")
 
 
 def test_a_burst_of_a_thousand_poses_ends_at_the_last_one(live: Live) -> None:

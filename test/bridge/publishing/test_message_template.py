@@ -1,4 +1,4 @@
-"""Bytes with numbers written into them equal the message serialized the plain way."""
+"""Bytes with filled numbers equal the serialized message."""
 
 from array import array
 from typing import Any

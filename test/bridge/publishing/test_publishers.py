@@ -1,4 +1,4 @@
-"""What is published when, and for whom."""
+"""Rates, stamps and subscribers of published topics."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from benches import planned
 from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
@@ -16,7 +15,8 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
+from simulators import DATA, WAIT_LIMIT_S, SimulatorLauncher, stamps_of, steps_of
+from stepped_node import planned
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.diagnostics.limits import NEVER
@@ -96,19 +96,19 @@ def test_a_topic_is_published_from_the_first_subscription_to_the_last(
 
     for _ in range(2):
         first = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
-        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, WAIT_LIMIT_S)
         second = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
         other = ros_node.create_subscription(Imu, "imu/tip", lambda _: None, SENSOR)
-        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, WAIT_LIMIT_S)
         ros_node.destroy_subscription(first)
         ros_node.destroy_subscription(other)
-        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, WAIT_LIMIT_S)
         ros_node.destroy_subscription(second)
-        assert spin_until(lambda: run_and_list() == set(), PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == set(), WAIT_LIMIT_S)
 
 
 @pytest.fixture
-def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
+def received(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
     """Publishers of which everything is subscribed to."""
     kinds = {"/clock": Clock, "/tf": TFMessage, "joint_states": JointState}
     kinds |= {"imu/tip": Imu, "imu/carriage": Imu, "wrench/pole_ft": WrenchStamped}
@@ -119,65 +119,65 @@ def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> 
         watched.run(1)
         return watched.topics() == set(kinds)
 
-    assert spin_until(everything_sent, PATIENCE_S)
+    assert spin_until(everything_sent, WAIT_LIMIT_S)
     watched.sent.clear()
     return watched
 
 
 def test_each_message_follows_one_clock_message_of_its_stamp(
-    heard: Watched,
+    received: Watched,
 ) -> None:
-    heard.run(200)
-    clock = heard.steps("/clock")
+    received.run(200)
+    clock = received.steps("/clock")
     assert len(clock) == 100
     assert all(before < after for before, after in pairwise(clock))
     now = None
-    for topic, kind, data in heard.sent:
+    for topic, kind, data in received.sent:
         (step,) = steps_of([deserialize_message(data, kind)])
         if topic == "/clock":
             now = step
         assert now is None or step == now
 
 
-def test_rates_count_simulated_steps(heard: Watched) -> None:
-    heard.publishers.set_rates(
+def test_rates_count_simulated_steps(received: Watched) -> None:
+    received.publishers.set_rates(
         {"joint_states": 1000.0, "imu": 200.0, "wrench": 0.0, "tf": 30.0, **_OFF}
     )
-    heard.run(1000)
-    first = heard.steps("joint_states")[0]
-    assert heard.steps("joint_states") == list(range(first, first + 1000))
+    received.run(1000)
+    first = received.steps("joint_states")[0]
+    assert received.steps("joint_states") == list(range(first, first + 1000))
     last = first + 999
-    assert heard.steps("imu/tip") == [s for s in range(first, last + 1) if s % 5 == 0]
-    assert heard.steps("imu/carriage") == heard.steps("imu/tip")
+    assert received.steps("imu/tip") == [s for s in range(first, last + 1) if s % 5 == 0]
+    assert received.steps("imu/carriage") == received.steps("imu/tip")
     # 1000/30 steps, rounded
-    assert heard.steps("/tf") == [s for s in range(first, last + 1) if s % 33 == 0]
-    assert heard.steps("wrench/pole_ft") == []
-    assert heard.steps("/clock") == heard.steps("joint_states")
+    assert received.steps("/tf") == [s for s in range(first, last + 1) if s % 33 == 0]
+    assert received.steps("wrench/pole_ft") == []
+    assert received.steps("/clock") == received.steps("joint_states")
 
 
 @pytest.mark.parametrize("hours", [1, 24, 1000])
-def test_stamps_are_whole_steps_even_after_hours(heard: Watched, hours: int) -> None:
-    heard.simulation.reset(time=hours * 3600.0)
-    heard.run(1)
-    heard.sent.clear()
-    heard.run(1000)
-    first = heard.steps("joint_states")[0]
+def test_stamps_are_whole_steps_even_after_hours(received: Watched, hours: int) -> None:
+    received.simulation.reset(time=hours * 3600.0)
+    received.run(1)
+    received.sent.clear()
+    received.run(1000)
+    first = received.steps("joint_states")[0]
     assert first - hours * 3_600_000 in (1, 2)
-    assert heard.steps("joint_states") == list(range(first, first + 1000, 2))
+    assert received.steps("joint_states") == list(range(first, first + 1000, 2))
 
 
-def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> None:
-    heard.publishers.set_rates(
+def test_a_rate_above_the_step_rate_is_one_message_a_step(received: Watched) -> None:
+    received.publishers.set_rates(
         {"joint_states": 100_000.0, "imu": 0.0, "wrench": 0.0, "tf": 0.0, **_OFF}
     )
-    heard.run(20)
-    assert len(heard.steps("joint_states")) == 20
+    received.run(20)
+    assert len(received.steps("joint_states")) == 20
 
 
-def test_with_every_rate_zero_not_even_the_clock_is_published(heard: Watched) -> None:
-    heard.publishers.set_rates(dict.fromkeys(RATES, 0.0))
-    heard.run(50)
-    assert heard.sent == []
+def test_with_every_rate_zero_not_even_the_clock_is_published(received: Watched) -> None:
+    received.publishers.set_rates(dict.fromkeys(RATES, 0.0))
+    received.run(50)
+    assert received.sent == []
 
 
 def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence(
@@ -191,7 +191,7 @@ def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence
         watched.run(1)
         return watched.topics() == {"/clock", "joint_states"}
 
-    assert spin_until(sent, PATIENCE_S)
+    assert spin_until(sent, WAIT_LIMIT_S)
     for rate in (1000.0, 500.0, 333.0, 1000.0):
         watched.publishers.set_rates(dict.fromkeys(RATES, rate))
         watched.run(150)
@@ -233,7 +233,7 @@ def test_the_state_of_a_controller_has_its_own_rate(
         watched.run(10)
         return watched.topics() == {topic}
 
-    assert spin_until(sent, PATIENCE_S)
+    assert spin_until(sent, WAIT_LIMIT_S)
     for rate, every in ((None, 10), (1000.0, 1), (0.0, None)):
         if rate is not None:
             watched.publishers.set_rates(RATES | {"controller_state": rate})
@@ -281,7 +281,7 @@ def _spacing(recording: Any) -> int:
     return int(np.diff(steps_of(recording.messages)).min())
 
 
-def test_rates_are_set_by_parameter_at_startup_and_at_run_time(start: Starter) -> None:
+def test_rates_are_set_by_parameter_at_startup_and_at_run_time(start: SimulatorLauncher) -> None:
     simulator = start.simulator(
         scene=_PROBE, real_time_factor=0.2, publish_rate__imu=1000.0, publish_rate__wrench=0.0
     )
@@ -301,20 +301,20 @@ def test_rates_are_set_by_parameter_at_startup_and_at_run_time(start: Starter) -
         {f"publish_rate.{topic}": rate for topic, rate in rates.items()}, atomic=True
     )
     assert results[0].successful
-    # The last of the old rate is on its way still.
+    # The last message at the old rate is still in flight.
     assert listener.spin_until(lambda: len(wrench) >= 10)
     for recording in everything:
         recording.raw.clear()
     assert listener.spin_until(lambda: len(frames) >= 5 and len(wrench) >= 20 and len(joints) >= 10)
     assert [_spacing(r) for r in (joints, wrench, frames)] == [10, 4, 20]
     assert not len(imu)
-    complaints = simulator.complaints()
-    assert len(complaints) == 1, complaints
-    assert "robot 'probe' has no gains file" in complaints[0]
+    warnings = simulator.warnings()
+    assert len(warnings) == 1, warnings
+    assert "robot 'probe' has no gains file" in warnings[0]
 
 
 def test_rates_of_a_robot_in_the_scene_file_override_the_parameters(
-    start: Starter, tmp_path: Path
+    start: SimulatorLauncher, tmp_path: Path
 ) -> None:
     robots = [
         {"name": "one", "model": _PROBE, "publish_rate": {"joint_states": 250, "imu": 0}},

@@ -1,4 +1,4 @@
-"""Batches of templates give what filling every message by hand gives."""
+"""Batches of templates equal messages filled by hand."""
 
 from collections.abc import Iterator
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Publishers that stay open, and what they count."""
+"""Lifetime and statistics of publishers."""
 
 from typing import Any
 

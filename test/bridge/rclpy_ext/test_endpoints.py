@@ -1,4 +1,4 @@
-"""Endpoints come and go, and their peers are looked at."""
+"""Creation and destruction of endpoints, and checks of their peers."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,8 +20,8 @@ class _Log:
     """Takes down what a node warns of."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
-        self.warning = self.said.append
+        self.logged: list[str] = []
+        self.warning = self.logged.append
 
 
 class Opened:
@@ -39,7 +39,7 @@ class Opened:
         return self.listener.spin_until(condition)
 
     def settled(self) -> None:
-        """Look at every endpoint more than once."""
+        """Check every endpoint more than once."""
         self.listener.spin_for(0.5)
 
 
@@ -116,11 +116,11 @@ def test_a_subscriber_that_requests_an_incompatible_qos_is_logged_once(
     opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
     opened.listener.node.create_subscription(String, "topic", lambda _: None, _BEST_EFFORT)
     expected = f"node 'listener' requests an incompatible QoS of '/topic': {reason}"
-    assert opened.until(lambda: opened.log.said == [expected])
+    assert opened.until(lambda: opened.log.logged == [expected])
     opened.settled()
-    assert opened.log.said == [expected]
+    assert opened.log.logged == [expected]
     opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
-    assert opened.until(lambda: opened.log.said == [expected] * 2)
+    assert opened.until(lambda: opened.log.logged == [expected] * 2)
 
 
 def test_a_publisher_that_offers_an_incompatible_qos_is_logged_once(opened: Opened) -> None:
@@ -131,9 +131,9 @@ def test_a_publisher_that_offers_an_incompatible_qos_is_logged_once(opened: Open
         "messages of node 'listener' on '/topic' are not received: "
         "Best effort publisher and reliable subscription"
     )
-    assert opened.until(lambda: opened.log.said == [expected])
+    assert opened.until(lambda: opened.log.logged == [expected])
     opened.settled()
-    assert opened.log.said == [expected]
+    assert opened.log.logged == [expected]
 
 
 def test_an_endpoint_of_another_type_is_logged(opened: Opened, stranger: Listener) -> None:
@@ -147,7 +147,7 @@ def test_an_endpoint_of_another_type_is_logged(opened: Opened, stranger: Listene
         "node 'listener' subscribes to '/shown/topic' as sensor_msgs/msg/JointState, but it is "
         "std_msgs/msg/String",
     }
-    assert opened.until(lambda: set(opened.log.said) == expected)
+    assert opened.until(lambda: set(opened.log.logged) == expected)
 
 
 def test_compatible_endpoints_are_not_logged(opened: Opened) -> None:
@@ -159,7 +159,7 @@ def test_compatible_endpoints_are_not_logged(opened: Opened) -> None:
         opened.listener.node.create_publisher(String, "topic", qos)
     assert opened.until(lambda: bool(counts) and counts[-1] == 4)
     opened.settled()
-    assert opened.log.said == []
+    assert opened.log.logged == []
 
 
 def test_a_delayed_call_is_made_after_its_delay(opened: Opened) -> None:

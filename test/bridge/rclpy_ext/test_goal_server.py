@@ -1,4 +1,4 @@
-"""Action goals end when they are told to, in every order in which that may come."""
+"""Action goals and their ends in every order of events."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Time
-from commanders import Commander, Sent, follow, point
+from command_clients import CommandClient, SentGoal, follow, point
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import get_action_names_and_types, get_action_server_names_and_types_by_node
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -50,7 +50,7 @@ class Served:
             result=lambda event: FollowJointTrajectory.Result(error_string=event.message),
             feedback=lambda event: FollowJointTrajectory.Feedback(joint_names=[f"{event.index}"]),
         )
-        self.commander = Commander(listener)
+        self.commander = CommandClient(listener)
         self._statuses = listener.record(
             GoalStatusArray,
             f"/{_ACTION}/_action/status",
@@ -61,11 +61,11 @@ class Served:
         self.goals.append(goal)
         self.on_accept(goal)
 
-    def send(self) -> tuple[Sent, Goal]:
+    def send(self) -> tuple[SentGoal, Goal]:
         sent = self.commander.send(follow(point(1.0, [0.0]), joints=["a"]))
         return sent, self.goals[-1]
 
-    def statuses(self, sent: Sent, last: int) -> list[int]:
+    def statuses(self, sent: SentGoal, last: int) -> list[int]:
         """Wait for a goal's `last` status and return all it had."""
         assert sent.handle is not None
         key = bytes(sent.handle.goal_id.uuid)
@@ -334,7 +334,7 @@ def test_ended_goals_are_removed(served: Served) -> None:
 
 @pytest.fixture
 def cancel(served: Served) -> Iterator[Callable[..., CancelGoal.Response]]:
-    """Ask for goals to be canceled, as a request says."""
+    """Cancel goals by a request."""
     client = served.listener.node.create_client(CancelGoal, f"/{_ACTION}/_action/cancel_goal")
     assert served.listener.spin_until(client.service_is_ready)
 
@@ -447,7 +447,7 @@ def test_the_status_of_many_goals_is_one_message_without_the_oldest_ended_ones(
 
 
 def _new(served: Served) -> tuple[Goal, GoalEnded]:
-    """Return a goal that nobody waits for, and its end."""
+    """Return a goal without a waiting client, and the function that ends it."""
     served.count += 1
     identifier = UUID(uuid=np.frombuffer(served.count.to_bytes(16, "little"), dtype=np.uint8))
     goal = Goal(served.server, identifier, Time())
@@ -468,7 +468,7 @@ def test_closing_waits_until_clients_have_their_results(served: Served) -> None:
     assert served.listener.spin_until(lambda: len(goal.waiting) == 1)
     served.server.close("the process ends")
     served.server.flush()
-    # Nothing is sent from now on: it waits here to be looked at.
+    # No message is sent from now on: the status is kept here for the check.
     served.server.destroy()
     assert served.statuses(sent, ABORTED) == [*known, ABORTED]
     assert sent.result().result.error_string == "the process ends"

@@ -29,7 +29,7 @@ class Server:
         self.context = Context()
         rclpy.init(context=self.context, domain_id=domain)
         self.node = Node("server", context=self.context)
-        self.handler: Handler = lambda _request, answer: answer()
+        self.handler: Handler = lambda _request, responder: responder()
         self.service = Service(self.node, Trigger, "ask", lambda *args: self.handler(*args))
         self._executor = executor(context=self.context)
         self._executor.add_node(self.node)
@@ -69,31 +69,31 @@ def listener(server: Server) -> Iterator[Listener]:
 def call(listener: Listener) -> Callable[[], Any]:
     client = listener.node.create_client(Trigger, "ask")
     assert listener.spin_until(client.service_is_ready)
-    # That it is ready does not mean that it knows of the client: such an answer would be lost.
+    # A ready service may not have discovered the client; such a response would be lost.
     asked = (client.call_async(Trigger.Request()) for _ in range(60))
     assert any(listener.spin_until(future.done, 1.0) for future in asked)
     return lambda: client.call_async(Trigger.Request())
 
 
-def say(answer: Responder, message: str) -> None:
-    answer.response.success, answer.response.message = True, message
-    answer()
+def respond(responder: Responder, message: str) -> None:
+    responder.response.success, responder.response.message = True, message
+    responder()
 
 
 def test_a_handler_can_respond_at_once(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    server.handler = lambda _request, answer: say(answer, "at once")
+    server.handler = lambda _request, responder: respond(responder, "at once")
     assert listener.result(call()).message == "at once"
 
 
 def test_responses_can_be_sent_later_by_another_thread_in_another_order(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    answers: list[Responder] = []
-    server.handler = lambda _request, answer: answers.append(answer)
+    responders: list[Responder] = []
+    server.handler = lambda _request, responder: responders.append(responder)
     first, second = call(), call()
-    assert listener.spin_until(lambda: len(answers) == 2)
+    assert listener.spin_until(lambda: len(responders) == 2)
     threads = set()
     send = server.service._send_now
 
@@ -102,10 +102,10 @@ def test_responses_can_be_sent_later_by_another_thread_in_another_order(
         send(*args)
 
     server.service._send_now = noted  # type: ignore[method-assign]
-    say(answers[1], "second")
+    respond(responders[1], "second")
     assert listener.result(second).message == "second"
     assert not first.done()
-    say(answers[0], "first")
+    respond(responders[0], "first")
     assert listener.result(first).message == "first"
     assert threads == {server.thread.ident}, "sending is for the executor's thread"
 
@@ -113,10 +113,10 @@ def test_responses_can_be_sent_later_by_another_thread_in_another_order(
 def test_only_the_first_response_is_sent(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    def twice(_request: Any, answer: Responder) -> None:
-        say(answer, "first")
-        answer(Trigger.Response(success=True, message="second"))
-        answer.fail("third")
+    def twice(_request: Any, responder: Responder) -> None:
+        respond(responder, "first")
+        responder(Trigger.Response(success=True, message="second"))
+        responder.fail("third")
 
     server.handler = twice
     assert listener.result(call()).message == "first"
@@ -126,15 +126,15 @@ def test_only_the_first_response_is_sent(
 def test_a_handler_that_raises_responds_with_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    def fail(_request: Any, answer: Responder) -> None:
-        answer.response.success = True
+    def fail(_request: Any, responder: Responder) -> None:
+        responder.response.success = True
         raise RuntimeError("out of luck")
 
     server.handler = fail
     response = listener.result(call())
     assert not response.success
     assert "out of luck" in response.message
-    server.handler = lambda _request, answer: say(answer, "still there")
+    server.handler = lambda _request, responder: respond(responder, "still there")
     assert listener.result(call()).message == "still there"
 
 
@@ -142,21 +142,21 @@ def test_a_handler_that_raises_responds_with_a_failure(
 def test_a_response_that_cannot_be_serialized_is_replaced_by_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any], response: Any
 ) -> None:
-    server.handler = lambda _request, answer: answer(response)
+    server.handler = lambda _request, responder: responder(response)
     assert not listener.result(call()).success
-    server.handler = lambda _request, answer: say(answer, "still there")
+    server.handler = lambda _request, responder: respond(responder, "still there")
     assert listener.result(call()).message == "still there"
 
 
 def test_the_response_of_a_closed_service_is_dropped(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    answers: list[Responder] = []
-    server.handler = lambda _request, answer: answers.append(answer)
+    responders: list[Responder] = []
+    server.handler = lambda _request, responder: responders.append(responder)
     call()
-    assert listener.spin_until(lambda: bool(answers))
+    assert listener.spin_until(lambda: bool(responders))
     server.service.destroy()
-    say(answers[0], "too late")
+    respond(responders[0], "too late")
     listener.spin_for(0.2)
     assert server.thread.is_alive()
 
@@ -238,12 +238,12 @@ def test_the_response_to_a_rejected_request_has_its_code_and_the_filled_fields()
 
 def test_without_an_executor_responses_are_sent_at_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
-    service = Service(node, GetSimulationState, "state", lambda _request, answer: answer())
+    service = Service(node, GetSimulationState, "state", lambda _request, responder: responder())
     sent: list[Any] = []
     service._send = lambda response, header: sent.append((response, header))
-    answer = Responder(service, GetSimulationState.Response())
-    answer.address("header")
-    answer.fail("no")
+    responder = Responder(service, GetSimulationState.Response())
+    responder.address("header")
+    responder.fail("no")
     (response, header) = sent[0]
     assert header == "header"
     assert response.result.result == Result.RESULT_OPERATION_FAILED
@@ -253,17 +253,17 @@ def test_without_an_executor_responses_are_sent_at_once(listener: Listener) -> N
 
 def test_a_response_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
-    service = Service(node, Trigger, "state", lambda _request, answer: answer())
+    service = Service(node, Trigger, "state", lambda _request, responder: responder())
     sent: list[Any] = []
     service._send = lambda response, header: sent.append((response, header))
     for _ in range(200):
-        answer = Responder(service, Trigger.Response())
+        responder = Responder(service, Trigger.Response())
         future: Future[None] = Future()
         commands: Any = SimpleNamespace(submit=lambda _command, future=future: future)
-        answer.run(commands, lambda: None)
+        responder.run(commands, lambda: None)
         thread = threading.Thread(target=future.set_result, args=(None,))
         thread.start()
-        answer.address("header")
+        responder.address("header")
         thread.join()
     assert len(sent) == 200
     node.destroy_node()

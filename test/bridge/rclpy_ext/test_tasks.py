@@ -1,4 +1,4 @@
-"""Calls in the executor's thread, and what they raise."""
+"""Calls in the executor's thread, and their exceptions."""
 
 import inspect
 import logging
@@ -25,10 +25,10 @@ def test_an_exception_of_a_call_is_logged_and_affects_no_other_call(
 
 
 def test_a_guarded_call_has_the_arguments_of_the_call() -> None:
-    heard: list[object] = []
-    guarded(lambda first, second: heard.append((first, second)))(1, 2)
-    guarded(partial(heard.append, 3))()
-    assert heard == [(1, 2), 3]
+    calls: list[object] = []
+    guarded(lambda first, second: calls.append((first, second)))(1, 2)
+    guarded(partial(calls.append, 3))()
+    assert calls == [(1, 2), 3]
     assert list(inspect.signature(guarded(lambda message: None)).parameters) == ["message"]
 
 

@@ -6,8 +6,8 @@ import simulation_interfaces.action
 import simulation_interfaces.msg
 import simulation_interfaces.srv
 from rclpy.node import Node
-from remote import Remote
 from simulation_interfaces.msg import SimulatorFeatures
+from simulator_client import SimulatorClient
 from simulators import Domain, Listener
 
 from mujoco_ros.bridge.rclpy_ext.service import Responder
@@ -84,7 +84,7 @@ def test_features_can_be_removed(node):
     assert interfaces.features == [SimulatorFeatures.DELETING]
 
 
-def test_a_simulator_claims_what_its_run_control_can_do(remote: Remote):
+def test_a_simulator_claims_what_its_run_control_can_do(remote: SimulatorClient):
     features = remote.call("GetSimulatorFeatures").features
     known = SimulatorFeatures
     assert {

@@ -2,10 +2,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from remote import PAUSED, PLAYING, STOPPED, Remote
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
-from simulators import Starter, steps_of
+from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
+from simulators import SimulatorLauncher, steps_of
 from threads import RecordingResponder, Threads
 
 from mujoco_ros.bridge.simulation_interfaces.states import StateServices
@@ -17,12 +17,12 @@ ALREADY = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
 INCORRECT = SetSimulationState.Response.INCORRECT_TRANSITION
 
 
-def test_a_simulation_plays_at_first(remote: Remote):
+def test_a_simulation_plays_at_first(remote: SimulatorClient):
     assert remote.state == PLAYING
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 
-def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: Remote):
+def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: SimulatorClient):
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
     remote.quiet()
@@ -33,7 +33,7 @@ def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: Re
     assert len(remote.resets) == 0
 
 
-def test_resuming_does_not_catch_up_the_pause(remote: Remote):
+def test_resuming_does_not_catch_up_the_pause(remote: SimulatorClient):
     remote.put(PAUSED)
     before = remote.time() if len(remote.clock) else 0.0
     remote.listener.spin_for(1.0)
@@ -48,7 +48,7 @@ def test_resuming_does_not_catch_up_the_pause(remote: Remote):
     assert passed < wall + 0.06, "no more than the usual catching up"
 
 
-def test_a_stopped_simulation_is_reset_and_does_not_step(remote: Remote):
+def test_a_stopped_simulation_is_reset_and_does_not_step(remote: SimulatorClient):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     assert remote.set_state(STOPPED).result == OK
     assert remote.state == STOPPED
@@ -62,7 +62,7 @@ def test_a_stopped_simulation_is_reset_and_does_not_step(remote: Remote):
     assert remote.state == PLAYING
 
 
-def test_a_stopped_simulation_may_be_paused_without_a_step(remote: Remote):
+def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClient):
     remote.put(STOPPED)
     remote.quiet()
     assert remote.set_state(PAUSED).result == OK
@@ -73,7 +73,7 @@ def test_a_stopped_simulation_may_be_paused_without_a_step(remote: Remote):
 
 
 @pytest.mark.parametrize("state", [PLAYING, PAUSED, STOPPED])
-def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
+def test_the_present_state_cannot_be_set_again(remote: SimulatorClient, state: int):
     remote.put(state)
     result = remote.set_state(state)
     assert result.result == ALREADY
@@ -84,7 +84,7 @@ def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
 @pytest.mark.parametrize(
     "state", [SimulationState.STATE_NO_WORLD, SimulationState.STATE_LOADING_WORLD, 77]
 )
-def test_a_state_that_clients_cannot_set_is_refused(remote: Remote, state: int):
+def test_a_state_that_clients_cannot_set_is_refused(remote: SimulatorClient, state: int):
     result = remote.set_state(state)
     assert result.result == INCORRECT
     assert "STOPPED, PLAYING, PAUSED, QUITTING" in result.error_message
@@ -92,24 +92,24 @@ def test_a_state_that_clients_cannot_set_is_refused(remote: Remote, state: int):
 
 
 @pytest.mark.parametrize("present", [PLAYING, PAUSED, STOPPED])
-def test_quitting_sends_a_response_and_ends_the_process(start: Starter, present: int):
-    remote = Remote(start)
+def test_quitting_sends_a_response_and_ends_the_process(start: SimulatorLauncher, present: int):
+    remote = SimulatorClient(start)
     remote.put(present)
     assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
     assert remote.simulator.process.wait(30.0) == 0
-    assert remote.simulator.complaints() == []
+    assert remote.simulator.warnings() == []
 
 
 @pytest.mark.parametrize("present", [PAUSED, STOPPED])
-def test_an_interrupt_ends_a_paused_simulation(start: Starter, present: int):
-    remote = Remote(start)
+def test_an_interrupt_ends_a_paused_simulation(start: SimulatorLauncher, present: int):
+    remote = SimulatorClient(start)
     remote.put(present)
     assert remote.simulator.stop() == 0
-    assert remote.simulator.complaints() == []
+    assert remote.simulator.warnings() == []
 
 
-def test_an_interrupt_during_steps_answers_the_waiting_clients(start: Starter):
-    remote = Remote(start)
+def test_an_interrupt_during_steps_answers_the_waiting_clients(start: SimulatorLauncher):
+    remote = SimulatorClient(start)
     remote.put(PAUSED)
     remote.quiet()
     response = remote.request("StepSimulation", steps=10**12)

@@ -1,4 +1,4 @@
-"""A robot driven through what its robot_description says, as a controller_manager drives it."""
+"""A robot controlled by the interfaces of its robot_description, as by a controller_manager."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from hardware_blocks import Block, read_blocks
-from simulators import Listener, Simulator, Starter
+from simulators import Listener, Simulator, SimulatorLauncher
 from std_msgs.msg import String
 from topic_hardware import TopicHardware
 
@@ -68,7 +68,7 @@ class Stack:
             hardware.read()
 
     def run(self, seconds: float, controller: Controller = lambda _time: None) -> None:
-        """Read, update, write for a simulated time; the controller is told the time since now."""
+        """Read, update and write for a simulated time; the controller gets the elapsed time."""
         first = last = self.hardware[0].step
         while last - first < 1000 * seconds:
             due = last + CYCLE
@@ -112,7 +112,7 @@ def description(listener: Listener, topic: str = "/robot_description") -> list[B
 
 
 @pytest.fixture(scope="module")
-def arm(start_shared: Starter) -> Simulator:
+def arm(start_shared: SimulatorLauncher) -> Simulator:
     # Slow, so that a busy machine is in time nevertheless.
     return start_shared.simulator(
         scene="arm",
@@ -123,7 +123,7 @@ def arm(start_shared: Starter) -> Simulator:
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, arm: Simulator) -> Listener:
+def listener(start_shared: SimulatorLauncher, arm: Simulator) -> Listener:
     return start_shared.listener(arm)
 
 
@@ -187,7 +187,7 @@ def test_no_joint_moves_and_no_warning_is_logged_before_a_controller_is_active(a
     stack.read()
     # Not yet at rest, perhaps: gravity draws the joints from their keyframe by 1.4 mrad.
     np.testing.assert_allclose(stack.positions(ARM + FINGERS), before, atol=3e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
 
 
 def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
@@ -201,7 +201,7 @@ def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
     assert np.max(np.median(mover.errors, axis=0)) < 0.02
     stack.run(0.2)
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
     back = Mover(stack, begin + way, -way, velocity=True)
     stack.run(0.9, back)
     np.testing.assert_allclose(stack.positions(ARM), begin, atol=5e-3)
@@ -230,7 +230,7 @@ def test_the_gripper_has_its_own_component_and_the_other_finger_follows(arm, sta
     stack.command("left_finger_joint", "position", 0.03)
     stack.run(0.5)
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
 
 
 def test_an_effort_command_is_added_and_removed(stack):
@@ -255,11 +255,11 @@ def test_a_controller_that_holds_its_position_does_not_time_out(start):
     stack.read()
     stack.command("left_finger_joint", "position", stack.state("left_finger_joint"))
     stack.run(0.3)
-    assert simulator.complaints() == []
+    assert simulator.warnings() == []
     _, gripper, _ = stack.hardware
     gripper.threshold = 1e-3
     stack.run(0.3)
-    assert "left_finger_joint" in "".join(simulator.complaints())
+    assert "left_finger_joint" in "".join(simulator.warnings())
 
 
 def test_each_robot_of_a_scene_has_its_own_command_topics(start):

@@ -1,4 +1,4 @@
-"""Times of frames, on a clock and with a simulation that the test moves."""
+"""Times of frames, with a clock and a simulation set by the test."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise

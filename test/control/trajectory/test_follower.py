@@ -1,8 +1,8 @@
-"""From where the references are, along a trajectory, to its end."""
+"""References along a trajectory from their present state to its end."""
 
 import numpy as np
 import pytest
-from commanded import PointArrays, points, some_joints, trajectory_settings
+from commanded_robot import PointArrays, points, some_joints, trajectory_settings
 from scipy.interpolate import BPoly
 
 from mujoco_ros.control.joints import ControlledJoints

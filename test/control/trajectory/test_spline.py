@@ -1,4 +1,4 @@
-"""Splines against their definition, and against scipy's."""
+"""Splines compared with their definition and with scipy."""
 
 import itertools
 

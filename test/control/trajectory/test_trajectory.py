@@ -1,10 +1,10 @@
-"""What makes a joint trajectory right or wrong."""
+"""Validation of joint trajectories."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import points, some_joints, trajectory_settings
+from commanded_robot import points, some_joints, trajectory_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from mujoco_ros.control.trajectory.trajectory import JointTolerance, tolerances,
 
 JOINTS = some_joints(
     ("a", "b", "c", "wheel", "free", "finger"),
-    takes={"b": ["position"], "wheel": ["velocity"], "free": []},
+    interfaces={"b": ["position"], "wheel": ["velocity"], "free": []},
     limits={"a": (-1.0, 2.0)},
     gripper="finger",
 )

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
-from hosted import controller, in_turn
+from sample_states import controller, in_turn
 
 from mujoco_ros.control.events import CommandPreempted, CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
@@ -145,18 +145,18 @@ def test_an_error_restores_the_gains_from_before_the_controller(host):
 
 def test_the_host_restores_gains_that_a_reset_keeps_and_notifies(host):
     hosted, simulation = host(in_turn("{class: Soft}"))
-    told = []
-    hosted.on_gains.append(lambda: told.append(simulation.drives.kp.tolist()))
+    notified = []
+    hosted.on_gains.append(lambda: notified.append(simulation.drives.kp.tolist()))
     run(hosted, 10)
-    assert told == [[25.0, 15.0, 0.0]]
+    assert notified == [[25.0, 15.0, 0.0]]
     now = simulation.time
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0, state=False))
-    assert told[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
+    assert notified[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
     run(hosted, 10)
     # A keyframe sets gains of its own.
     simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0))
-    assert told[3:] == [[70.0, 70.0, 0.0]]
+    assert notified[3:] == [[70.0, 70.0, 0.0]]
 
 
 def test_the_newest_command_owns_the_joints(host):

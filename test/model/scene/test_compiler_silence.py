@@ -5,15 +5,15 @@ from mujoco_ros.model.scene.compiler_silence import silence_compiler
 
 
 @pytest.fixture(autouse=True)
-def whoever_listened_listens_again():
+def handlers_are_restored():
     before = mujoco.get_mju_user_warning()
     yield
     mujoco.set_mju_user_warning(before)
 
 
 def test_the_previous_log_handlers_are_restored_afterwards():
-    heard: list[str] = []
-    mujoco.set_mju_user_warning(heard.append)
+    received: list[str] = []
+    mujoco.set_mju_user_warning(received.append)
     listener = mujoco.get_mju_user_warning()
     with silence_compiler():
         assert mujoco.get_mju_user_warning() is not listener

@@ -1,4 +1,4 @@
-"""Entities of a model: what there is to be named."""
+"""Entities of a model."""
 
 from pathlib import Path
 

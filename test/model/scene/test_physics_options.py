@@ -1,4 +1,4 @@
-"""Physics options by the names of a scene."""
+"""Physics options of a scene."""
 
 from dataclasses import replace
 

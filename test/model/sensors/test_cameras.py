@@ -1,4 +1,4 @@
-"""Cameras that a scene adds, and those of a model of which it says more."""
+"""Cameras that a scene adds or configures."""
 
 from pathlib import Path
 
@@ -141,7 +141,7 @@ def test_the_engine_renders_the_principal_point_of_the_intrinsics(scene):
     mujoco.mjv_cameraFrustum(vertical, horizontal, near_far, model, view)
     left, right = horizontal / near_far[0]
     top, bottom = vertical / near_far[0]
-    # The left edge of the picture is at u = -0.5, the upper one at v = -0.5.
+    # The left edge of the image is at u = -0.5, the upper one at v = -0.5.
     optics = lens.intrinsics
     assert left == pytest.approx((optics.cx + 0.5) / optics.fx, rel=1e-5)
     assert right == pytest.approx((lens.width - 0.5 - optics.cx) / optics.fx, rel=1e-5)

@@ -1,4 +1,4 @@
-"""Every kind of sensor gets all that its declaration promises."""
+"""Every kind of sensor has all features of its declaration."""
 
 from dataclasses import fields, replace
 from types import SimpleNamespace

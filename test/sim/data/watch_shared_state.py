@@ -1,4 +1,4 @@
-"""Read the shared state that is named as fast as possible, and say what was seen in the end."""
+"""Reads a shared state as fast as possible, and prints statistics at the end."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is pulled gets where it is to be, however heavy it is, and stays there."""
+"""A pulled body of any mass reaches its goal and stays there."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Wrenches act on bodies as they say, in whatever frame they are given."""
+"""Wrenches on bodies, in frames of bodies and of the world."""
 
 import mujoco
 import numpy as np

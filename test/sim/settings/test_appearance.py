@@ -1,4 +1,4 @@
-"""Colours and sizes change in a model that is being simulated."""
+"""Changes of colours and sizes in a simulated model."""
 
 from typing import Any
 

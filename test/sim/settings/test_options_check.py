@@ -1,4 +1,4 @@
-"""Options that the engine would fail on are found out before."""
+"""Options that the engine rejects are detected in advance."""
 
 import mujoco
 import pytest

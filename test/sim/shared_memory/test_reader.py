@@ -1,4 +1,4 @@
-"""What a reader has of a simulation that is stepped beside it."""
+"""The state that a reader gets from a simulation."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a writer does beside readers in other processes, however they are."""
+"""A writer with readers in other processes."""
 
 import gc
 import signal
@@ -26,7 +26,7 @@ WHEELS = f"""
 
 
 class Watching:
-    """A process that reads as fast as it can, and looks whether every state is one and whole."""
+    """A process that reads as fast as possible, and checks that every state is consistent."""
 
     def __init__(self, name: str) -> None:
         self.process = subprocess.Popen(
@@ -38,8 +38,8 @@ class Watching:
     def seen(self) -> dict[str, int]:
         """Have it stop, if it has not seen enough yet, and return what it counted."""
         self.process.terminate()
-        said, _ = self.process.communicate(timeout=60.0)
-        return {name: int(count) for name, count in (word.split("=") for word in said.split())}
+        output, _ = self.process.communicate(timeout=60.0)
+        return {name: int(count) for name, count in (word.split("=") for word in output.split())}
 
 
 def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):

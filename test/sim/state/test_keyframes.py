@@ -1,4 +1,4 @@
-"""States by name."""
+"""Saving and loading named states."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Returning to a state, to the last bit."""
+"""Bitwise restoration of a state."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""The physics thread on a clock that only the test moves, and its life as a thread."""
+"""The physics thread with a clock set by the test, and its start and end."""
 
 import threading
 from collections.abc import Callable

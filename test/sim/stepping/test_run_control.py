@@ -37,7 +37,7 @@ class Stepper:
 
 
 class Asked(Steps):
-    """Steps that remember what they were told."""
+    """Steps that record their callbacks."""
 
     def __init__(self, count: int) -> None:
         self.ends: list[str] = []

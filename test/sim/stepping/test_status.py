@@ -1,4 +1,4 @@
-"""What a simulation tells of itself."""
+"""Statistics of a simulation."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from fake_clients import FakeClients
-from frames import Frames
+from panel_frames import Frames
 from still_state import StillState
 
 from mujoco_ros.control.references import References

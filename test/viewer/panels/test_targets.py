@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
-from frames import Frames
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
+from panel_frames import Frames
 
 from mujoco_ros.viewer import drag_handles
 from mujoco_ros.viewer.gizmo import GizmoFrame, handles

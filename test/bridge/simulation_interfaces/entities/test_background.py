@@ -1,4 +1,4 @@
-"""Requests that are handled in a thread of their own."""
+"""Requests that are handled in a separate thread."""
 
 import threading
 from typing import Any

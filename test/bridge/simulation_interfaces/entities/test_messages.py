@@ -1,4 +1,4 @@
-"""Numbers in and out of messages."""
+"""Conversion of messages."""
 
 import math
 import re

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from changing import adding, removing
 from contexts import make_context
+from model_switch_node import adding, removing
 from simulation_interfaces.msg import EntityFilters, EntityState
 from simulation_interfaces.srv import (
     GetEntitiesStates,

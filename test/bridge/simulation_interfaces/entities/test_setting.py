@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from remote import PAUSED, Remote
 from simulation_interfaces.msg import EntityState, Result
 from simulation_interfaces.srv import SetEntityState
-from spawned import BALL, at, spawn
+from simulator_client import PAUSED, SimulatorClient
+from spawn_requests import BALL, at, spawn
 
 OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
 INVALID_POSE = SetEntityState.Response.INVALID_POSE
@@ -20,12 +20,12 @@ def wanted(x: float = 1.0, *, frame: str = "", vx: float = 0.0, w: float = 1.0) 
     return state
 
 
-def set_state(yard: Remote, entity: str, state: EntityState, *flags: str) -> Result:
+def set_state(yard: SimulatorClient, entity: str, state: EntityState, *flags: str) -> Result:
     fields = {f"set_{flag}": True for flag in flags}
     return yard.call("SetEntityState", entity=entity, state=state, **fields).result
 
 
-def state_of(yard: Remote, entity: str) -> EntityState:
+def state_of(yard: SimulatorClient, entity: str) -> EntityState:
     return yard.call("GetEntityState", entity=entity).state
 
 
@@ -38,7 +38,7 @@ def numbers(state: EntityState) -> list[float]:
     ]
 
 
-def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Remote):
+def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: SimulatorClient):
     yard.put(PAUSED)
     assert set_state(yard, "box", wanted(vx=0.5), "pose", "twist").result == OK
     assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
@@ -48,7 +48,7 @@ def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Remote
     assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
 
 
-def test_only_the_parts_named_by_flags_are_set(yard: Remote):
+def test_only_the_parts_named_by_flags_are_set(yard: SimulatorClient):
     yard.put(PAUSED)
     before = state_of(yard, "box")
     assert set_state(yard, "box", wanted(vx=0.5), "twist").result == OK
@@ -59,13 +59,13 @@ def test_only_the_parts_named_by_flags_are_set(yard: Remote):
     assert numbers(state_of(yard, "box")) == pytest.approx([7.0, 2.0, 0.5, 3.0])
 
 
-def test_a_request_without_a_flag_sets_nothing_and_reports_it(yard: Remote):
+def test_a_request_without_a_flag_sets_nothing_and_reports_it(yard: SimulatorClient):
     result = set_state(yard, "box", wanted())
     assert result.result == FAILED
     assert "set set_pose, set_twist or both to true" in result.error_message
 
 
-def test_the_pose_of_a_mocap_body_can_be_set(yard: Remote):
+def test_the_pose_of_a_mocap_body_can_be_set(yard: SimulatorClient):
     assert set_state(yard, "pointer", wanted(x=-5.0), "pose").result == OK
     assert state_of(yard, "pointer").pose.position.x == -5.0
     result = set_state(yard, "pointer", wanted(x=-6.0, vx=1.0), "pose", "twist")
@@ -73,7 +73,7 @@ def test_the_pose_of_a_mocap_body_can_be_set(yard: Remote):
     assert state_of(yard, "pointer").pose.position.x == -5.0
 
 
-def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
+def test_a_floating_robot_is_moved_by_its_base(yard: SimulatorClient):
     quadruped = "package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml"
     assert spawn(yard, uri=quadruped, name="dog", initial_pose=at(6.0, 6.0)).result.result == OK
     yard.put(PAUSED)
@@ -90,7 +90,7 @@ def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
     ],
 )
 def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
-    yard: Remote, entity: str, reason: str
+    yard: SimulatorClient, entity: str, reason: str
 ):
     result = set_state(yard, entity, wanted(), "pose")
     assert result.result == FAILED
@@ -106,7 +106,9 @@ def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
         (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
     ],
 )
-def test_an_invalid_state_is_refused_and_changes_nothing(yard: Remote, state, code, complaint):
+def test_an_invalid_state_is_refused_and_changes_nothing(
+    yard: SimulatorClient, state, code, complaint
+):
     yard.put(PAUSED)
     before = state_of(yard, "box")
     result = set_state(yard, "box", state, "pose", "twist")
@@ -115,7 +117,7 @@ def test_an_invalid_state_is_refused_and_changes_nothing(yard: Remote, state, co
     assert state_of(yard, "box") == before
 
 
-def test_an_acceleration_cannot_be_set(yard: Remote):
+def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
     state = wanted()
     assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # none is asked for
     state.acceleration.linear.x = 1.0
@@ -123,7 +125,7 @@ def test_an_acceleration_cannot_be_set(yard: Remote):
     assert result.result == Result.RESULT_FEATURE_UNSUPPORTED
 
 
-def test_a_state_can_be_relative_to_a_moving_frame(yard: Remote):
+def test_a_state_can_be_relative_to_a_moving_frame(yard: SimulatorClient):
     yard.put(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
     platform = wanted(x=10.0, vx=2.0)  # turns about z as well, by 3 rad/s
@@ -139,7 +141,7 @@ def test_a_state_can_be_relative_to_a_moving_frame(yard: Remote):
     assert state.twist.angular.z == pytest.approx(3.0)
 
 
-def test_a_state_can_be_relative_to_a_frame_of_tf(yard: Remote):
+def test_a_state_can_be_relative_to_a_frame_of_tf(yard: SimulatorClient):
     seen = EntityState()
     seen.header.frame_id = "base_link"
     seen.pose.position.z = 3.0

@@ -1,4 +1,4 @@
-"""What filters let pass."""
+"""Filters of entities."""
 
 import math
 

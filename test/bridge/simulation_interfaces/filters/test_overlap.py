@@ -1,4 +1,4 @@
-"""Boxes and bounds that overlap, or do not."""
+"""Overlap of boxes and bounds."""
 
 import itertools
 

@@ -215,7 +215,7 @@ def test_site_frames_of_sensors_and_on_request_are_links(tricky, urdf):
 
 
 def test_an_optical_frame_has_z_forward_and_y_down(urdf, link_transforms, tricky):
-    # The camera looks along the body's x axis, with z up.
+    # The optical axis is the body's x axis, with z up.
     frame = link_transforms(export_urdf(tricky), {})["eye_optical_frame"]
     np.testing.assert_allclose(frame[:3, 2], [1, 0, 0], atol=1e-8)
     np.testing.assert_allclose(frame[:3, 1], [0, 0, -1], atol=1e-8)

@@ -474,7 +474,7 @@ def test_a_converted_mesh_survives_merging_under_a_prefix(tmp_path):
         np.testing.assert_allclose(extent(model, geom), OFF_CENTRE, atol=1e-6)
 
 
-# --- robots that nobody here wrote
+# --- third-party robots
 
 
 @pytest.mark.parametrize("package", ["scikit-robot", "icub-models"])
