@@ -201,7 +201,7 @@ def test_an_entity_that_the_options_do_not_allow_is_refused(perturb: Act, tmp_pa
     path.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     perturbed = perturb(path, physics__integrator="discrete", physics__solver="PGS")
     soft = part_from_text(_FLEX.replace('<option integrator="discrete"/>', ""), name="soft")
-    with pytest.raises(UserInputError, match="the engine refuses"):
+    with pytest.raises(UserInputError, match="the engine rejects"):
         perturbed.change(lambda assembly: rebuild(assembly, add=[soft]))
 
 
