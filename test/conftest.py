@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def ros_node() -> "Iterator[Node]":
-    """A node in a context of its own."""
+    """A node in its own context."""
     if MISSING:
         pytest.skip(MISSING)
     context = Context()

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "__init__": set(),
     "controllers.__init__": set(),
 }
-"""What of mujoco_ros each layer may import, from the bottom up; a new layer needs a row."""
+"""Allowed imports of each layer, from the bottom up; a new layer needs a row."""
 
 KNOW_ROS = {"bridge", "bridge.composition", "bridge.node", "cli", *_LEAVES}
 ROS_MODULES = {
@@ -83,7 +83,7 @@ def row_of(name: str) -> str:
 
 
 def may_import(where: str, name: str) -> bool:
-    """Return whether a row allows a module; a row does not stand for the rows below it."""
+    """Return whether a row allows a module; rows below it are not included."""
     row = row_of(name)
     return any(
         f"{name}.".startswith(f"{allowed}.") and (len(allowed) >= len(row) or row not in MAY_IMPORT)
@@ -96,7 +96,7 @@ def layer(path: Path) -> str:
 
 
 def imports(source: str) -> Iterator[str]:
-    """Yield the full name of everything imported, inside functions as well."""
+    """Yield the full names of all imports, also inside functions."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

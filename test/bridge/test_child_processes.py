@@ -148,7 +148,7 @@ def test_readers_follow_services_and_parameters(simulated: SimulatorWithCameras)
     assert (
         simulated.call(SetEntityState, "set_entity_state", move).result.result == Result.RESULT_OK
     )
-    place = int(state.model.jnt_qposadr[-1])  # what comes last to the scene is last in the model
+    place = int(state.model.jnt_qposadr[-1])  # an added part is last in the model
     assert until(lambda: state.update() is Update.STATE and state.data.qpos[place] == 5.0)
     simulated.call(
         SetSimulationState,

@@ -31,7 +31,7 @@ _EXPECTED = (
 
 
 class _Crowd:
-    """Clients of a robot that do something at random, again and again."""
+    """Clients of a robot with random actions."""
 
     def __init__(self, remote: SimulatorClient) -> None:
         self._node = remote.listener.node
@@ -43,7 +43,7 @@ class _Crowd:
         self.accepted = self.ended = 0
 
     def run_once(self) -> None:
-        """Do something, unless that was just now: there must be time to listen as well."""
+        """Do a random action, unless the last one was recent, to leave time for spinning."""
         now = time.monotonic()
         if now - self._acted < 0.02:
             return

@@ -217,7 +217,7 @@ def test_no_change_is_built_after_shutdown(stepped: ModelSwitchNode) -> None:
     assert not built
 
 
-# --- what follows in a simulator
+# --- components of a simulator
 
 _JTC = "joint_trajectory_controller"
 

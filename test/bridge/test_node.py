@@ -92,7 +92,7 @@ def test_a_signal_ends_the_process_in_time_without_a_message(
 
 
 def test_a_second_interrupt_has_no_effect(start: SimulatorLauncher) -> None:
-    # From the terminal, and from `ros2 launch`, which got it as well.
+    # From the terminal, and from `ros2 launch`, which has received it too.
     simulator = start.simulator(scene="quadruped", fresh_interpreter=True)
     simulator.wait_until_running()
     _assert_ends(simulator, signal.SIGINT, times=2)

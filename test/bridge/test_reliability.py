@@ -68,7 +68,7 @@ def test_a_reset_during_a_trajectory_ends_its_goal_exactly_once(client: Simulato
 def test_the_clock_stops_in_a_pause_and_resumes_without_a_burst(client: SimulatorClient) -> None:
     done = pause(client, 2.0, 0.5)
     assert done.while_paused == 0.0
-    # What is caught up after a stall of the machine itself is no burst: 0.05 s at most.
+    # Time caught up after a stall of the machine is not a burst: it is at most 0.05 s.
     assert done.ahead < 0.06
 
 

@@ -10,7 +10,7 @@ from mujoco_ros.bridge.service_caller import PATIENCE_S, ServiceCaller
 
 
 class Deaf:
-    """A client of a service that is there, whose answers get lost until a test gives one."""
+    """A client of an available service whose responses are lost until a test sends one."""
 
     srv_name = "get"
 

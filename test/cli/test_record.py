@@ -43,7 +43,7 @@ while True:
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """The environment variables of a ROS domain of its own."""
+    """The environment variables of a private ROS domain."""
     domain = Domain()
     yield os.environ | {"ROS_DOMAIN_ID": str(domain.id)}
     domain.close()

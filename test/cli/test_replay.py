@@ -59,7 +59,7 @@ _ALONE = ("--ros-args", "-p", "cameras:=false")
 
 
 class Replay:
-    """A replay in a process of its own, and a listener to it."""
+    """A replay in its own process, and a listener to it."""
 
     def __init__(self, log: Path, arguments: tuple[str, ...], output: Path) -> None:
         self._domain = Domain()

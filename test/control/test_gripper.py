@@ -195,7 +195,7 @@ def test_a_robot_without_a_gripper_rejects_gripper_commands():
         gripper_command(some_joints("a"), "clamp", [], [0.0], [], [])
 
 
-# --- what is a command
+# --- validation of commands
 
 
 def read(names=(), position=(0.05,), velocity=(), effort=(), *, out_of_limits="clamp"):

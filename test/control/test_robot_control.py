@@ -36,7 +36,7 @@ def robot(**options) -> CommandedRobot:
 
 
 def command(commanded: CommandedRobot, source: CommandSource, joint: str) -> None:
-    """Have a joint do something that leaves its mark on each of its references."""
+    """Command a joint so that each of its references changes."""
     match source:
         case CommandSource.TRAJECTORY:
             moves = points([1.0], [[2.0]], [[0.0]], tau=[[4.0]])

@@ -50,7 +50,7 @@ Row = dict[str, str]
 
 
 def section(text: str, heading: str) -> str:
-    """Return what follows a heading, up to the next one."""
+    """Return the text after a heading, up to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", text, flags=re.M | re.S)
     assert found, f"no section {heading}"
     return found.group(1)
@@ -127,7 +127,7 @@ def test_the_page_of_robots_gives_each_robots_joints_and_mass(robot):
 
 
 def matching(rows: list[Row], column: str, cell: str) -> Row:
-    """Return the one row whose name, with its placeholders, fits a name."""
+    """Return the row whose name, with its placeholders, matches a name."""
     found = []
     for row in rows:
         pattern = row[column].strip("`").replace("<ns>/", r"/(?:\w+/)?")

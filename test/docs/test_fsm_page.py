@@ -28,7 +28,7 @@ def table(monkeypatch):
 
 
 def drive(controller: FsmController, q: float, ticks: int, *, follows: bool = True) -> list[str]:
-    """Run ticks, from `q` on with joints that follow at once; return the states gone through."""
+    """Run ticks, from `q` with joints that follow at once; return the visited states."""
     states: list[str] = []
     for tick in range(ticks):
         references = controller.step(seen(q), 0.01 * tick)

@@ -324,7 +324,7 @@ def test_the_state_log_is_a_parameter_of_the_simulator(ros2_launch, stand_ins, t
 
 
 def ends(code: int) -> dict[str, str]:
-    """Return what makes the simulator end with `code` once it and RViz have started."""
+    """Return the environment that ends the simulator with `code` after the start of RViz."""
     return {"sim_ends_with": str(code), "once_started": "2"}
 
 

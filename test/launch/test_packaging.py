@@ -40,7 +40,7 @@ ROSDEP_KEYS = {
 WITHOUT_KEY = {"mink", "ompl", "qpsolvers", "toppra"}
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros"}
-"""Modules of a ROS distribution, beside those of messages."""
+"""Modules of a ROS distribution, without those of messages."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 
@@ -82,7 +82,7 @@ def dependencies() -> set[str]:
 
 @pytest.fixture
 def setup_arguments(monkeypatch: pytest.MonkeyPatch) -> dict:
-    """Return what setup.py hands to setuptools."""
+    """Return the arguments of setup.py to setuptools."""
     given: dict = {}
     monkeypatch.setattr(setuptools, "setup", lambda **arguments: given.update(arguments))
     monkeypatch.chdir(ROOT)

@@ -26,7 +26,7 @@ SETTLED_S = 3.0
 
 @cache
 def simulated(scene: str) -> Simulation:
-    """Return a scene in which everything has come to rest."""
+    """Return a scene at rest."""
     simulation = Simulation(load_scene(scene))
     for _ in range(round(SETTLED_S / simulation.model.opt.timestep)):
         simulation.step()
@@ -34,7 +34,7 @@ def simulated(scene: str) -> Simulation:
 
 
 def takes(simulation: Simulation) -> dict[str, frozenset[str]]:
-    """Return what each joint takes; names carry the prefix where there are several robots."""
+    """Return the interfaces of each joint; names have a prefix if there are several robots."""
     names = simulation.joints.names
     return {name: command_interfaces(simulation.drives.modes(i)) for i, name in enumerate(names)}
 

@@ -189,7 +189,7 @@ def test_the_simulator_subscribes_to_the_topics_of_the_description(
 
 
 def ends(name: str, code: int) -> dict[str, str]:
-    """Return what makes a process end with `code` once everything has started."""
+    """Return the environment that ends a process with `code` after all have started."""
     return {f"{name}_ends_with": str(code), "once_started": str(EVERYTHING)}
 
 

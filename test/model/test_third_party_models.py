@@ -63,7 +63,7 @@ def test_a_humanoid_of_torque_motors_without_gains_holds_its_joints():
     assert modes(simulation) == [(Mode.PD,)] * 17
     assert set(robot.joints.names) <= described_joints(simulation)
     assert len(robot.cameras) == 2
-    # It stands on round feet, so it topples after a while, as a whole.
+    # It has round feet, so it eventually falls over with constant joint positions.
     assert run(simulation, 0.5).max() < 0.15
     run(simulation, 1.5)
 

@@ -10,7 +10,7 @@ from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
 SpinUntil = Callable[..., bool]
-# what tf2_ros.TransformListener subscribes with
+# QoS of tf2_ros.TransformListener
 LISTENER_QOS = QoSProfile(depth=100)
 STATIC_LISTENER_QOS = QoSProfile(
     depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, history=HistoryPolicy.KEEP_LAST

@@ -65,7 +65,7 @@ def test_the_environment_of_a_process_that_renders_selects_no_other_platform():
 
 
 def run(program: str, **variables: str) -> str:
-    """Run a program in a process of its own, as MuJoCo opens one EGL device per process."""
+    """Run a program in its own process, because MuJoCo opens one EGL device per process."""
     environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
     ran = subprocess.run(
         [sys.executable, "-c", program],

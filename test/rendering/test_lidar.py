@@ -85,7 +85,7 @@ def test_rows_of_rays_hit_the_floor_at_the_computed_distances():
     fan = VerticalConfig(samples=16, min=-1.5, max=-0.6)
     _, scanner, ranges = scan(ROOM, horizontal=HorizontalConfig(samples=32), vertical=fan)
     elevations = fan.min + fan.increment * np.arange(16)
-    away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: nothing but the floor
+    away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: only the floor
     np.testing.assert_allclose(
         scanner._distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
     )

@@ -11,11 +11,11 @@ from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.drives import Drives
 
 START = 0.7
-"""Where the keyframes of these tests put their joint."""
+"""The joint position of the keyframes."""
 
 
 def joint_model(actuators: str, *, key: str = "", extra: str = "", gravity: str = "0 0 0") -> str:
-    """One hinge about a horizontal axis, with whatever drives it."""
+    """One hinge about a horizontal axis, with its actuators."""
     return f"""
     <mujoco>
       <option timestep="0.001" integrator="implicitfast" gravity="{gravity}"/>
@@ -157,11 +157,11 @@ def test_the_pd_law_moves_a_joint_like_a_spring_and_damper(simulate):
     assert motor.sample.qpos[0] != pytest.approx(START, abs=0.05)
 
 
-# --- every kind of actuator holds at the start, and follows
+# --- every kind of actuator holds its start and follows references
 
 TENDON = '<tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon>'
 
-SERVOS = {  # actuators, what they can be commanded with
+SERVOS = {  # actuators and their interfaces
     "motor": ('<motor joint="j" gear="20" ctrlrange="-1 1"/>', {Mode.PD}),
     "position": ('<position joint="j" kp="30" kv="3"/>', {Mode.POSITION}),
     "position_geared": ('<position joint="j" kp="3" kv="0.3" gear="-3"/>', {Mode.POSITION}),

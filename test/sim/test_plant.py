@@ -47,7 +47,7 @@ def test_steps_at_a_limit_are_counted_with_the_limit_at_that_time(simulate):
     for effort, steps in ((1.0, 3), (0.0, 5), (1.25, 100), (0.0, 70)):  # 0 is its own, of 2
         simulation.drives.limit_effort(0, effort)
         for _ in range(steps):
-            # Whatever it moves, the law asks for 1.5 Nm.
+            # The law commands 1.5 Nm for any motion.
             simulation.references.q[:] = simulation.data.qpos[simulation.joints.qpos]
             simulation.references.dq[:] = simulation.data.qvel[simulation.joints.dof]
             simulation.step()
@@ -78,7 +78,7 @@ def test_samples_remain_consistent_after_a_change_to_runge_kutta(simulate):
     )
 
 
-def test_updates_of_the_viewer_do_not_change_a_run_with_runge_kutta(simulate):
+def test_samples_do_not_change_a_run_with_runge_kutta(simulate):
     simulation = simulate(MODEL.replace("<option", '<option integrator="RK4"'), gains=GAINS)
     plain = mujoco.MjData(simulation.model)
     mujoco.mj_copyState(

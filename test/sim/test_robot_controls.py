@@ -106,7 +106,7 @@ def follow(simulation: Simulation, control: RobotControl, *, goal="goal") -> Non
     control.follow(moves, allowed, goal, float(simulation.data.time))
 
 
-# --- what the joints of a model take
+# --- interfaces of joints
 
 
 def test_interfaces_and_limits_of_joints_are_those_of_the_model(hands):
@@ -234,7 +234,7 @@ def test_a_gripper_reaches_its_goal_or_stalls_at_an_obstacle(hands):
     grip(simulation, 0.03)
     run(simulation, 2.0)
     grip(simulation, 0.06)
-    simulation.model.jnt_range[2] = [0.0, 0.045]  # something in the way
+    simulation.model.jnt_range[2] = [0.0, 0.045]  # an obstacle
     run(simulation, 3.0)
     reached, stalled = [event for event in simulation.events if isinstance(event, GoalEnded)]
     assert (reached.outcome, reached.stalled) == (Outcome.SUCCESSFUL, False)

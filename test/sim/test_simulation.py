@@ -52,7 +52,7 @@ GAINS = {"hinge": (30.0, 2.0)}
 
 
 def wave(simulation, step: int) -> None:
-    """Give references that keep everything moving."""
+    """Set references that keep all joints in motion."""
     references = simulation.references
     references.q[:] = 0.3 * np.sin(0.05 * step + np.arange(len(references.q)))
     references.dq[:] = 0.2 * np.cos(0.03 * step)
@@ -60,7 +60,7 @@ def wave(simulation, step: int) -> None:
 
 
 def recorded(simulation, steps: int) -> np.ndarray:
-    """Return everything in the samples of a run, row by row."""
+    """Return all values of the samples of a run, row by row."""
     rows = []
     for step in range(steps):
         wave(simulation, step)
@@ -300,7 +300,7 @@ def test_a_diverged_simulation_pauses_at_its_last_valid_state(simulate, trigger,
         np.testing.assert_array_equal(state.qpos, qpos)
         np.testing.assert_array_equal(state.qvel, qvel)
     assert simulation.time == time
-    assert simulation.data.time > time  # so that no stamp comes twice
+    assert simulation.data.time > time  # so that no stamp is repeated
     assert simulation.data.eq_active[0] == 1
     simulation.paused = False
     for _ in range(20):

@@ -21,7 +21,7 @@ LOW, HIGH = np.array([limits for _, limits in CHAIN.values()]).T
 
 
 def chain(integrator: str) -> str:
-    """Joints one upon the other, alternately turning and sliding, that all feel each other."""
+    """A chain of alternately revolute and prismatic joints with dynamic coupling."""
     bodies = ends = ""
     for i, name in enumerate(NAMES):
         kind = "slide" if i % 3 == 2 else "hinge"

@@ -138,7 +138,7 @@ class Run:
         return self
 
     def return_outcome(self, name: str, outcome: str) -> "Run":
-        """Let a state return an outcome once, and make the transition if there is one."""
+        """Return an outcome of a state once, and make its transition if there is one."""
         self.scripted(name).outcome = outcome
         self.step()
         self.scripted(name).outcome = None

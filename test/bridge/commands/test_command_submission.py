@@ -89,7 +89,7 @@ def test_a_goal_that_finds_the_queue_full_is_aborted_with_the_reason(
     assert not stepped.control.active
 
 
-# --- what comes from before a reset
+# --- commands from before a reset
 
 _BEFORE = "before the simulation was reset"
 

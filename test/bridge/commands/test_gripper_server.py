@@ -112,7 +112,7 @@ def test_an_effort_limit_acts_at_the_joint_until_the_next_command(boxed: Stepped
         sent = boxed.commander.grip(0.0, effort=effort)
         result = _answer(boxed, sent).result
         assert result.stalled
-        # The pads give way slowly under the full force.
+        # The pads yield slowly under the full force.
         assert result.state.effort[0] == pytest.approx(expected, rel=0.15)
         assert _finger(boxed)[1] == pytest.approx(expected, rel=0.15)
     boxed.run(0.5)

@@ -20,7 +20,14 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
 from mujoco_ros.model.errors import UserInputError
 
-ARM = [0.0, -1.75, 1.35, -1.17, -1.57, -1.57]  # beside the gripper, which takes positions too
+ARM = [
+    0.0,
+    -1.75,
+    1.35,
+    -1.17,
+    -1.57,
+    -1.57,
+]  # except the gripper, which has a position interface too
 
 
 BOX = """<mujoco><worldbody><body name="box" pos="1 1 1">
@@ -94,7 +101,7 @@ def remote(shared: SimulatorClient) -> Iterator[SimulatorClient]:
     shared.call("ResetSimulation")
     shared.quiet()
     yield shared
-    shared.put(PAUSED)  # tests with simulators of their own have the processor to themselves
+    shared.put(PAUSED)  # so that it takes no processor time from tests with their own simulators
     shared.listener.set_parameters({"mode": "realtime"})
 
 

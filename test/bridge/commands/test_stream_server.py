@@ -209,7 +209,7 @@ def test_a_forward_controller_publishes_its_joints_and_takes_values_in_their_ord
     stepped: SteppedNode, interface: str
 ) -> None:
     names = _order(stepped, f"{interface}_controller")
-    assert names == list(ARM)  # the gripper's joint has a controller of its own
+    assert names == list(ARM)  # the gripper's joint has its own controller
     values = 0.1 * np.arange(1, 7)
     _forward(stepped, interface, values)
     row = _FIELDS.index(interface)
@@ -319,7 +319,7 @@ def test_a_joint_is_damped_after_the_timeout_if_the_settings_request_it(
     stepped.run(0.5)
     states = stepped.joint_states()
     (gains,) = stepped.simulation.gains.configured_by_robot().values()
-    for state in states:  # nothing but damping
+    for state in states:  # only damping
         for joint in (1, 2):
             expected = -gains.kd[joint] * state.velocity[joint]
             assert state.effort[joint] == pytest.approx(expected, abs=1e-9)
@@ -363,14 +363,14 @@ def test_a_reset_ends_streams_and_the_next_command_starts_a_new_one(
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[SteppedNode]:
-    """The arm as genuine controllers want it: with nothing but ``joint_commands``."""
+    """The arm for ros2_control: with ``joint_commands`` only."""
     stepped = SteppedNode("arm", controllers=False)
     yield stepped
     stepped.close()
 
 
 def _names(stepped: SteppedNode, node: Node) -> set[str]:
-    """Return what the simulator listens to."""
+    """Return the subscribed topics of the simulator."""
     listening = stepped.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
     assert node is stepped.node
     return {name for name, _ in listening if not name.startswith("/parameter_events")}

@@ -38,7 +38,7 @@ def _velocity(stepped: SteppedNode) -> np.ndarray:
 
 
 def _ended(sent: SentGoal, stepped: SteppedNode | None = None) -> tuple[int, str]:
-    """Wait for the end of a goal, let time pass on a `bench`; return its error code and message."""
+    """Run until a goal ends; return its error code and message."""
     answer = sent.result() if stepped is None else stepped.finish(sent)
     aborted = GoalStatus.STATUS_ABORTED
     assert (answer.status == aborted) == (answer.result.error_code != 0)
@@ -225,7 +225,7 @@ def test_controller_state_is_consistent_with_joint_states(
     np.testing.assert_array_equal(efforts[-1], [1, 2, 3, 4, 5, 6])
     elapsed = [seconds(state.reference.time_from_start) for state in states]
     np.testing.assert_allclose(elapsed[:200], np.arange(200) * _STEP, atol=1e-9)
-    assert elapsed[-1] == 0.0  # nothing is followed any more
+    assert elapsed[-1] == 0.0  # no trajectory is active any more
 
 
 def test_a_subset_of_the_joints_moves_and_the_others_stay(

@@ -97,7 +97,7 @@ def test_a_report_comes_about_once_a_second(zoo: ZooRecording, start: SimulatorL
     listener.node.create_subscription(
         DiagnosticArray, "/diagnostics", lambda _: arrivals.append(time.monotonic()), 10
     )
-    # Some of them in a row, as others may come late on a busy machine.
+    # Some consecutive ones, because others may be late on a busy machine.
     assert listener.spin_until(
         lambda: len(arrivals) >= 3 and 0.7 < np.mean(np.diff(arrivals[-3:])) < 1.5
     )
@@ -134,7 +134,7 @@ def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
     lost = "joints lost to position_controller on joint_commands"
 
     def interrupted() -> bool:
-        """Take the joints from a stream that goes on: nothing is lost by one that has ended."""
+        """Claim the joints of an active stream; an ended stream is not preempted."""
         commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
         listener.spin_for(0.05)
         commander.publish_forward("position", [7.0, -8.0, 0.0, 0.0, 0.0, 0.0])

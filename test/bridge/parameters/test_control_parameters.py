@@ -40,7 +40,7 @@ ARM_GAINS = yaml.safe_load((ROOT / "urdf_mjcf" / "arm" / "gains.yaml").read_text
 
 @dataclass
 class Tuned:
-    """A simulation of this process whose parameters can be set; nothing steps it but the test."""
+    """A simulation in this process with its parameters, stepped by the test."""
 
     node: Node
     parameters: Parameters
@@ -79,7 +79,7 @@ class Tuned:
 
 
 class _Applied(ParameterListener):
-    """Notes the names of the parameters that are applied."""
+    """Records the names of the applied parameters."""
 
     def __init__(self, applied: list[set[str]]) -> None:
         self._applied = applied
@@ -133,7 +133,7 @@ def gains_file(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-# --- what there is
+# --- declared parameters
 
 
 def test_every_joint_of_a_torque_motor_has_its_gains(tune: Callable[..., Tuned]) -> None:
@@ -217,7 +217,7 @@ def test_with_ros2_control_there_are_parameters_of_gains_and_streams_only(
     assert gripper is None
 
 
-# --- what setting them does
+# --- effects of a set
 
 JTC = "joint_trajectory_controller"
 
@@ -372,7 +372,7 @@ def test_unknown_parameters_and_values_of_another_type_are_refused_with_the_reas
     assert (arm.parameters.values, arm.commands) == (before, 0)
 
 
-# --- where gains start, and what a reset restores
+# --- gains at startup and after a reset
 
 
 def test_a_reset_restores_the_gains_given_at_startup(tune: Callable[..., Tuned]) -> None:
@@ -549,13 +549,13 @@ def test_an_invalid_value_at_startup_is_an_error(
 
 @pytest.fixture(scope="module")
 def humanoid(start_shared: SimulatorLauncher) -> Simulator:
-    """A humanoid whose parameters these tests may set."""
+    """A humanoid whose parameters these tests set."""
     return start_shared.simulator(scene="humanoid", real_time_factor=0.2)
 
 
 @pytest.fixture(scope="module")
 def listener(start_shared: SimulatorLauncher, humanoid: Simulator) -> Listener:
-    """A listener beside it."""
+    """A listener in the domain of the simulator."""
     return start_shared.listener(humanoid)
 
 
@@ -600,7 +600,7 @@ def test_a_change_of_gains_affects_the_torque_at_once(listener: Listener) -> Non
     before = _values(listener, names)
     (result,) = listener.set_parameters(dict.fromkeys(names, 0), atomic=True)
     assert result.successful, result.reason
-    # What was under way when the answer came may be from before.
+    # Messages in flight at the response may be from before.
     states.raw.clear()
     assert listener.spin_until(lambda: len(states) > 20)
     assert all(state.effort[index] == 0.0 for state in states.messages[5:])
@@ -655,7 +655,7 @@ def test_every_robot_of_the_zoo_can_be_tuned(zoo: ZooRecording) -> None:
     assert zoo.listener.get_parameter("right_arm.gains.elbow_joint.kp") == 16000.0
 
 
-# --- when robots come and go
+# --- spawned and deleted robots
 
 
 _ELBOW = 16000.0
@@ -685,7 +685,7 @@ def test_parameters_of_a_robot_appear_and_disappear_with_it(
     _change(tuned, adding(arm("second")))
     new = tuned.parameters.values.keys() - before.keys()
     own = before.keys() - {spec.name for spec in PARAMETERS}
-    # A robot whose gripper the scene does not name has one joint more that takes trajectories.
+    # Without a gripper in the scene, trajectories have one more joint.
     assert own - {name.removeprefix("second.") for name in new} == {
         name for name in own if name.startswith("gripper_controller")
     }

@@ -33,13 +33,13 @@ _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_
 
 @pytest.fixture(scope="module")
 def probe(start_shared: SimulatorLauncher) -> Simulator:
-    """A simulator whose parameters these tests may set."""
+    """A simulator whose parameters these tests set."""
     return start_shared.simulator(scene=DATA / "probe.xml", real_time_factor=0.5)
 
 
 @pytest.fixture(scope="module")
 def listener(start_shared: SimulatorLauncher, probe: Simulator) -> Listener:
-    """A listener beside it."""
+    """A listener in the domain of the simulator."""
     return start_shared.listener(probe)
 
 
@@ -92,7 +92,7 @@ def fresh(ros_node: Node) -> Iterator[Callable[..., Fresh]]:
 
 @pytest.fixture
 def declare_with(fresh: Callable[..., Fresh]) -> Callable[..., dict[str, Any]]:
-    """A function that returns what all parameters are on a fresh node started with overrides."""
+    """A function that returns all parameters of a new node with overrides."""
     return lambda **overrides: fresh(**overrides).parameters.values
 
 

@@ -41,7 +41,7 @@ def test_a_colour_is_set_in_the_model_and_read_back(
     assert perturbed[parameter] == _RED
 
 
-def test_a_parameter_has_no_value_before_it_is_set(perturb: Act) -> None:
+def test_a_parameter_is_declared_when_it_is_set(perturb: Act) -> None:
     perturbed = perturb()
     assert not _names(perturbed)
     perturbed.set({_SHELL: _RED})

@@ -94,7 +94,7 @@ def test_a_value_set_while_the_parameters_are_read_back_is_kept(perturb: Act) ->
     perturbed = perturb()
     perturbed.set({_LEFT: True})
     perturbed.simulation.reset()
-    perturbed.equalities._show()  # reads what the reset made of it, and then a client sets it
+    perturbed.equalities._show()  # reads the value after the reset, and then a client sets it
     perturbed.set({_LEFT: True, _RIGHT: True})
     perturbed.simulation.commands.drain()
     assert (perturbed[_LEFT], perturbed[_RIGHT]) == (True, True)

@@ -28,7 +28,7 @@ _SCENE = """
 
 
 class Live:
-    """A simulator, and what is known of where its bodies are."""
+    """A simulator, and the received poses of its bodies."""
 
     def __init__(self, simulator: Simulator, listener: Listener) -> None:
         self.simulator, self.listener = simulator, listener
@@ -52,7 +52,7 @@ class Live:
         return next((s.message for s in status if s.name.endswith("perturbation")), "")
 
     def publisher(self, kind: Any, topic: str) -> Any:
-        # Deep enough that nothing of a burst is lost before it is sent.
+        # Deep enough that no message of a burst is lost before it is sent.
         publisher = self.listener.node.create_publisher(kind, topic, QoSProfile(depth=2000))
         assert self.listener.spin_until(lambda: publisher.get_subscription_count() == 1)
         return publisher

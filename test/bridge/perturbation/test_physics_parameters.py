@@ -251,6 +251,6 @@ def test_the_world_of_the_startup_can_be_loaded_again(perturb: Act, tmp_path: Pa
 
 def test_setting_an_option_does_not_change_the_others(perturb: Act) -> None:
     perturbed = perturb()
-    perturbed.simulation.model.opt.density = 3.0  # as a world may have it that has just come
+    perturbed.simulation.model.opt.density = 3.0  # as in a newly loaded world
     assert not perturbed.set({"physics.gravity": (0.0, 0.0, -1.62)})
     assert (_options(perturbed).density, _options(perturbed).gravity) == (3.0, (0.0, 0.0, -1.62))

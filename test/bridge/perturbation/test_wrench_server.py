@@ -47,9 +47,7 @@ def test_bodies_sites_and_cameras_are_frames_with_their_names_in_tf(
 
 def test_a_force_is_in_the_axes_of_the_frame(perturb: Act) -> None:
     perturbed = perturb()
-    perturbed.push(
-        "left/tip", (1.0, 2.0, 3.0)
-    )  # half a turn about z, of a link that stands upright
+    perturbed.push("left/tip", (1.0, 2.0, 3.0))  # half a turn about z, of an upright link
     perturbed.step()
     assert perturbed.applied("left/link")[:3] == pytest.approx([-1.0, -2.0, 3.0])
 

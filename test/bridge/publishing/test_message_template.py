@@ -142,7 +142,7 @@ def _fill(template: MessageTemplate, numbers: np.ndarray, stamps: np.ndarray) ->
 
 
 def _assert_equal(data: bytes, message: Any) -> None:
-    """Hold bytes against what the middleware makes of a message, and against plain CDR."""
+    """Compare bytes with the serialized message of the middleware and with plain CDR."""
     plain = bytes(serialize_message(message))
     assert len(data) == len(plain)
     assert without_padding(data, message) == without_padding(plain, message) == encode(message)
@@ -159,7 +159,7 @@ def test_filled_bytes_equal_the_plainly_serialized_message_for_random_numbers(
     random = np.random.default_rng(7)
     template, message = MessageTemplate(create(), paths, stamps), create()
     for _ in range(25):
-        # Bit patterns rather than numbers: subnormal, huge and negative values as well.
+        # Bit patterns rather than numbers, so that there are subnormal, huge and negative values.
         numbers = random.integers(0, 2**64, len(paths), dtype=np.uint64).view(np.float64)
         numbers[np.isnan(numbers)] = random.choice(_SPECIAL)
         times = _stamps(

@@ -109,7 +109,7 @@ def test_a_topic_is_published_from_the_first_subscription_to_the_last(
 
 @pytest.fixture
 def received(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
-    """Publishers of which everything is subscribed to."""
+    """Publishers with a subscription to every topic."""
     kinds = {"/clock": Clock, "/tf": TFMessage, "joint_states": JointState}
     kinds |= {"imu/tip": Imu, "imu/carriage": Imu, "wrench/pole_ft": WrenchStamped}
     for topic, kind in kinds.items():
@@ -214,7 +214,7 @@ def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 
 
-def test_the_state_of_each_controller_is_published(
+def test_controller_states_are_published_unless_controllers_are_disabled(
     ros_node: Node,
 ) -> None:
     robots = ["humanoid/", "quadruped/", "left_arm/", "right_arm/"]
@@ -277,7 +277,7 @@ def test_a_model_with_several_floating_bases_has_a_topic_for_each(
 
 
 def _spacing(recording: Any) -> int:
-    """Return the smallest number of steps between messages: none is sent more often than asked."""
+    """Return the smallest number of steps between messages, which bounds the rate."""
     return int(np.diff(steps_of(recording.messages)).min())
 
 

@@ -180,7 +180,7 @@ def test_durations_equal_the_arrays_to_the_nanosecond(
 def test_messages_that_check_their_fields_are_filled_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # What the environment variable ROS_PYTHON_CHECK_FIELDS does, before the first import.
+    # Equal to the environment variable ROS_PYTHON_CHECK_FIELDS before the first import.
     monkeypatch.setattr(point_module, "ros_python_check_fields", "1")
     with pytest.raises(AssertionError, match="time_from_start"):
         JointTrajectoryPoint(time_from_start=1.0)

@@ -17,7 +17,7 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class _Log:
-    """Takes down what a node warns of."""
+    """Records the warnings of a node."""
 
     def __init__(self) -> None:
         self.logged: list[str] = []
@@ -45,7 +45,7 @@ class Opened:
 
 @pytest.fixture
 def stranger(listener: Listener) -> Iterator[Listener]:
-    """A listener in another process, as it were: one alone has but one type for a topic."""
+    """A listener like in another process, because one process has one type for a topic."""
     stranger = Listener(listener.domain)
     yield stranger
     stranger.close()
@@ -64,7 +64,7 @@ def opened(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
 
 
 def test_no_endpoint_has_event_handlers(opened: Opened) -> None:
-    """Whose event comes in while the endpoint is destroyed, they would end the process."""
+    """An event during the destruction of the endpoint would end the process."""
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE)
     subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     assert publisher.event_handlers == subscription.event_handlers == []

@@ -27,7 +27,7 @@ ABORTED = GoalStatus.STATUS_ABORTED
 
 
 class Served:
-    """A server of which the test decides everything, and a client of it."""
+    """A server whose handlers are those of the test, and a client of it."""
 
     accepts = True
     count = 0
@@ -110,7 +110,7 @@ def test_a_goal_is_accepted_executed_and_ended(served: Served) -> None:
     assert served.statuses(sent, ACCEPTED) == [ACCEPTED]
     goal.set_executing()
     assert served.statuses(sent, EXECUTING) == [ACCEPTED, EXECUTING]
-    goal.set_executing()  # once more changes nothing
+    goal.set_executing()  # a second call has no effect
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     answer = sent.result()
     assert (answer.status, answer.result.error_string) == (SUCCEEDED, "why")
@@ -124,7 +124,7 @@ def test_a_refused_goal_is_not_executed(served: Served) -> None:
     assert served.goals == []
 
 
-def test_only_its_handler_ends_a_goal(served: Served) -> None:
+def test_a_goal_runs_until_its_handler_ends_it(served: Served) -> None:
     sent, goal = served.send()
     goal.set_executing()
     served.listener.spin_for(0.3)
@@ -329,7 +329,7 @@ def test_ended_goals_are_removed(served: Served) -> None:
     assert served.server._active == {}
 
 
-# --- what rclpy's own client does not ask for
+# --- requests that rclpy's client does not send
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ def test_an_impossible_cancel_is_rejected(
 
 
 def _result_of(served: Served, identifier: UUID) -> int:
-    """Ask for the result of a goal, and return its status."""
+    """Request the result of a goal, and return its status."""
     kind = FollowJointTrajectory.Impl.GetResultService
     client = served.listener.node.create_client(kind, f"/{_ACTION}/_action/get_result")
     assert served.listener.spin_until(client.service_is_ready)

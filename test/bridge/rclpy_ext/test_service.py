@@ -23,7 +23,7 @@ Handler = Callable[[Any, Responder], None]
 
 
 class Server:
-    """A node that serves one Trigger, spun by an executor in a thread of its own."""
+    """A node that serves one Trigger, spun by an executor in its own thread."""
 
     def __init__(self, domain: int, executor: Callable[..., Any]) -> None:
         self.context = Context()

@@ -9,7 +9,7 @@ from simulators import SimulatorLauncher
 
 @pytest.fixture(scope="module")
 def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
-    """The shipped arm in a process of its own; use `remote`."""
+    """The shipped arm in its own process; use `remote`."""
     remote = SimulatorClient(start_shared)
     yield remote
     remote.close()
@@ -22,4 +22,4 @@ def remote(shared_client: SimulatorClient) -> Iterator[SimulatorClient]:
     shared_client.quiet()
     shared_client.put(PLAYING)
     yield shared_client
-    shared_client.put(PAUSED)  # other tests of the file have simulators of their own
+    shared_client.put(PAUSED)  # other tests of the file have their own simulators

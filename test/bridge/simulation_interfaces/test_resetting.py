@@ -27,7 +27,7 @@ def reset(remote: SimulatorClient, scope: int = 0) -> Result:
 
 
 def run(remote: SimulatorClient, steps: int = 100) -> None:
-    """Let some simulated time pass, and pause."""
+    """Run for some simulated time, and pause."""
     assert remote.listener.spin_until(lambda: len(remote.clock) > steps)
     remote.put(PAUSED)
     remote.settle()
@@ -38,7 +38,7 @@ def positions(remote: SimulatorClient) -> list[float]:
 
 
 def move(remote: SimulatorClient) -> tuple[ActionClient, object]:
-    """Send the arm on a way that takes long; return the client and the goal's handle."""
+    """Send a long trajectory to the arm; return the client and the goal's handle."""
     client = ActionClient(
         remote.listener.node,
         FollowJointTrajectory,

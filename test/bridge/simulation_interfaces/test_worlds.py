@@ -56,7 +56,7 @@ def test_a_loaded_world_replaces_the_current_one(simulator: SimulatorClient):
     assert names(simulator) == ["quadruped"]
     assert simulator.call("GetCurrentWorld").world == response.world
     assert simulator.state == PLAYING
-    # Nothing is left of what was spawned into the other world.
+    # Entities spawned into the other world are deleted.
     assert simulator.call("ResetSimulation").result.result == OK
     assert names(simulator) == ["quadruped"]
 

@@ -59,7 +59,7 @@ class Stack:
         found.commands[joint, interface] = value
 
     def read(self) -> None:
-        """Take over the states that come next."""
+        """Read the next states."""
         before = [hardware.received for hardware in self.hardware]
         assert self._listener.spin_until(
             lambda: all(h.received > n for h, n in zip(self.hardware, before, strict=True))
@@ -82,13 +82,13 @@ class Stack:
 
 
 def quintic(share: float) -> tuple[float, float]:
-    """Return the way gone and its derivative after a share of the time, at rest at both ends."""
+    """Return path coordinate and its derivative at a fraction of the time, at rest at both ends."""
     s = min(share, 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
 
 
 class Mover:
-    """Moves the arm from a position by a way in `MOVE_S`, as a trajectory controller would."""
+    """Moves the arm from a position by a displacement in `MOVE_S`, like a trajectory controller."""
 
     def __init__(self, stack: Stack, begin: np.ndarray, way: np.ndarray, *, velocity: bool) -> None:
         self._stack, self._begin, self._way, self._velocity = stack, begin, way, velocity
@@ -196,7 +196,7 @@ def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
     way = np.array([0.25, -0.1, 0.15, 0.2, -0.15, 0.25])
     mover = Mover(stack, begin, way, velocity=True)
     stack.run(1.0, mover)
-    # What gravity does to the joints at their gains, and the quintic's lag of two cycles.
+    # The deflection of the joints under gravity, and the quintic's lag of two cycles.
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
     assert np.max(np.median(mover.errors, axis=0)) < 0.02
     stack.run(0.2)
@@ -239,7 +239,7 @@ def test_an_effort_command_is_added_and_removed(stack):
     rest = stack.state(joint)
     stack.command(joint, "effort", torque)
     stack.run(0.4)
-    # The spring of the PD law gives way by torque / kp.
+    # The deflection of the PD law is torque / kp.
     assert stack.state(joint) - rest == pytest.approx(torque / 10000.0, rel=0.1)
     stack.command(joint, "effort", 0.0)
     stack.run(0.4)

@@ -13,7 +13,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class Opened:
-    """A publisher that keeps what it publishes."""
+    """A publisher that records its messages."""
 
     def __init__(self) -> None:
         self.messages: list[MarkerArray] = []

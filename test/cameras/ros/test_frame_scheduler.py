@@ -165,7 +165,7 @@ def test_a_subscription_between_two_frames_waits_only_while_time_advances(paused
     scene = Scene([source])
     scene.run(0.3)
     scene.state.paused = paused
-    scene.state.factor = 0.0 if not paused else 1.0  # the test lets no time pass
+    scene.state.factor = 0.0 if not paused else 1.0  # the time of the test is constant
     source.subscribe(2)
     for _ in range(400):
         scene.clock.now += scene.scheduler.spin_once()

@@ -192,7 +192,7 @@ def test_a_rate_is_set_at_run_time_and_an_invalid_one_is_refused(client: CameraC
     seen = client.subscribe("/camera/front", "image_raw")
     assert client.wait_for_frames(seen, frames=4)
     steps = np.array(steps_of(list(seen.by_stamp("image_raw").values()), STEP_S))
-    # However late a frame is, there is at most one for each fifth of a second.
+    # There is at most one frame for each fifth of a second, even if frames are late.
     assert (np.diff(steps // 100) >= 1).all()
     client.set_camera_parameters({"camera.front.rate": 0.0})
     assert client.row("mujoco_cameras: camera/front")[""] == "off: its rate is 0"

@@ -55,7 +55,7 @@ class Renderer:
 
 
 class Opened:
-    """Publishers with a subscription, which keep what they publish."""
+    """Publishers with a subscription, which record their messages."""
 
     def __init__(self) -> None:
         self.published: dict[str, list[Any]] = {}

@@ -37,7 +37,7 @@ def ended(commanded: CommandedRobot) -> list[tuple[object, Outcome]]:
     return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
 
 
-# --- tolerances: what is reported against what happened
+# --- tolerances: reported and actual violations
 
 
 @settings(max_examples=60)

@@ -14,7 +14,7 @@ JOINTS = 3
 
 
 def waypoints(seed: int, degrees: list[int], durations: list[float]) -> Waypoints:
-    """Random points; what a degree does not use is zero, as in a trajectory."""
+    """Random points; fields that a degree does not use are zero, as in a trajectory."""
     rng = np.random.default_rng(seed)
     degree = np.array(degrees)
     q, dq, ddq, tau = rng.uniform(-3, 3, size=(4, len(degrees), JOINTS))

@@ -153,7 +153,7 @@ def test_the_host_restores_gains_that_a_reset_keeps_and_notifies(host):
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0, state=False))
     assert notified[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
     run(hosted, 10)
-    # A keyframe sets gains of its own.
+    # A keyframe has its own gains.
     simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0))
     assert notified[3:] == [[70.0, 70.0, 0.0]]

@@ -15,7 +15,7 @@ GEOM = '<geom size="0.1"/>'
 
 @pytest.fixture
 def bare(tmp_path: Path):
-    """Lay out a bare model given as the content of its worldbody and what follows it."""
+    """Lay out a bare model given as the content of its worldbody and the elements after it."""
 
     def builder(body: str, tail: str = "") -> tuple[mujoco.MjModel, ModelLayout]:
         path = tmp_path / "bare.xml"

@@ -17,7 +17,7 @@ MODEL = """
 
 @pytest.fixture
 def kept(tmp_path: Path):
-    """A spec with a mesh, the mesh's file, and what was kept of it."""
+    """A spec with a mesh, the mesh's file, and its snapshot."""
     mesh = tmp_path / "meshes" / "m.obj"
     mesh.parent.mkdir()
     mesh.write_text(TETRAHEDRON)

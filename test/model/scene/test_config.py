@@ -30,7 +30,7 @@ def read(tmp_path: Path):
     return reader
 
 
-# --- what comes with the package
+# --- shipped scenes
 
 
 def test_the_package_has_the_expected_scenes():
@@ -221,7 +221,7 @@ def test_a_physics_option_that_is_invalid_in_mujoco_is_refused(read, physics, me
     assert message in str(caught.value)
 
 
-# --- what a user may ask for
+# --- arguments of users
 
 
 def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():

@@ -101,7 +101,7 @@ def test_geoms_without_a_name_are_identified_by_their_position_in_the_body(scene
     for before, now in found:
         assert old.geom_size[before] == pytest.approx(new.geom_size[now])
         assert old.body(old.geom_bodyid[before]).name == new.body(new.geom_bodyid[now]).name
-    # All of them but the one that a robot has put on the world's body.
+    # All but the one of a robot on the world's body.
     assert len(found) == new.ngeom - 1
     assert (0, 0) in found
     assert old.geom_type[0] == mujoco.mjtGeom.mjGEOM_PLANE

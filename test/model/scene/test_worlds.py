@@ -28,7 +28,7 @@ HINGED = """
 </mujoco>
 """
 SCENE = """
-# A box alone.
+# Only a box.
 robots: [{name: a, model: "package://mujoco_ros/urdf_mjcf/arm/arm.xml"}]
 """
 

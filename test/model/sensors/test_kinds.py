@@ -31,7 +31,7 @@ def element(sensor: mujoco.mjtSensor) -> str:
 
 
 def simulated(tmp_path: Any, kind: SensorKind, **options: Any) -> Simulation:
-    """Return a pendulum with a sensor of a kind, which measures something in each number."""
+    """Return a pendulum with a sensor of a kind, with a measurement in each number."""
     sensors = "".join(element(measurement.sensor) for measurement in kind.measurements)
     (tmp_path / "robot.xml").write_text(
         f"""<mujoco>

@@ -21,7 +21,7 @@ HELD = """<freejoint/><geom type="box" size="0.1 0.1 0.1" pos="0.05 0 0.02" mass
 
 
 class Pulled:
-    """A body, and who pulls it; `at` is where the point is that is pulled."""
+    """A body and its pull; `at` is the position of the pulled point."""
 
     def __init__(
         self,

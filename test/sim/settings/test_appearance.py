@@ -142,7 +142,7 @@ def test_a_new_size_changes_nothing_else_of_a_shipped_scene(scene: str) -> None:
     after = _arrays(model)
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert "geom_size" in changed
-    # What derives from them: bounds, fluid forces, and the scale at which bodies may fall asleep.
+    # Derived quantities: bounds, fluid forces, and the velocity threshold of sleeping bodies.
     derived = {"geom_rbound", "geom_aabb", "bvh_aabb", "geom_fluid", "dof_length"}
     assert changed <= {"geom_size", *derived}
 
@@ -152,7 +152,7 @@ def test_missing_elements_are_skipped() -> None:
     set_appearance(model, {Appearance("geom", "gone", "rgba"): (1.0, 1.0, 1.0, 1.0)})
 
 
-def test_expensive_preparations_are_made_before_the_commit() -> None:
+def test_scratch_data_is_prepared_before_a_size_changes() -> None:
     model = _model()
     size, colour = Appearance("geom", "ball", "size"), Appearance("geom", "ball", "rgba")
     assert scratch_for(model, [colour]) is None

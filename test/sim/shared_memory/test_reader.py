@@ -105,7 +105,7 @@ def test_edits_of_appearance_gains_and_options_reach_a_reader(arm):
     arm.reader.update()
     edits, model, drives = arm.reader.edits, arm.simulation.model, arm.simulation.drives
     arm.writer.share_edits()
-    assert arm.reader.update() is Update.NOTHING  # nothing was edited
+    assert arm.reader.update() is Update.NOTHING  # the model was not edited
     name = next(name for g in range(model.ngeom) if (name := model.geom(g).name))
     set_appearance(model, {Appearance("geom", name, "rgba"): (0.1, 0.2, 0.3, 0.4)})
     drives.set_gains(2.0 * drives.kp, 2.0 * drives.kd)
@@ -138,7 +138,7 @@ def test_a_change_in_a_pause_reaches_a_reader_with_the_same_time(share, simulate
     for _ in range(3):
         shared.writer.idle()
     assert reader.paused
-    assert reader.update() is Update.NOTHING  # the sample stands, not what comes after it
+    assert reader.update() is Update.NOTHING  # the sample is kept, not the state after it
     time = reader.time
     simulation.data.mocap_pos[0] = 1.0, 2.0, 3.0
     shared.writer.idle()

@@ -36,7 +36,7 @@ class Watching:
         assert self.process.stdout.readline() == "ready\n"
 
     def seen(self) -> dict[str, int]:
-        """Have it stop, if it has not seen enough yet, and return what it counted."""
+        """Stop the process, and return its statistics."""
         self.process.terminate()
         output, _ = self.process.communicate(timeout=60.0)
         return {name: int(count) for name, count in (word.split("=") for word in output.split())}
@@ -50,7 +50,7 @@ def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
     changes = [began + 0.3 * (n + 1) for n in range(3)]
     while watching.process.poll() is None and time.monotonic() < began + 60.0:
         number += 1
-        # Whole is who has the same number everywhere.
+        # A consistent state has the same number everywhere.
         simulation.sample.qpos[:] = number
         simulation.sample.qvel[:] = number
         simulation.references.values[:] = number
@@ -106,7 +106,7 @@ def test_missing_memory_is_reported(monkeypatch):
 def test_the_memory_of_a_replaced_model_is_freed(share, simulate):
     shared = share(simulate(WHEELS))
     shared.reader = None
-    gc.collect()  # what earlier tests left
+    gc.collect()  # memory of earlier tests
     before = _shared_memory()
     plant = shared.simulation.build_plant(rebuild(shared.simulation.assembly))
     draft = shared.writer.draft(plant)

@@ -26,7 +26,7 @@ BALL = (
 
 
 def state_of(simulation: Simulation) -> bytes:
-    """Return everything that the next steps depend on."""
+    """Return all state that affects the next steps."""
     state = np.empty(mujoco.mj_stateSize(simulation.model, STATE))
     mujoco.mj_getState(simulation.model, simulation.data, state, STATE)
     return state.tobytes() + simulation.references.values.tobytes()

@@ -22,7 +22,7 @@ from mujoco_ros.sim.simulation import Simulation
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 BOX = "<mujoco><worldbody><body name='it'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 FAR = PoseConfig(xyz=(20.0, 20.0, 500.0))
-"""Where nothing is touched as long as a test takes."""
+"""A position without contacts during a test."""
 WORLD = """
 <mujoco>
   <option jacobian="sparse" timestep="0.002"/>
@@ -190,7 +190,7 @@ def test_a_spawn_far_away_changes_no_joint_path(jacobian):
     if jacobian == "sparse":
         assert alone.tobytes() == disturbed.tobytes()
     else:
-        # A dense Jacobian has a column for every joint there is, and sums over them round
+        # A dense Jacobian has a column for every joint, and sums over them round
         # otherwise; so does the solver when there is an island of constraints more.
         assert np.abs(alone - disturbed).max() < 1e-12
 

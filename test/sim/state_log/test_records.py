@@ -50,7 +50,7 @@ def test_a_corrupt_byte_is_detected(tmp_path):
         broken[place] ^= 0xFF
         records, problem = found(tmp_path, bytes(broken))
         assert records == whole[: len(records)]
-        # What is between records, and not used, may be anything.
+        # Padding between records can have any value.
         assert problem or records == whole
 
 

@@ -81,7 +81,7 @@ def test_an_invalid_factor_is_refused_and_changes_nothing(factor):
 def test_a_short_stall_is_caught_up():
     pacer = Pacer(TIMESTEP, catch_up_s=0.05)
     before = run(pacer, start=0.0, wall_s=1.0)
-    after = run(pacer, start=1.04, wall_s=0.96)  # nothing happened for 40 ms
+    after = run(pacer, start=1.04, wall_s=0.96)  # no step for 40 ms
     assert before + after == pytest.approx(2000, abs=2)
     assert pacer.dropped_s == 0.0
 
@@ -116,7 +116,7 @@ def test_simulated_time_and_dropped_time_add_up_to_wall_time(stalls, factor):
         now += stall
         now += pacer.wait(now)
     pacer.started(now)
-    stepped = steps * TIMESTEP / factor  # wall time that the steps before the last one stand for
+    stepped = steps * TIMESTEP / factor  # wall time of the steps before the last one
     lag = min(pacer.lag_s, pacer.catch_up_s)
     assert stepped + pacer.dropped_s + lag == pytest.approx(now, abs=1e-9)
 

@@ -39,7 +39,7 @@ class ManualClock:
         self._plan: list[tuple[float, Callable[[], object]]] = []
 
     def at(self, time: float, call: Callable[[], object]) -> None:
-        """Call something when that much time [s] has passed since the start."""
+        """Schedule a call at a time [s] after the start."""
         self._plan.append((1000.0 + time, call))
 
     def advance(self, duration_s: float) -> None:
@@ -57,7 +57,7 @@ class ManualClock:
         self.advance(duration_s)
 
     def wait(self, commands: CommandQueue, timeout_s: float) -> None:
-        """Let time pass until the next planned call, which may submit a command."""
+        """Advance the time to the next scheduled call, which may submit a command."""
         self.waits += 1
         until = min((when for when, _ in self._plan), default=np.inf)
         self.advance(max(0.0, min(timeout_s, until - self.time)))

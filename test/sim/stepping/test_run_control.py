@@ -19,7 +19,7 @@ ARM = """
 
 
 class Stepper:
-    """What the physics thread does, without a clock."""
+    """The cycle of the physics thread without a clock."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation

@@ -27,7 +27,7 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulator
 
 @pytest.fixture(scope="module")
 def listener() -> Iterator[Listener]:
-    """A node in a domain of its own, for tests that create the publishers themselves."""
+    """A node in its own domain, for tests that create the publishers themselves."""
     domain = Domain()
     listener = Listener(domain.id)
     yield listener

@@ -89,7 +89,7 @@ class SimulatorClient:
         if self._steps is None:
             self._steps = ActionClient(self.listener.node, SimulateSteps, "/mujoco/simulate_steps")
             assert self.listener.spin_until(self._steps.server_is_ready)
-            # A subscription of its own: rclpy's client drops feedback when the goal ends.
+            # A separate subscription: rclpy's client drops feedback when the goal ends.
             self._feedback = self.listener.record(
                 SimulateSteps.Impl.FeedbackMessage,
                 FEEDBACK,

@@ -35,7 +35,7 @@ Stamp = tuple[int, int]
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
-    """Return the time stamps of messages, whatever their type."""
+    """Return the time stamps of messages of any type."""
     found = []
     for message in messages:
         if hasattr(message, "header"):

@@ -137,7 +137,7 @@ class SteppedNode:
         assert self.listener.spin_until(lambda: not self.simulation.events)
 
     def states(self) -> list[JointTrajectoryControllerState]:
-        """Return what was published on ``controller_state``."""
+        """Return the messages of ``controller_state``."""
         raw = self.sent["joint_trajectory_controller/controller_state"]
         return [deserialize_message(data, JointTrajectoryControllerState) for data in raw]
 

@@ -10,7 +10,7 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.viewer.panels.panel import Panel
 
-# What a widget returns in the frame in which it is used, given the entered value.
+# Result of a widget in the frame in which it is used, from the entered value.
 USED: dict[str, Callable[[Any], Any]] = {
     "Button": lambda _: True,
     "Checkbox": lambda entered: (True, entered),

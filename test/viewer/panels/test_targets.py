@@ -94,7 +94,7 @@ def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monke
         drag_handles, "_build_handle", lambda _name, handle, _projection: handle.name == "move z"
     )
     monkeypatch.setattr(imgui, "GetMouseDragDelta", lambda *_: mouse)
-    frames.build(5)  # however many frames that takes
+    frames.build(5)  # for any number of frames
     after = frames.panel.targets["target"]
     np.testing.assert_allclose(after.position - before.position, [0.0, 0.0, 0.15], atol=1e-5)
     assert len(clients.called("publish_target")) == 2

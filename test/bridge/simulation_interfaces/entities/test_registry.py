@@ -98,5 +98,5 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     dof = scene.simulation.model.body("two/box").dofadr[0]
-    # At x = -1 of what turns about z.
+    # At x = -1 of a body that rotates about z.
     assert scene.simulation.data.qvel[dof + 1] == pytest.approx(-spin, abs=1e-6)

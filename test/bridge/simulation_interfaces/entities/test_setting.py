@@ -119,7 +119,7 @@ def test_an_invalid_state_is_refused_and_changes_nothing(
 
 def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
     state = wanted()
-    assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # none is asked for
+    assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # no flag is set
     state.acceleration.linear.x = 1.0
     result = set_state(yard, "box", state, "pose", "acceleration")
     assert result.result == Result.RESULT_FEATURE_UNSUPPORTED
@@ -128,7 +128,7 @@ def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
 def test_a_state_can_be_relative_to_a_moving_frame(yard: SimulatorClient):
     yard.put(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
-    platform = wanted(x=10.0, vx=2.0)  # turns about z as well, by 3 rad/s
+    platform = wanted(x=10.0, vx=2.0)  # rotates about z too, with 3 rad/s
     assert set_state(yard, "ball", platform, "pose", "twist").result == OK
     seen = EntityState()
     seen.header.frame_id = "ball"

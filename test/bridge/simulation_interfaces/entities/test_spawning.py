@@ -172,7 +172,7 @@ def test_a_spawned_robot_has_topics_of_its_own_until_it_is_deleted(yard: Simulat
         "/yard/left/gripper_controller/gripper_cmd/_action/status",  # as in the scene `arm`
     }
     home = states.messages[-1].position
-    assert home[1] != 0.0  # it stands in its keyframe, held by the gains beside its model
+    assert home[1] != 0.0  # it holds its keyframe with the gains of its model's folder
     assert yard.listener.get_parameter("yard.left.gains.elbow_joint.kp") == 16000.0
     assert yard.call("DeleteEntity", entity="left").result.result == OK
     assert yard.listener.spin_until(lambda: node.count_publishers("/yard/left/joint_states") == 0)

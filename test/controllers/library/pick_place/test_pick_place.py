@@ -114,7 +114,7 @@ def test_a_planner_without_iterations_fails_where_another_succeeds(stage):
     hasty = stage(PLAN_APPROACH={"iterations": 0}, RECOVER={"attempts": 1, "calm": 0.1})
     hasty.put("box", 0.35, -0.2, 0.335)
 
-    def hang() -> None:  # half way, in the air
+    def hang() -> None:  # halfway, in the air
         hasty.put("brick", 0.37, -0.03, 0.5)
 
     assert hasty.until("FAILED", "DESCEND", each=hang) == "FAILED"

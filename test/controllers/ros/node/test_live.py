@@ -90,7 +90,7 @@ def test_pick_place_on_a_node_equals_the_hosted_one_also_when_it_is_killed(remot
     slow_plan = {"PLAN_TRANSPORT.planning_time": 5.0}
     first = beside("pick_place", scene="arm", lockstep=True, **slow_plan)
     made = first.wait_for(goal="PLAN_TRANSPORT")
-    first.kill()  # while the arm stands
+    first.kill()  # while the arm is at rest
     alone = hosted()
     assert since_the_first(made) == since_the_first(alone[: len(made)])
     remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})

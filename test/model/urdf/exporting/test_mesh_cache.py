@@ -57,7 +57,7 @@ def test_the_least_recently_used_files_are_deleted_beyond_the_maximum_size(tmp_p
     new = cache.store(b"dd")
     assert set(tmp_path.iterdir()) == {old, used, new, tmp_path / "notes.txt"}
     newest = cache.store(b"eeeeeeeee")
-    # Nothing that was asked for today goes, for someone may be about to read it.
+    # Files used today are kept, because a client may be about to read them.
     assert {used, new, newest} <= set(tmp_path.iterdir())
     assert not old.exists()
 

@@ -43,7 +43,7 @@ def robot(*parts: str, tail: str = "") -> str:
 
 @pytest.fixture
 def load(tmp_path: Path):
-    """Load a URDF given as text, from a folder of its own."""
+    """Load a URDF given as text, from its own folder."""
 
     def loader(text: str) -> mujoco.MjSpec:
         path = tmp_path / "robot.urdf"
@@ -391,7 +391,7 @@ def test_every_mesh_format_keeps_its_pose(load, tmp_path, suffix):
     np.testing.assert_allclose(extent(model, 0), OFF_CENTRE, atol=1e-6)
 
 
-def test_a_collada_file_is_merged_in_metres_with_its_most_frequent_colour(load):
+def test_a_collada_file_is_merged_in_metres_with_the_colour_of_its_largest_part(load):
     # Two boxes in millimetres, one under a node that moves it; the larger one is blue.
     uri = (DATA / "two_boxes.dae").as_uri()
     model = load(robot(mesh_link("base", uri))).compile()
