@@ -221,7 +221,7 @@ _NONSENSE: dict[str, tuple[Callable[[JointTrajectory], None], str]] = {
 def test_invalid_commands_are_refused_by_topic_and_action_while_a_goal_continues(
     fuzzed: Fuzzed, case: str
 ) -> None:
-    change, complaint = _NONSENSE[case]
+    change, error_text = _NONSENSE[case]
     where = fuzzed.still()
     running = fuzzed.commander.follow(where, joints=fuzzed.names)
     before = fuzzed.references()
@@ -230,9 +230,9 @@ def test_invalid_commands_are_refused_by_topic_and_action_while_a_goal_continues
     goal = follow(joints=())
     goal.trajectory = message
     assert not fuzzed.commander.send(goal).accepted
-    fuzzed.simulator.wait_for_log(f"goal rejected: {complaint}")
+    fuzzed.simulator.wait_for_log(f"goal rejected: {error_text}")
     fuzzed.commander.publish_trajectory(message)
-    fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {complaint}")
+    fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {error_text}")
     assert fuzzed.references() == before
     assert not running.ended
     fuzzed.assert_unharmed()
@@ -247,7 +247,7 @@ def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
     commander.publish_forward("position", [0.0] * 3)
     commander.publish_forward("effort", _with(_NAN, 7))
     commander.publish_forward("velocity", [])
-    for complaint in (
+    for error_text in (
         "joint_commands: position of joint 'left_shoulder_pitch' is inf",
         "joint_commands: joint 'tail' not found",
         "joint_commands: joint 'waist_yaw' is named twice",
@@ -256,7 +256,7 @@ def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
         "effort_controller/commands: effort of joint 'left_shoulder_yaw' is nan",
         "velocity_controller/commands: 0 values for 33 joints",
     ):
-        fuzzed.simulator.wait_for_log(complaint)
+        fuzzed.simulator.wait_for_log(error_text)
     assert fuzzed.references() == before
     fuzzed.assert_unharmed()
 

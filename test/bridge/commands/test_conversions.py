@@ -126,7 +126,7 @@ def test_tolerances_of_the_goal_override_those_of_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "reason"),
     [
         ({"path_tolerance": [JointTolerance(name="x", position=1.0)]}, "joint 'x' not found"),
         (
@@ -146,9 +146,9 @@ def test_tolerances_of_the_goal_override_those_of_the_settings() -> None:
     ],
 )
 def test_an_invalid_tolerance_is_refused_with_its_joint(
-    fields: dict[str, Any], complaint: str
+    fields: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(CommandError, match=complaint):
+    with pytest.raises(CommandError, match=reason):
         to_tolerances(_goal(**fields), _JOINTS, _SETTINGS, np.arange(3))
 
 

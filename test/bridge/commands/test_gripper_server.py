@@ -126,7 +126,7 @@ def test_the_default_effort_limit_is_a_setting(boxed: SteppedNode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "reason"),
     [
         ({"position": [_NAN]}, "position of joint 'left_finger_joint' is nan"),
         ({"position": [_INF]}, "position of joint 'left_finger_joint' is inf"),
@@ -142,7 +142,7 @@ def test_the_default_effort_limit_is_a_setting(boxed: SteppedNode) -> None:
     ],
 )
 def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
-    stepped: SteppedNode, fields: dict[str, Any], complaint: str
+    stepped: SteppedNode, fields: dict[str, Any], reason: str
 ) -> None:
     goal = grip(0.0)
     for name, value in fields.items():
@@ -150,7 +150,7 @@ def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
     before = stepped.references
     assert not stepped.commander.send(goal).accepted
     (warning,) = stepped.warnings
-    assert warning.startswith(f"gripper_controller/gripper_cmd: goal rejected: {complaint}")
+    assert warning.startswith(f"gripper_controller/gripper_cmd: goal rejected: {reason}")
     stepped.run(0.05)
     np.testing.assert_array_equal(stepped.references, before)
 

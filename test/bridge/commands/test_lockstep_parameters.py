@@ -96,12 +96,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient
 @pytest.fixture
 def remote(shared: SimulatorClient) -> Iterator[SimulatorClient]:
     """The arm in lockstep at 200 Hz, stopped at its first tick."""
-    shared.put(PLAYING)
+    shared.ensure_state(PLAYING)
     lock(shared)
     shared.call("ResetSimulation")
-    shared.quiet()
+    shared.settle_and_clear()
     yield shared
-    shared.put(PAUSED)  # so that it takes no processor time from tests with their own simulators
+    shared.ensure_state(
+        PAUSED
+    )  # so that it takes no processor time from tests with their own simulators
     shared.listener.set_parameters({"mode": "realtime"})
 
 
@@ -196,7 +198,7 @@ def test_refused_and_empty_commands_acknowledge_the_tick(remote: SimulatorClient
     nothing = JointState(name=["elbow_joint"], position=[float("nan")])
     wrong = JointState(name=["no_such_joint"], position=[0.0])
     for message in (nothing, wrong, JointState()):
-        remote.quiet()
+        remote.settle_and_clear()
         publish(message)
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
         assert clock_has_stopped(remote)
@@ -217,7 +219,7 @@ def test_trajectories_acknowledge_the_tick(remote: SimulatorClient) -> None:
     for message in (hold, good, wrong):
         if len(remote.joint_states):
             message.header.stamp = remote.joint_states.latest.header.stamp
-        remote.quiet()
+        remote.settle_and_clear()
         publisher.publish(message)
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
         assert clock_has_stopped(remote)
@@ -236,7 +238,7 @@ def test_the_clock_waits_for_each_of_several_sources(
     )
     assert remote.listener.spin_until(lambda: forward.get_subscription_count() > 0)
     for _ in range(3):
-        remote.quiet()
+        remote.settle_and_clear()
         forward.publish(Float64MultiArray(data=[*ARM, 0.03]))
         assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 2)
         assert clock_has_stopped(remote)
@@ -277,17 +279,17 @@ def test_a_silent_source_is_skipped_and_counted_if_configured(remote: SimulatorC
 
 def test_pause_step_and_reset_work(remote: SimulatorClient, controller: Controller) -> None:
     assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
-    remote.put(PAUSED)
-    remote.quiet()
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
     controller.responses.clear()
     assert remote.step(12).result == Result.RESULT_OK
     assert remote.listener.spin_until(lambda: len(controller.responses) in (2, 3))
     assert clock_has_stopped(remote)
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
     controller.responding = False
     assert clock_has_stopped(remote)
-    remote.quiet()
+    remote.settle_and_clear()
     controller.responses.clear()
     controller.responding = True
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
@@ -301,7 +303,7 @@ def test_requested_steps_wait_for_commands_too(
     assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
     controller.responding = False
     assert clock_has_stopped(remote)
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     steps = remote.request("StepSimulation", steps=3)
     remote.listener.spin_for(0.3)
     assert not steps.done()
@@ -352,7 +354,7 @@ def test_a_loaded_keyframe_restarts_the_tick(
 
 
 @pytest.mark.parametrize(
-    ("sources", "complaint"),
+    ("sources", "error_text"),
     [
         ("", "mode 'lockstep' needs lockstep_sources"),
         ("joint_commands", "'joint_commands' is not <topic>@<rate>"),
@@ -364,11 +366,11 @@ def test_a_loaded_keyframe_restarts_the_tick(
     ],
 )
 def test_invalid_sources_are_refused_and_change_nothing(
-    remote: SimulatorClient, sources: str, complaint: str
+    remote: SimulatorClient, sources: str, error_text: str
 ) -> None:
     (result,) = remote.listener.set_parameters({"lockstep_sources": sources})
     assert not result.successful
-    assert complaint in result.reason
+    assert error_text in result.reason
     assert remote.listener.get_parameter("lockstep_sources") == "joint_commands@200"
 
 
@@ -414,7 +416,7 @@ def test_spawning_does_not_disturb_lockstep_and_a_deleted_robot_is_not_awaited(
     controller.responding = False
     assert clock_has_stopped(remote)
     assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
-    remote.forget()
+    remote.clear_recordings()
     assert remote.listener.spin_until(lambda: len(remote.clock) > 20)
     controller.close()
     remote.close()
@@ -447,7 +449,7 @@ def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
     assert found.message == "the clock does not wait for joint_commands: its robot does not exist"
     (result,) = remote.listener.set_parameters({"real_time_factor": 0.5})
     assert result.successful, result.reason
-    remote.forget()
+    remote.clear_recordings()
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     remote.close()

@@ -155,11 +155,11 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
     stepped: SteppedNode, case: str
 ) -> None:
-    fields, complaint = _WRONG[case]
+    fields, reason = _WRONG[case]
     before = stepped.references
     _command(stepped, **fields)
     (warning,) = stepped.warnings
-    assert warning.startswith(f"joint_commands: {complaint}")
+    assert warning.startswith(f"joint_commands: {reason}")
     assert stepped.refusals.counts == {"refused on joint_commands": 1}
     stepped.run(0.02)
     np.testing.assert_array_equal(stepped.references, before)
@@ -229,7 +229,7 @@ def test_joints_with_velocity_commands_continue_to_turn(
 
 
 @pytest.mark.parametrize(
-    ("interface", "data", "complaint"),
+    ("interface", "data", "reason"),
     [
         ("position", [0.0] * 5, "5 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
         ("velocity", [0.0] * 8, "8 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
@@ -240,13 +240,13 @@ def test_joints_with_velocity_commands_continue_to_turn(
     ],
 )
 def test_an_invalid_forward_command_is_refused_with_the_cause(
-    stepped: SteppedNode, interface: str, data: list[float], complaint: str
+    stepped: SteppedNode, interface: str, data: list[float], reason: str
 ) -> None:
     before = stepped.references
     _forward(stepped, interface, data)
     np.testing.assert_array_equal(stepped.references, before)
     (warning,) = stepped.warnings
-    assert warning.startswith(f"{interface}_controller/commands: {complaint}")
+    assert warning.startswith(f"{interface}_controller/commands: {reason}")
     assert set(stepped.control.owners()) == {"unclaimed"}
 
 

@@ -726,7 +726,7 @@ _WRONG: dict[str, tuple[Callable[[Any, np.ndarray], None], str]] = {
 def test_an_invalid_trajectory_is_refused_with_the_cause_and_changes_nothing(
     stepped: SteppedNode, home: np.ndarray, case: str
 ) -> None:
-    change, complaint = _WRONG[case]
+    change, reason = _WRONG[case]
     running = stepped.commander.follow(point(0.3, home + 0.1, _STILL))
     stepped.run(0.1)
     goal = follow(*_points(home))
@@ -739,8 +739,8 @@ def test_an_invalid_trajectory_is_refused_with_the_cause_and_changes_nothing(
     start = "joint_trajectory_controller/"
     assert by_action.startswith(f"{start}follow_joint_trajectory: goal rejected: ")
     assert by_topic.startswith(f"{start}joint_trajectory: ")
-    assert complaint in by_action
-    assert complaint in by_topic
+    assert reason in by_action
+    assert reason in by_topic
     stepped.run(0.201)
     assert _ended(running, stepped) == (0, "goal reached")
     np.testing.assert_array_equal(_position(stepped), home + 0.1)

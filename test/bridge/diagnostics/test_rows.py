@@ -167,9 +167,9 @@ def test_command_sources_are_reported_with_their_rates_and_ages() -> None:
 def test_the_age_limit_of_a_command_applies_only_while_a_joint_follows_it() -> None:
     claimed = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
     free = report("commands", control=_commanded(arm={CommandSource.UNCLAIMED: ("a",)}))
-    complaint = "no command on joint_commands for 0.500 s"
-    assert judged(claimed, command_age_warn=0.2) == (WARN, complaint)
-    assert judged(claimed, command_age_error=0.4) == (ERROR, complaint)
+    reason = "no command on joint_commands for 0.500 s"
+    assert judged(claimed, command_age_warn=0.2) == (WARN, reason)
+    assert judged(claimed, command_age_error=0.4) == (ERROR, reason)
     assert judged(free, command_age_warn=0.2) == (OK, "received")
 
 

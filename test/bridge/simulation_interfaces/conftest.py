@@ -18,8 +18,8 @@ def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
 @pytest.fixture
 def remote(shared_client: SimulatorClient) -> Iterator[SimulatorClient]:
     """The shipped arm, playing."""
-    shared_client.put(PAUSED)
-    shared_client.quiet()
-    shared_client.put(PLAYING)
+    shared_client.ensure_state(PAUSED)
+    shared_client.settle_and_clear()
+    shared_client.ensure_state(PLAYING)
     yield shared_client
-    shared_client.put(PAUSED)  # other tests of the file have their own simulators
+    shared_client.ensure_state(PAUSED)  # other tests of the file have their own simulators

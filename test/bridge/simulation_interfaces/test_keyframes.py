@@ -33,7 +33,7 @@ class Keeper:
     def positions(self) -> np.ndarray:
         """Return the joints' positions in the next step, which is taken."""
         remote = self.remote
-        remote.quiet()
+        remote.settle_and_clear()
         assert remote.step(2).result == remote.step(0).result
         assert remote.listener.spin_until(lambda: len(remote.joint_states) > 0)
         return np.array(remote.joint_states.messages[0].position)
@@ -51,7 +51,7 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient
 
 @pytest.fixture
 def keeper(remote: SimulatorClient) -> Keeper:
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     return Keeper(remote)
 
 
@@ -62,9 +62,9 @@ def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: SimulatorClient) ->
     before = keeper.positions()
     commander = CommandClient(remote.listener)
     commander.publish_joints(["elbow_joint"], position=[1.0])
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     remote.listener.spin_for(1.0)
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     assert abs(keeper.positions()[2] - before[2]) > 0.1
     loaded = keeper.call("load", "here")
     assert loaded.success, loaded.message
@@ -86,7 +86,7 @@ def test_loading_a_keyframe_publishes_a_reset_event(
 ) -> None:
     assert keeper.call("save", "saved").success
     remote.step(10)
-    remote.quiet()
+    remote.settle_and_clear()
     assert keeper.call("load", "saved").success
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     assert remote.resets.messages[0].frame_id == "time state"
@@ -116,7 +116,7 @@ def test_a_stopped_simulation_is_paused_after_a_load(
     keeper: Keeper, remote: SimulatorClient
 ) -> None:
     keeper.call("save", "mine")
-    remote.put(STOPPED)
+    remote.ensure_state(STOPPED)
     assert keeper.call("load", "mine").success
     assert remote.state == PAUSED
 
@@ -136,7 +136,7 @@ def test_the_clock_continues_if_a_rewind_is_not_allowed(
 def test_a_playing_simulation_can_be_saved_and_loaded_at_any_time(
     keeper: Keeper, remote: SimulatorClient
 ) -> None:
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     for _ in range(20):
         assert keeper.call("save", "here").success
         assert keeper.call("load", "here").success

@@ -29,7 +29,7 @@ def reset(remote: SimulatorClient, scope: int = 0) -> Result:
 def run(remote: SimulatorClient, steps: int = 100) -> None:
     """Run for some simulated time, and pause."""
     assert remote.listener.spin_until(lambda: len(remote.clock) > steps)
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     remote.settle()
 
 
@@ -65,8 +65,8 @@ def test_a_full_reset_rewinds_the_clock_and_the_state(remote: SimulatorClient, s
     (event,) = remote.resets.messages
     assert event.frame_id == "time state"
     assert (event.stamp.sec, event.stamp.nanosec) == (0, 0)
-    remote.quiet()
-    remote.put(PLAYING)
+    remote.settle_and_clear()
+    remote.ensure_state(PLAYING)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
     assert steps_of(remote.clock.messages)[0] == 0
 
@@ -75,7 +75,7 @@ def test_a_reset_does_not_pause(remote: SimulatorClient):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
     assert reset(remote).result == OK
     assert remote.state == PLAYING
-    remote.forget()
+    remote.clear_recordings()
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 

@@ -25,7 +25,7 @@ def test_a_simulation_plays_at_first(remote: SimulatorClient):
 def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: SimulatorClient):
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
-    remote.quiet()
+    remote.settle_and_clear()
     remote.listener.spin_for(0.3)
     assert len(remote.clock) == 0
     assert remote.set_state(PLAYING).result == OK
@@ -34,12 +34,12 @@ def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: Si
 
 
 def test_resuming_does_not_catch_up_the_pause(remote: SimulatorClient):
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     before = remote.time() if len(remote.clock) else 0.0
     remote.listener.spin_for(1.0)
     remote.clock.raw.clear()
     begin = remote.listener.node.get_clock().now()
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     wall = (remote.listener.node.get_clock().now() - begin).nanoseconds * 1e-9
     first = remote.clock.messages[0].clock
@@ -53,7 +53,7 @@ def test_a_stopped_simulation_is_reset_and_does_not_step(remote: SimulatorClient
     assert remote.set_state(STOPPED).result == OK
     assert remote.state == STOPPED
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
-    remote.quiet()
+    remote.settle_and_clear()
     remote.listener.spin_for(0.2)
     assert len(remote.clock) == 0
     assert remote.set_state(PLAYING).result == OK
@@ -63,8 +63,8 @@ def test_a_stopped_simulation_is_reset_and_does_not_step(remote: SimulatorClient
 
 
 def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClient):
-    remote.put(STOPPED)
-    remote.quiet()
+    remote.ensure_state(STOPPED)
+    remote.settle_and_clear()
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
     remote.listener.spin_for(0.2)
@@ -74,7 +74,7 @@ def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClie
 
 @pytest.mark.parametrize("state", [PLAYING, PAUSED, STOPPED])
 def test_the_present_state_cannot_be_set_again(remote: SimulatorClient, state: int):
-    remote.put(state)
+    remote.ensure_state(state)
     result = remote.set_state(state)
     assert result.result == ALREADY
     assert result.error_message.endswith("already")
@@ -94,7 +94,7 @@ def test_a_state_that_clients_cannot_set_is_refused(remote: SimulatorClient, sta
 @pytest.mark.parametrize("present", [PLAYING, PAUSED, STOPPED])
 def test_quitting_sends_a_response_and_ends_the_process(start: SimulatorLauncher, present: int):
     remote = SimulatorClient(start)
-    remote.put(present)
+    remote.ensure_state(present)
     assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
     assert remote.simulator.process.wait(30.0) == 0
     assert remote.simulator.warnings() == []
@@ -103,15 +103,15 @@ def test_quitting_sends_a_response_and_ends_the_process(start: SimulatorLauncher
 @pytest.mark.parametrize("present", [PAUSED, STOPPED])
 def test_an_interrupt_ends_a_paused_simulation(start: SimulatorLauncher, present: int):
     remote = SimulatorClient(start)
-    remote.put(present)
+    remote.ensure_state(present)
     assert remote.simulator.stop() == 0
     assert remote.simulator.warnings() == []
 
 
 def test_an_interrupt_during_steps_answers_the_waiting_clients(start: SimulatorLauncher):
     remote = SimulatorClient(start)
-    remote.put(PAUSED)
-    remote.quiet()
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
     response = remote.request("StepSimulation", steps=10**12)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 0)
     assert remote.simulator.stop() == 0

@@ -10,8 +10,8 @@ FAILED = Result.RESULT_OPERATION_FAILED
 
 @pytest.fixture
 def paused(remote: SimulatorClient) -> SimulatorClient:
-    remote.put(PAUSED)
-    remote.quiet()
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
     return remote
 
 
@@ -52,7 +52,7 @@ def test_zero_steps_succeed(paused: SimulatorClient):
 
 @pytest.mark.parametrize("state", [PLAYING, STOPPED])
 def test_steps_are_refused_unless_the_simulation_is_paused(remote: SimulatorClient, state: int):
-    remote.put(state)
+    remote.ensure_state(state)
     result = remote.step()
     assert result.result == FAILED
     assert "only a paused simulation takes steps" in result.error_message

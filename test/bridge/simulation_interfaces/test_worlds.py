@@ -27,7 +27,7 @@ def shared_simulator(start_shared: SimulatorLauncher) -> SimulatorClient:
 def simulator(shared_simulator: SimulatorClient) -> SimulatorClient:
     """A simulator of the shipped arm, reloaded."""
     assert load(shared_simulator, "arm").result.result == OK
-    shared_simulator.put(PLAYING)
+    shared_simulator.ensure_state(PLAYING)
     return shared_simulator
 
 
@@ -63,8 +63,8 @@ def test_a_loaded_world_replaces_the_current_one(simulator: SimulatorClient):
 
 def test_a_reloaded_robot_stands_as_before(simulator: SimulatorClient):
     references = Simulation(load_scene("arm")).references.q
-    simulator.put(PAUSED)
-    simulator.quiet()
+    simulator.ensure_state(PAUSED)
+    simulator.settle_and_clear()
     simulator.step(500)
     simulator.settle()
     assert simulator.joint_states.messages[-1].position == pytest.approx(references, abs=0.02)
@@ -180,7 +180,7 @@ def test_spawning_is_refused_while_the_world_is_unloaded(simulator: SimulatorCli
 
 
 def test_loading_a_world_ends_steps(simulator: SimulatorClient):
-    simulator.put(PAUSED)
+    simulator.ensure_state(PAUSED)
     stepped = simulator.request("StepSimulation", steps=10**12)
     simulator.listener.spin_for(0.2)
     assert load(simulator, "arm").result.result == OK

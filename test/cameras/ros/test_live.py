@@ -56,7 +56,7 @@ def shared(
 @pytest.fixture
 def client(shared: CameraClient) -> Iterator[CameraClient]:
     """The simulator of all these tests, playing; its cameras have no subscription afterwards."""
-    shared.put(PLAYING)
+    shared.ensure_state(PLAYING)
     yield shared
     shared.unsubscribe_images()
 
@@ -200,7 +200,7 @@ def test_a_rate_is_set_at_run_time_and_an_invalid_one_is_refused(client: CameraC
 
 
 def test_in_a_pause_a_new_subscription_gets_the_current_image(client: CameraClient) -> None:
-    client.put(PAUSED)
+    client.ensure_state(PAUSED)
     first = client.subscribe("/camera/front", "image_raw", "camera_info")
     assert client.wait_for_frames(first)
     again = client.subscribe("/camera/front", "image_raw", "camera_info")

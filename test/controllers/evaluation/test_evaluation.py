@@ -55,14 +55,14 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("spread", "complaint"),
+    ("spread", "error_text"),
     [
         (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no position within x and y is at that distance"),
         (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no space for a start and a goal 0\.08 m apart"),
     ],
 )
-def test_impossible_conditions_are_an_error(spread, complaint):
-    with pytest.raises(UserInputError, match=complaint):
+def test_impossible_conditions_are_an_error(spread, error_text):
+    with pytest.raises(UserInputError, match=error_text):
         PickPlaceTrial(ranges=spread).conditions(1)
 
 

@@ -103,20 +103,20 @@ def test_a_run_after_a_reset_is_the_same(host):
 
 
 @pytest.mark.parametrize(
-    ("how", "complaint"),
+    ("how", "reason"),
     [
         ("raise", "no luck"),
         ("inf", "the velocity of joint 'b' is inf"),
         ("shape", r"shape \(3, 2\), not \(3, 3\)"),
     ],
 )
-def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, complaint):
+def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, reason):
     hosted, simulation = host(
         in_turn("{class: Wait, duration: 0.05}", f"{{class: Break, how: {how}}}")
     )
     run(hosted, 300)
     assert hosted.supervised.state == "error"
-    assert re.search(complaint, hosted.supervised.error)
+    assert re.search(reason, hosted.supervised.error)
     assert CommandSource.CONTROLLER not in simulation.controls[0].owners()
     stood = simulation.references.values.copy()
     run(hosted, 100)

@@ -96,12 +96,12 @@ def test_worlds_of_a_folder_are_listed_without_other_files(tmp_path: Path):
 def test_invalid_sources_are_refused(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "package.xml").write_text("<package/>")
-    for name, complaint in (
+    for name, reason in (
         ("nothing", "does not exist"),
         ("notes.txt", "is no world"),
         ("package.xml", "its first element is neither"),
     ):
-        with pytest.raises(UserInputError, match=complaint):
+        with pytest.raises(UserInputError, match=reason):
             find_worlds(str(tmp_path / name))
 
 

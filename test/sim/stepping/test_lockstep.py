@@ -149,17 +149,17 @@ def test_a_second_command_for_a_tick_is_dropped_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "complaint"),
+    ("at", "reason"),
     [
         (5, "stamped 0.005000 s: the tick of 0.010000 s is there"),
         (16, "stamped 0.016000 s, ahead of the tick of 0.010000 s"),
         (1_700_000_000_000, "ahead of the tick"),
     ],
 )
-def test_a_command_for_another_tick_is_dropped_with_the_reason(at: int, complaint: str) -> None:
+def test_a_command_for_another_tick_is_dropped_with_the_reason(at: int, reason: str) -> None:
     run = LockstepRun(JOINTS, start=10)
     run.step()
-    assert complaint in run.send(at=at)
+    assert reason in run.send(at=at)
     assert run.applied == []
     assert run.ask() > 0.0
     assert run.status.surplus == 1

@@ -43,7 +43,7 @@ def zoo(start_shared: SimulatorLauncher) -> ZooRecording:
 
 @pytest.fixture(scope="session")
 def shared_stepped() -> Iterator[SteppedNode]:
-    """The shipped arm, stepped by tests; use `bench`."""
+    """The shipped arm, in a node stepped by tests; use `stepped`."""
     arm = SteppedNode("arm")
     yield arm
     arm.close()

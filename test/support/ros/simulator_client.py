@@ -76,7 +76,7 @@ class SimulatorClient:
     def set_state(self, state: int) -> Result:
         return self.call("SetSimulationState", state=SimulationState(state=state)).result
 
-    def put(self, state: int) -> None:
+    def ensure_state(self, state: int) -> None:
         """Set the state unless it is the current one."""
         if self.state != state:
             assert self.set_state(state).result == Result.RESULT_OK
@@ -127,12 +127,12 @@ class SimulatorClient:
             before = now
             self.listener.spin_for(0.3)
 
-    def quiet(self) -> None:
+    def settle_and_clear(self) -> None:
         """Settle, and clear the recordings."""
         self.settle()
-        self.forget()
+        self.clear_recordings()
 
-    def forget(self) -> None:
+    def clear_recordings(self) -> None:
         """Clear the recordings."""
         for recording in (self.clock, self.joint_states, self.resets):
             recording.raw.clear()

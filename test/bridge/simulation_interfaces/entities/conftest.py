@@ -55,6 +55,6 @@ def shared_yard(
 @pytest.fixture
 def yard(shared_yard: SimulatorClient) -> SimulatorClient:
     """An arm, a box and a table in a yard with a gate, as they are at the start, playing."""
-    shared_yard.put(PLAYING)
+    shared_yard.ensure_state(PLAYING)
     assert shared_yard.call("ResetSimulation").result.result == OK
     return shared_yard

@@ -33,7 +33,7 @@ def test_a_quaternion_of_nearly_unit_length_is_normalized():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "complaint"),
+    ("wrong", "reason"),
     [
         (pose(x=math.nan), "x of the position must be within ±1e+06, got nan"),
         (pose(x=math.inf), "x of the position"),
@@ -44,8 +44,8 @@ def test_a_quaternion_of_nearly_unit_length_is_normalized():
         (pose(qx=1.0), "its length is 1.41"),
     ],
 )
-def test_an_invalid_pose_is_refused(wrong, complaint):
-    with pytest.raises(ValueError, match=re.escape(complaint)):
+def test_an_invalid_pose_is_refused(wrong, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
         read_pose(wrong)
 
 

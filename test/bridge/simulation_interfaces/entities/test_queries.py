@@ -79,7 +79,7 @@ def test_a_malformed_filter_is_refused_with_the_position_of_the_error(yard: Simu
 
 
 def test_a_body_at_rest_has_its_initial_pose_and_no_velocity(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     response = yard.call("GetEntityState", entity="table")
     assert response.result.result == OK
     state = response.state
@@ -91,7 +91,7 @@ def test_a_body_at_rest_has_its_initial_pose_and_no_velocity(yard: SimulatorClie
 
 
 def test_a_falling_body_has_a_velocity_and_the_acceleration_of_gravity(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(z=50.0, x=1.0)).result.result == OK
     assert yard.step(100).result == OK
     state = yard.call("GetEntityState", entity="ball").state

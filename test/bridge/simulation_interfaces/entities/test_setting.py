@@ -39,7 +39,7 @@ def numbers(state: EntityState) -> list[float]:
 
 
 def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     assert set_state(yard, "box", wanted(vx=0.5), "pose", "twist").result == OK
     assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
     assert yard.step(10).result == OK
@@ -49,7 +49,7 @@ def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Simula
 
 
 def test_only_the_parts_named_by_flags_are_set(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     before = state_of(yard, "box")
     assert set_state(yard, "box", wanted(vx=0.5), "twist").result == OK
     after = state_of(yard, "box")
@@ -76,7 +76,7 @@ def test_the_pose_of_a_mocap_body_can_be_set(yard: SimulatorClient):
 def test_a_floating_robot_is_moved_by_its_base(yard: SimulatorClient):
     quadruped = "package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml"
     assert spawn(yard, uri=quadruped, name="dog", initial_pose=at(6.0, 6.0)).result.result == OK
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     assert set_state(yard, "dog", wanted(x=8.0), "pose").result == OK
     assert state_of(yard, "dog").pose.position.x == 8.0
 
@@ -98,7 +98,7 @@ def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("state", "code", "complaint"),
+    ("state", "code", "error_text"),
     [
         (wanted(x=math.nan), INVALID_POSE, "x of the position"),
         (wanted(w=0.0), INVALID_POSE, "not a unit quaternion"),
@@ -107,13 +107,13 @@ def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
     ],
 )
 def test_an_invalid_state_is_refused_and_changes_nothing(
-    yard: SimulatorClient, state, code, complaint
+    yard: SimulatorClient, state, code, error_text
 ):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     before = state_of(yard, "box")
     result = set_state(yard, "box", state, "pose", "twist")
     assert result.result == code
-    assert complaint in result.error_message
+    assert error_text in result.error_message
     assert state_of(yard, "box") == before
 
 
@@ -126,7 +126,7 @@ def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
 
 
 def test_a_state_can_be_relative_to_a_moving_frame(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
     platform = wanted(x=10.0, vx=2.0)  # rotates about z too, with 3 rad/s
     assert set_state(yard, "ball", platform, "pose", "twist").result == OK
@@ -145,7 +145,7 @@ def test_a_state_can_be_relative_to_a_frame_of_tf(yard: SimulatorClient):
     seen = EntityState()
     seen.header.frame_id = "base_link"
     seen.pose.position.z = 3.0
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     result = set_state(yard, "box", seen, "pose")
     assert result.result == OK, result.error_message
     assert state_of(yard, "box").pose.position.z == pytest.approx(3.0)

@@ -41,7 +41,7 @@ def tilted(w: float) -> PoseStamped:
 
 
 def test_an_object_is_spawned_at_the_requested_pose(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     response = spawn(yard, text=BALL, name="red_ball", initial_pose=at(1.0, 2.0, 3.0))
     assert response.result.result == OK, response.result.error_message
     assert response.entity_name == "red_ball"
@@ -50,7 +50,7 @@ def test_an_object_is_spawned_at_the_requested_pose(yard: SimulatorClient):
 
 
 def test_spawning_does_not_disturb_other_entities(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     before = yard.call("GetEntitiesStates")
     assert spawn(yard, text=BALL, initial_pose=at(z=9.0)).result.result == OK
     after = yard.call("GetEntitiesStates")
@@ -81,7 +81,7 @@ def test_a_name_in_use_is_refused_or_made_unique(yard: SimulatorClient):
 
 
 def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient):
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     for frame in ("box", "table/table"):
         pose = at(0.5, 0.0, 1.0, frame)
         response = spawn(yard, text=BALL, initial_pose=pose, allow_renaming=True)
@@ -94,7 +94,7 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
 
 
 @pytest.mark.parametrize(
-    ("fields", "code", "complaint"),
+    ("fields", "code", "reason"),
     [
         ({}, CODES.NO_RESOURCE, "there is neither a uri nor a resource_string"),
         ({"uri": "relative.xml"}, CODES.NO_RESOURCE, "'relative.xml' is a relative path"),
@@ -140,11 +140,11 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
     ],
 )  # fmt: skip
 def test_a_request_that_cannot_be_spawned_is_refused_with_its_code(
-    yard: SimulatorClient, fields, code, complaint
+    yard: SimulatorClient, fields, code, reason
 ):
     fields = {"name": "it"} | fields
     result = spawn(yard, **fields).result
-    assert (result.result, complaint in result.error_message) == (code, True), result
+    assert (result.result, reason in result.error_message) == (code, True), result
     assert names(yard) == ["arm", "box", "table", "pointer", "gate"]
 
 

@@ -79,7 +79,7 @@ def test_a_filter_by_bounds_matches_overlapping_entities_with_bounds(bounds):
 
 
 @pytest.mark.parametrize(
-    ("filters", "complaint"),
+    ("filters", "reason"),
     [
         (EntityFilters(filter="("), "filter: '(' is malformed"),
         (EntityFilters(tags=TagsFilter(filter_mode=7)), "filter_mode must be 0 (any) or 1 (all)"),
@@ -99,9 +99,9 @@ def test_a_filter_by_bounds_matches_overlapping_entities_with_bounds(bounds):
         ),
     ],
 )
-def test_an_invalid_filter_is_rejected_with_the_reason(filters, complaint):
+def test_an_invalid_filter_is_rejected_with_the_reason(filters, reason):
     responder = RecordingResponder(GetEntities.Response())
     responder.attempt(lambda: EntityFilter(filters))
     code, message = responder.result
     assert code == Result.RESULT_OPERATION_FAILED
-    assert complaint in message
+    assert reason in message

@@ -530,7 +530,7 @@ def test_the_command_writes_to_standard_output_by_default(capsys):
 )
 def test_an_invalid_command_line_is_one_line_and_exit_code_1(capsys, arguments, message):
     assert main(arguments) == 1
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("mujoco_ros: error: ")
-    assert complaint.count("\n") == 1
-    assert message in complaint
+    reason = capsys.readouterr().err
+    assert reason.startswith("mujoco_ros: error: ")
+    assert reason.count("\n") == 1
+    assert message in reason
