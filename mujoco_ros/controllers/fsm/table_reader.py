@@ -20,7 +20,7 @@ from mujoco_ros.controllers.fsm.table import (
 from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.strict import convert, from_dict, read_yaml
 
 Classes = Mapping[str, type[State]]
 
@@ -46,11 +46,6 @@ class _Top:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Initial:
-    initial: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _State:
     timeout: float | None = None
     outcome: str | None = None
@@ -67,11 +62,6 @@ class _State:
 class _Goal:
     to: str
     trigger: Trigger | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Label:
-    cls: str
 
 
 def read_table(path: Path, classes: Classes) -> Table:
@@ -129,7 +119,7 @@ def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str)
     for key in ("initial", "states"):
         if key not in data:
             raise UserInputError(f"{at}: key '{key}' is missing")
-    initial = from_dict(_Initial, _part(data, ("initial",)), at).initial
+    initial = convert(str, data["initial"], f"{at}.initial")
     states = _states(data["states"], classes, path, f"{where}states")
     transitions = _transitions(data.get("transitions", {}), states, f"{where}transitions")
     states = {name: replace(it, transitions=transitions[name]) for name, it in states.items()}
@@ -183,7 +173,7 @@ _Kind = tuple[SimpleState | CompositeState | ParallelState, tuple[str, ...], Ite
 
 
 def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Kind:
-    name = from_dict(_Label, {"cls": data["class"]}, where).cls
+    name = convert(str, data["class"], f"{where}.class")
     if name not in classes:
         raise unknown("class", name, sorted(classes), where=where)
     cls = classes[name]

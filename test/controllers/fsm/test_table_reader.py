@@ -69,7 +69,7 @@ def test_the_default_trigger_is_auto_for_failures_and_step_by_step_for_successes
             r"states.A: class 'Tolld' not found \(did you mean",
         ),
         ("class: Told, speed: 0.2, ", "", "states.A: expected one of the keys class, machine, par"),
-        ("class: Told, sp", "class: 5, sp", "states.A.cls: expected a text, got 5"),
+        ("class: Told, sp", "class: 5, sp", "states.A.class: expected a text, got 5"),
         ("speed: 0.2", "sped: 0.2", r"states.A: key 'sped' not found \(did you mean 'speed'\?\)"),
         ("timeout: 3", "timout: 3", r"states.A: key 'timout' not found \(did you mean 'timeout'"),
         ("speed: 0.2", "speed: fast", "states.A.speed: expected a number, got 'fast'"),
