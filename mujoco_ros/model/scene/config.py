@@ -119,18 +119,25 @@ class PhysicsConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SceneConfig:
-    """A scene. Paths are absolute, or relative to `folder`."""
+class _SceneFile:
+    """The keys of a scene YAML."""
 
-    name: str = "scene"
-    folder: Path = Path()
     world: str | None = None
-    robots: tuple[RobotConfig, ...] = ()
+    robots: tuple[RobotConfig, ...]
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
     physics: PhysicsConfig = PhysicsConfig()
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneConfig(_SceneFile):
+    """A scene. Paths are absolute, or relative to `folder`."""
+
+    name: str = "scene"
+    folder: Path = Path()
+    robots: tuple[RobotConfig, ...] = ()
     merged: bool = True
     """Whether models are merged under prefixes (scene file) or one runs alone (model file)."""
 
@@ -155,19 +162,6 @@ class SceneConfig:
     def path(self, uri: str) -> Path:
         """Return the absolute path of a file of the scene."""
         return resolve(uri, self.folder)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _SceneFile:
-    """The keys of a scene YAML."""
-
-    world: str | None = None
-    robots: tuple[RobotConfig, ...]
-    objects: tuple[ObjectConfig, ...] = ()
-    plugins: tuple[str, ...] = ()
-    physics: PhysicsConfig = PhysicsConfig()
-    cameras: tuple[CameraConfig, ...] = ()
-    lidars: tuple[LidarConfig, ...] = ()
 
 
 def _check_rates(rates: Mapping[str, float | None]) -> None:
