@@ -85,7 +85,6 @@ class Cursor:
     """
 
     def __init__(self, curve: Spline) -> None:
-        """Begin at the first segment of `curve`."""
         self._curve = curve
         joints = curve.q.shape[2]
         self.values = np.zeros((3, joints))
@@ -132,7 +131,6 @@ class Cursor:
         rows[:2, 2] = curve.tau[segment]
 
     def _compute_powers(self, time: float) -> None:
-        """Compute the powers of the normalised time."""
         if time != self._powers_at:
             self._powers_at = time
             s = (time - self._begin) / self._duration

@@ -50,7 +50,6 @@ class ObjectConfig:
     pose: PoseConfig = ORIGIN
 
     def __post_init__(self) -> None:
-        """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
 
 
@@ -80,7 +79,6 @@ class RobotConfig:
     lidars: tuple[LidarConfig, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
             raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
@@ -142,7 +140,6 @@ class SceneConfig(_SceneFile):
     """Whether models are merged under prefixes (scene file) or one runs alone (model file)."""
 
     def __post_init__(self) -> None:
-        """Refuse repeated names and namespaces."""
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
@@ -176,7 +173,6 @@ def _check_rates(rates: Mapping[str, float | None]) -> None:
 
 
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
-    """Refuse cameras or lidars with the same name."""
     for kind, configs in (("camera", cameras), ("lidar", lidars)):
         names = [config.name for config in configs]
         for name in names:

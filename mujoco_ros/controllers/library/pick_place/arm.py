@@ -46,7 +46,6 @@ class Arm:
     hand: float
 
     def __post_init__(self) -> None:
-        """Start without a payload."""
         self.dynamics = Dynamics(self.chain)
         self.set_payload(None)
 

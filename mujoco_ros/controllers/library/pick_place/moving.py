@@ -44,7 +44,6 @@ class MovingConfig(MonitoredMotion):
     patience: float = 0.5
 
     def __post_init__(self) -> None:
-        """Reject settings with which no motion could end."""
         MonitoredMotion.__post_init__(self)
         check_positive(self, "settled")
         check_not_negative(self, "patience")

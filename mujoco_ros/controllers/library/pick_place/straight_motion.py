@@ -50,7 +50,6 @@ class LineConfig(MovingConfig):
     planning_time: float = 0.05
 
     def __post_init__(self) -> None:
-        """Reject settings with which the tool could not move."""
         MovingConfig.__post_init__(self)
         check_positive(self, "speed", "acceleration")
         check_not_negative(self, "planning_time")
