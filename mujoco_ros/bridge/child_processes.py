@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.process.managed_process import ManagedProcess
@@ -115,9 +114,7 @@ class ChildProcesses(Component):
             self._processes.append(
                 ManagedProcess(name, command, writer.head.deadline(slot), forward=_forward)
             )
-        # Not the node's clock: under use_sim_time it would stop in a pause.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_CHECK_S, guarded(self._check), clock=steady)
+        self._timer = create_wall_timer(node, _CHECK_S, self._check)
 
     def after_step(self) -> None:
         """Share the state of the step."""
