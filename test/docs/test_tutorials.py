@@ -39,7 +39,7 @@ def test_the_robot_of_the_tutorial_has_two_joints_and_an_imu(robot: Path, scene:
     simulation = Simulation(load_scene(str(robot / scene)))
     (layout,) = simulation.layout.robots
     assert layout.joints.names == ("shoulder", "elbow")
-    assert [imu.name for imu in layout.imus] == ["tip"]
+    assert [imu.name for imu in layout.sensors["imu"]] == ["tip"]
     assert simulation.step()
 
 

@@ -11,7 +11,7 @@ def test_rows_of_each_condition_have_limits_results_of_others_and_failures(monke
         good = [made_up(seed, failures=("slip",)) for seed in seeds[1:]]
         return [made_up(seeds[0], outcome="collision"), *good], True
 
-    monkeypatch.setattr(controllers, "run", run)
+    monkeypatch.setattr(controllers, "run_episodes", run)
     rows = controllers.controllers(replace(QUICK, lab_episodes=4, table_episodes=200))
     shown = {row.quantity: row for row in rows}
     lab = shown["lab, 4 episodes: success"]

@@ -6,7 +6,10 @@ def test_all_topics_are_listed_with_one_rate():
     assert topics[0].name == "/clock"
     assert topics[-1].name == "/tf"
     rates = all_rates(500.0)
-    assert {f"publish_rate.{topic.rate}" for topic in topics[1:]} == rates.keys()
+    of_no_shipped_robot = {"publish_rate.magnetometer", "publish_rate.range"}
+    published = {f"publish_rate.{topic.rate}" for topic in topics[1:]}
+    assert rates.keys() - published == of_no_shipped_robot
+    assert published < rates.keys()
     assert set(rates.values()) == {500.0}
 
 

@@ -203,7 +203,7 @@ def test_what_is_spawned_into_options_the_engine_would_fail_on_is_refused(
     path.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     acted = act(path, physics__integrator="discrete", physics__solver="PGS")
     soft = part_from_text(_FLEX.replace('<option integrator="discrete"/>', ""), name="soft")
-    with pytest.raises(UserInputError, match="the engine refuses"):
+    with pytest.raises(UserInputError, match="the engine rejects"):
         acted.change(lambda assembly: rebuild(assembly, add=[soft]))
 
 

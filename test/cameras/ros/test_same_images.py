@@ -52,14 +52,14 @@ import os
 from pathlib import Path
 import numpy as np
 from mujoco_ros.controllers.fsm.state import State
-from mujoco_ros.controllers.interface.host import LOOK
+from mujoco_ros.controllers.interface.host import IMAGE_GET
 
 class SaveImage(State):
     outcomes = ("done",)
 
     def start(self, context):
         context.references.values[:] = np.nan
-        self.image = context.store.get(LOOK)("above")
+        self.image = context.store.get(IMAGE_GET)("above")
 
     def run(self, context):
         if not self.image.done():

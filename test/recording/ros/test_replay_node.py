@@ -44,7 +44,7 @@ def replayed(tmp_path) -> Replayed:
     writer.add(ring)
     for _ in range(10):
         simulation.step()
-        ring.step()
+        ring.add_step()
     writer.close()
     return Replayed(StateLog.open(tmp_path / "run.mjlog"))
 

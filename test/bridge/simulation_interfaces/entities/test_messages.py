@@ -39,7 +39,7 @@ def test_a_quaternion_that_is_nearly_of_length_one_is_made_so():
         (pose(x=math.inf), "x of the position"),
         (pose(x=1e7), "x of the position"),
         (pose(w=math.nan), "w of the orientation"),
-        (pose(w=0.0), "no unit quaternion: its length is 0"),
+        (pose(w=0.0), "not a unit quaternion: its length is 0"),
         (pose(w=0.5), "its length is 0.5"),
         (pose(qx=1.0), "its length is 1.41"),
     ],

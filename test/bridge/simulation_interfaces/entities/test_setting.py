@@ -99,7 +99,7 @@ def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, 
     ("state", "code", "complaint"),
     [
         (wanted(x=math.nan), INVALID_POSE, "x of the position"),
-        (wanted(w=0.0), INVALID_POSE, "no unit quaternion"),
+        (wanted(w=0.0), INVALID_POSE, "not a unit quaternion"),
         (wanted(frame="nowhere"), INVALID_POSE, "frame 'nowhere' not found; there are: world, arm"),
         (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
     ],

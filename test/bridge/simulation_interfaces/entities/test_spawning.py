@@ -75,7 +75,7 @@ def test_a_name_that_is_taken_is_refused_or_changed(yard: Remote):
     for name in ("box", "arm", "pointer", "base_link", "world"):
         result = spawn(yard, text=BALL, name=name, initial_pose=at(z=1.0)).result
         assert result.result == CODES.NAME_NOT_UNIQUE, name
-        assert result.error_message.startswith(f"'{name}' is the name of something else")
+        assert result.error_message.startswith(f"'{name}' is taken")
     response = spawn(yard, text=BALL, name="box", allow_renaming=True, initial_pose=at(z=1.0))
     assert (response.result.result, response.entity_name) == (OK, "box_1")
 
@@ -131,7 +131,7 @@ def test_a_pose_may_be_seen_from_something_that_is_there(yard: Remote):
         ({"text": BALL, "name": "2 x"}, CODES.NAME_INVALID, "name '2 x' is not valid"),
         ({"text": BALL, "entity_namespace": "2 x"}, CODES.NAMESPACE_INVALID, "'2 x' is no"),
         ({"text": BALL, "initial_pose": at(math.nan)}, CODES.INVALID_POSE, "x of the position"),
-        ({"text": BALL, "initial_pose": tilted(0.0)}, CODES.INVALID_POSE, "no unit quaternion"),
+        ({"text": BALL, "initial_pose": tilted(0.0)}, CODES.INVALID_POSE, "not a unit quaternion"),
         (
             {"text": BALL, "initial_pose": at(frame="nowhere")},
             CODES.INVALID_POSE,
