@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from mujoco_ros.controllers.fsm.state import State
@@ -20,7 +19,7 @@ from mujoco_ros.controllers.fsm.table import (
 from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.strict import from_dict
 
 Classes = Mapping[str, type[State]]
 
@@ -72,11 +71,6 @@ class _Goal:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Label:
     cls: str
-
-
-def read_table(path: Path, classes: Classes) -> Table:
-    """Read a table from a YAML file, see `table_from_dict`; its name is the stem of the file."""
-    return table_from_dict(read_yaml(path), classes, name=path.stem, where=str(path))
 
 
 def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Table:

@@ -1,9 +1,10 @@
 import pytest
 from scripted import CLASSES, table
 
-from mujoco_ros.controllers.fsm.table_reader import class_names, read_table, table_from_dict
+from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.strict import parse_yaml
 
 GOOD = """
 rate: 200
@@ -166,14 +167,11 @@ def test_data_without_a_mapping_are_rejected(data):
         table_from_dict(data, CLASSES, name="test", where="test.yaml")
 
 
-def test_a_table_has_the_name_of_its_file(tmp_path):
-    path = tmp_path / "lift.yaml"
-    path.write_text(GOOD)
-    assert read_table(path, CLASSES).name == "lift"
-    bad = tmp_path / "2.yaml"
-    bad.write_text(GOOD)
+def test_the_name_of_a_controller_must_be_valid():
+    data = parse_yaml(GOOD, "test.yaml")
+    assert table_from_dict(data, CLASSES, name="lift", where="test.yaml").name == "lift"
     with pytest.raises(UserInputError, match="controller '2' is not valid"):
-        read_table(bad, CLASSES)
+        table_from_dict(data, CLASSES, name="2", where="test.yaml")
 
 
 def test_class_names_are_read_without_the_classes():
