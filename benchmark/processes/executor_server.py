@@ -34,27 +34,33 @@ EXECUTORS: dict[str, Any] = {"events": Executor, "single": SingleThreadedExecuto
 _DEPTH = 10
 
 
-def serve_with_own_classes(node: Node, receive: Callable[[JointState], None]) -> object:
-    """Serve with the classes of `mujoco_ros.bridge.rclpy_ext`."""
-    endpoints = Endpoints(node)
+class _ImmediateSuccess:
+    """Ends every goal at once."""
 
-    def accept(goal: Goal, _checked: bool) -> None:
+    def check(self, goal: ParallelGripperCommand.Goal) -> ParallelGripperCommand.Goal:
+        return goal
+
+    def accept(self, goal: Goal, _checked: object) -> None:
         goal.set_executing()
         goal.end(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message=""))
 
+    def cancel(self, goal: Goal) -> None:
+        pass
+
+    def result(self, _event: GoalEnded) -> ParallelGripperCommand.Result:
+        return ParallelGripperCommand.Result()
+
+    def feedback(self, _progress: object) -> ParallelGripperCommand.Feedback:
+        return ParallelGripperCommand.Feedback()
+
+
+def serve_with_own_classes(node: Node, receive: Callable[[JointState], None]) -> object:
+    """Serve with the classes of `mujoco_ros.bridge.rclpy_ext`."""
+    endpoints = Endpoints(node)
     return (
         endpoints.subscription(JointState, "stream", receive, QoSProfile(depth=_DEPTH)),
         Service(node, Trigger, "~/trigger", lambda _request, responder: responder.succeed()),
-        GoalServer(
-            endpoints,
-            ParallelGripperCommand,
-            "goal",
-            check=lambda _goal: True,
-            accept=accept,
-            cancel=lambda _goal: None,
-            result=lambda _event: ParallelGripperCommand.Result(),
-            feedback=lambda _progress: ParallelGripperCommand.Feedback(),
-        ),
+        GoalServer(endpoints, ParallelGripperCommand, "goal", _ImmediateSuccess()),
     )
 
 
