@@ -88,11 +88,7 @@ def _part(
 
 
 def part_from_file(
-    path: Path,
-    *,
-    name: str,
-    pose: PoseConfig | None = None,
-    namespace: str | None = None,
+    path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
@@ -115,11 +111,7 @@ def part_from_file(
 
 
 def part_from_text(
-    text: str,
-    *,
-    name: str,
-    pose: PoseConfig | None = None,
-    namespace: str | None = None,
+    text: str, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:
     """Read a model from the text of an MJCF or URDF, as `part_from_file` from a file.
 
