@@ -53,11 +53,11 @@ def handles(frame: Pose, projection: ScreenProjection) -> Iterator[Handle]:
         )
 
 
-def ring(frame: Pose, axis: int, projection: ScreenProjection, corners: int = 13) -> np.ndarray:
+def ring(frame: Pose, axis: int, projection: ScreenProjection) -> np.ndarray:
     """Return the quarter circle through the handle that rotates about an axis [m].  # (n, 3)"""
     axes = frame.matrix
     radius = _RING * _LENGTH_PX * projection.metres_per_pixel(frame.position)
-    angles = np.linspace(0.0, np.pi / 2, corners)[:, None]
+    angles = np.linspace(0.0, np.pi / 2, 13)[:, None]
     return np.asarray(
         frame.position
         + radius * (np.cos(angles) * axes[:, axis - 2] + np.sin(angles) * axes[:, axis - 1])

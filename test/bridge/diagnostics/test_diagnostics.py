@@ -162,14 +162,14 @@ def diagnostics(bench: Bench) -> Iterator[Diagnostics]:
     diagnostics = Diagnostics(bench.node, bench.simulation, physics, {}, _LIMITS, [])
     yield diagnostics
     bench.node.destroy_timer(diagnostics._timer)
-    bench.node.destroy_publisher(diagnostics._publisher)
+    bench.node.destroy_publisher(diagnostics._publisher._publisher)
 
 
 @pytest.fixture
 def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list[DiagnosticArray]:
     """What they say."""
     published: list[DiagnosticArray] = []
-    monkeypatch.setattr(diagnostics._publisher, "publish", published.append)
+    monkeypatch.setattr(diagnostics._publisher._publisher, "publish", published.append)
     return published
 
 
@@ -182,7 +182,7 @@ def test_a_report_that_the_middleware_does_not_take_is_let_go(
         refused.append(message)
         raise rclpy_implementation.RCLError("cannot publish data")
 
-    monkeypatch.setattr(diagnostics._publisher, "publish", refuse)
+    monkeypatch.setattr(diagnostics._publisher._publisher, "publish", refuse)
     bench.diverge()
     diagnostics.finish()
     assert len(refused) == 1

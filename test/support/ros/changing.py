@@ -1,6 +1,7 @@
 """A bench whose model changes while it is stepped and commanded."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from benches import Bench
@@ -8,6 +9,7 @@ from simulators import ROOT
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
+from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.parts import Part, part_from_file
 from mujoco_ros.model.scene.pose_config import PoseConfig
 
@@ -18,9 +20,9 @@ BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 def arm(name: str, **options: Any) -> Part:
     """The shipped arm, two metres aside."""
     pose = PoseConfig(xyz=(2.0, 0.0, 0.0))
-    return part_from_file(
-        ARM / "arm.xml", name=name, pose=pose, gains=str(ARM / "gains.yaml"), **options
-    )
+    part = part_from_file(ARM / "arm.xml", name=name, pose=pose, **options)
+    assert isinstance(part.config, RobotConfig)
+    return replace(part, config=replace(part.config, gains=str(ARM / "gains.yaml")))
 
 
 def adding(*parts: Part) -> Callable[[Assembly], Assembly]:
