@@ -13,6 +13,7 @@ from benchmark.measurements import (
     cameras_and_viewer,
     commands,
     controllers,
+    executors,
     publishing,
     recording,
     reliability,
@@ -44,6 +45,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "q": cameras_and_viewer.cameras_and_viewer,
     "r": controllers.controllers,
     "s": reliability.reliability,
+    "executors": executors.executors,
 }
 """Choices of ``--only``."""
 _ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
@@ -92,7 +94,7 @@ def _summary(measurement: Measurement) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    choices = "\n".join(f"  {key:8} {_summary(call)}" for key, call in MEASUREMENTS.items())
+    choices = "\n".join(f"  {key:9} {_summary(call)}" for key, call in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator in processes of its own, and compare the results with "

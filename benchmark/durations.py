@@ -34,6 +34,7 @@ class Durations:
     pause: float = 10.0
     long_run_from: float = 60.0
     long_run_to: float = 660.0
+    executors: float = 30.0
 
 
 FULL = Durations()
@@ -65,4 +66,5 @@ QUICK = Durations(
     pause=3.0,
     long_run_from=15.0,
     long_run_to=45.0,
+    executors=6.0,
 )

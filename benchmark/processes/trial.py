@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.processes.executor_load import executor_load
 from benchmark.processes.simulator_client import SimulatorClient
 from benchmark.processes.trials import calls, flood, load_broken, pause, resets, spawn_and_delete
 
@@ -87,6 +88,7 @@ TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "totals": _totals,
     "renders": _renders,
     "delays": _delays,
+    "executor": lambda client, seconds: executor_load(client, float(seconds)),
 }
 
 

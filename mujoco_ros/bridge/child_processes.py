@@ -2,24 +2,19 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
-
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.writer import Describe, Draft, SharedStateWriter
-from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.pacer import Pacer
 
 CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
@@ -75,25 +70,12 @@ class ChildProcesses(Component):
     name = "child processes"
     parameters = CHILD_PROCESS_PARAMETERS
 
-    def __init__(
-        self,
-        node: Node,
-        simulation: Simulation,
-        values: Mapping[str, Any],
-        arguments: Sequence[str],
-        *,
-        describe: Describe,
-        pacer: Pacer,
-    ) -> None:
+    def __init__(self, context: NodeContext, describe: Describe) -> None:
         """Share the state of a simulation whose thread has not been started.
 
         Args:
-            node: The simulator's node.
-            simulation: The simulation.
-            values: Values of the node's parameters.
-            arguments: Command line of the simulator.
+            context: The node.
             describe: Returns the descriptions of a plant's robots.
-            pacer: The pacer, whose factor is shared as well.
 
         Raises:
             UserInputError: There is not enough memory to share the state.
@@ -102,22 +84,21 @@ class ChildProcesses(Component):
         self._write: Callable[[], object] | None = None
         self._processes: list[ManagedProcess] = []
         self._draft: Draft | None = None
-        enabled = _enabled(values, node.get_fully_qualified_name())
+        node, pacer = context.node, context.pacer
+        enabled = _enabled(context.values, node.get_fully_qualified_name())
         if not enabled:
             return
         self._pacer = pacer
-        self._writer = writer = SharedStateWriter(simulation, describe, pacer.factor)
+        self._writer = writer = SharedStateWriter(context.simulation, describe, pacer.factor)
         self._write = writer.write
-        ros = child_ros_arguments(arguments, node.get_namespace())
+        ros = child_ros_arguments(context.arguments, node.get_namespace())
         for slot, (name, own) in enumerate(enabled.items()):
             state = ["--state", f"{writer.name}#{slot}"]
             command = python_command(f"mujoco_ros.cli.{name}", *state, *own, *ros)
             self._processes.append(
                 ManagedProcess(name, command, writer.head.deadline(slot), forward=_forward)
             )
-        # Not the node's clock: under use_sim_time it would stop in a pause.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_CHECK_S, guarded(self._check), clock=steady)
+        self._timer = create_wall_timer(node, _CHECK_S, self._check)
 
     def after_step(self) -> None:
         """Share the state of the step."""

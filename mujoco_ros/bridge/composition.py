@@ -79,14 +79,7 @@ def compose(context: NodeContext) -> list[Component]:
         LockstepParameters(context),
         Publishers(context, frames.of),
         StateLogging(simulation, values),
-        ChildProcesses(
-            node,
-            simulation,
-            values,
-            context.arguments,
-            describe=descriptions.of,
-            pacer=context.pacer,
-        ),
+        ChildProcesses(context, descriptions.of),
         *hosted,
         RobotCommands(context),
         wrenches,
@@ -103,10 +96,4 @@ def _host(context: NodeContext, control: ControlParameters) -> Component:
     # Imports state machines and motion planning, which a simulator without a controller needs not.
     from mujoco_ros.controllers.ros.hosted_controller import HostedController
 
-    return HostedController(
-        context.node,
-        context.simulation,
-        context.values,
-        context.arguments,
-        control.show_gains,
-    )
+    return HostedController(context, control.show_gains)

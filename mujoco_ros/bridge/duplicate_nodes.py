@@ -3,12 +3,11 @@
 import contextlib
 from collections.abc import Callable
 
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 
 _LOOK_S = 1.0
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
@@ -33,9 +32,7 @@ class DuplicateNodes:
         """
         self._node, self._topic, self._concerns = node, topic, concerns
         self._told: set[str] = set()
-        # Not the node's clock: under use_sim_time it would stop with the simulation.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_LOOK_S, guarded(self.look), clock=steady)
+        self._timer = create_wall_timer(node, _LOOK_S, self.look)
 
     def look(self) -> None:
         """Warn of those who came; called by a timer."""

@@ -25,7 +25,7 @@ class _Pending:
     client: Client
     request: Any
     answered: Callable[[Any], object]
-    given_up: Callable[[str], object]
+    given_up: Callable[[str], object] | None
     deadline: float
     again: float | None
     futures: list[Future] = field(default_factory=list)
@@ -50,7 +50,7 @@ class ServiceCaller:
         name: str,
         request: Any,
         answered: Callable[[Any], object],
-        given_up: Callable[[str], object] = lambda _reason: None,
+        given_up: Callable[[str], object] | None = None,
         *,
         twice: bool = False,
     ) -> None:
@@ -116,16 +116,17 @@ class ServiceCaller:
     def _done(self, pending: _Pending, future: Future) -> None:
         if pending not in self._pending:
             return  # given up before
-        self._forget(pending)
         response = future.result()
         if response is None:
-            pending.given_up(f"{pending.client.srv_name} failed")
+            self._drop(pending, f"{pending.client.srv_name} failed")
         else:
+            self._forget(pending)
             pending.answered(response)
 
     def _drop(self, pending: _Pending, reason: str) -> None:
         self._forget(pending)
-        pending.given_up(reason)
+        if pending.given_up is not None:
+            pending.given_up(reason)
 
     def _forget(self, pending: _Pending) -> None:
         self._pending.remove(pending)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cameras.ros.node import CameraNode
-from mujoco_ros.cli.command_line import parse
+from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.rendering.gl import CHOICES
 from mujoco_ros.sim.shared_memory.reader import SharedState
@@ -25,13 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="cameras",
-        description=(
-            "Publish the cameras and lidars of a running simulation. The simulator starts this "
-            "process; see its parameters 'cameras' and 'rendering'."
-        ),
-        allow_abbrev=False,
+    parser = create_parser(
+        "cameras",
+        "Publish the cameras and lidars of a running simulation. The simulator starts this "
+        "process; see its parameters 'cameras' and 'rendering'.",
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
     parser.add_argument("--rendering", choices=CHOICES, default="auto", help="OpenGL backend")

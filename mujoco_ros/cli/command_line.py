@@ -27,6 +27,18 @@ def report_errors(command: Callable[[], int]) -> int:
         return fail(str(error))
 
 
+def create_parser(prog: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+    """Return a parser that takes no abbreviated options; lines of an epilog are kept."""
+    raw = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(
+        prog=prog,
+        description=description,
+        epilog=epilog,
+        formatter_class=raw if epilog else argparse.HelpFormatter,
+        allow_abbrev=False,
+    )
+
+
 def parse(
     parser: argparse.ArgumentParser, arguments: Sequence[str] | None
 ) -> tuple[argparse.Namespace, list[str]]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
-from mujoco_ros.cli.command_line import parse
+from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.controllers.library.catalogue import names
 from mujoco_ros.controllers.ros.node.node import ControllerNode
@@ -20,19 +20,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="controller",
-        description=(
-            "Run a controller in a node of its own, which uses the topics of a real or simulated "
-            "robot. The robot holds its position when the node ends."
-        ),
-        epilog=(
-            "Parameters are given as ROS arguments, e.g.\n"
-            "  controller pick_place --ros-args -p scene:=arm -p DESCEND.speed:=0.1\n"
-            "docs/reference/controller_node.md explains them, and so does 'ros2 param describe'."
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = create_parser(
+        "controller",
+        "Run a controller in a node of its own, which uses the topics of a real or simulated "
+        "robot. The robot holds its position when the node ends.",
+        "Parameters are given as ROS arguments, e.g.\n"
+        "  controller pick_place --ros-args -p scene:=arm -p DESCEND.speed:=0.1\n"
+        "docs/reference/controller_node.md explains them, and so does 'ros2 param describe'.",
     )
     parser.add_argument(
         "controller", help=f"a shipped controller ({', '.join(names())}), or a YAML file"

@@ -1,5 +1,6 @@
 """A process with one ROS node: from its arguments to its exit code."""
 
+import math
 import os
 import signal
 import sys
@@ -46,7 +47,7 @@ _Node = TypeVar("_Node", bound=Runnable)
 def run(
     create: Callable[[], _Node],
     arguments: Sequence[str],
-    work: Callable[[_Node], float] = lambda _node: _SIGNAL_LATENCY_S,
+    work: Callable[[_Node], float] | None = None,
 ) -> int:
     """Run a node until it is interrupted; return the exit code.
 
@@ -94,7 +95,7 @@ def handle_signals(handler: Callable[[int], object], *others: signal.Signals) ->
         signal.signal(number, lambda number, _frame: handler(number))
 
 
-def _spin(create: Callable[[], _Node], work: Callable[[_Node], float]) -> int:
+def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) -> int:
     """Spin the node until there is a signal or its thread fails; return the exit code."""
     node = create()
     executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
@@ -106,7 +107,8 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float]) -> int:
     node.start()
     try:
         while not (signals or node.leaving or node.failure is not None):
-            executor.spin_once(timeout_sec=min(work(node), _SIGNAL_LATENCY_S))
+            wait_s = math.inf if work is None else work(node)
+            executor.spin_once(timeout_sec=min(wait_s, _SIGNAL_LATENCY_S))
             if time.monotonic() > trim_at:
                 memory.trim()
                 trim_at = time.monotonic() + _TRIM_PERIOD_S

@@ -13,7 +13,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
-from mujoco_ros.cli.command_line import fail, integer_from, parse
+from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
 from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_file import COMPRESSIONS
@@ -148,12 +148,8 @@ def _repair(folder: Path) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="record",
-        description="Record topics into a bag that `ros2 bag` and Foxglove read.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = create_parser(
+        "record", "Record topics into a bag that `ros2 bag` and Foxglove read.", _EPILOG
     )
     parser.add_argument(
         "-o",
@@ -184,22 +180,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--compression", choices=list(COMPRESSIONS), default="none", help="default: %(default)s"
     )
-    parser.add_argument(
-        "-b",
-        "--max-bag-size",
-        type=integer_from(1),
-        default=0,
-        metavar="BYTES",
-        help="begin another file at this size",
-    )
-    parser.add_argument(
-        "-d",
-        "--max-bag-duration",
-        type=integer_from(1),
-        default=0,
-        metavar="SECONDS",
-        help="begin another file after this time",
-    )
+    for short, option, unit, limit in (
+        ("-b", "--max-bag-size", "BYTES", "at this size"),
+        ("-d", "--max-bag-duration", "SECONDS", "after this time"),
+    ):
+        help_ = f"begin another file {limit}"
+        kind = integer_from(1)
+        parser.add_argument(short, option, type=kind, default=0, metavar=unit, help=help_)
     parser.add_argument(
         "--repair", type=Path, metavar="FOLDER", help="index a bag after a sudden end"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.cli.command_line import parse
+from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.recording.ros.replay_node import ReplayNode
 
@@ -34,13 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="replay",
-        description="Publish a state log on the topics of the simulator.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = create_parser("replay", "Publish a state log on the topics of the simulator.", _EPILOG)
     parser.add_argument("log", type=Path, help="the file of the simulator's parameter state_log")
     parser.add_argument(
         "--rate", type=float, help="logged seconds per second, default 1; 0: as fast as possible"

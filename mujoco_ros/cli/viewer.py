@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.command_line import fail, parse
+from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
@@ -49,13 +49,9 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="viewer",
-        description=(
-            "Show a running simulation. The simulator starts this process; see its parameter "
-            "'viewer'."
-        ),
-        allow_abbrev=False,
+    parser = create_parser(
+        "viewer",
+        "Show a running simulation. The simulator starts this process; see its parameter 'viewer'.",
     )
     parser.add_argument("--state", required=True, help="name of the simulator's shared state")
     parser.add_argument("--simulator", default="/mujoco", help="full name of its node")

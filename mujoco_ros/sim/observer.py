@@ -52,7 +52,6 @@ class Observer:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Observe states of `model`."""
         self.model = model
         self._data = mujoco.MjData(model)
 
@@ -84,9 +83,7 @@ class Observer:
             mujoco.mj_objectVelocity(model, data, _BODY, body, velocity, 0)
             mujoco.mj_objectAcceleration(model, data, _BODY, body, acceleration, 0)
             if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
-                acceleration[3:] += (
-                    model.opt.gravity
-                )  # which the engine includes in the acceleration
+                acceleration[3:] += model.opt.gravity  # which the engine includes
         position, quat = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(
             position, quat, data.xpos[body], data.xquat[body], offset[:3], offset[3:]

@@ -38,7 +38,7 @@ class Feed:
         self,
         state: SharedState,
         now: Callable[[], float] = time.monotonic,
-        on_frame: Callable[[bool], object] = lambda _is_new: None,
+        on_frame: Callable[[bool], object] | None = None,
     ) -> None:
         """Feed from a shared state.
 
@@ -58,7 +58,8 @@ class Feed:
     def get_sim_events(self) -> list[messages.Event]:
         """Return the events since the last frame; called once per frame."""
         events = self._events()
-        self._on_frame(self._is_new)
+        if self._on_frame is not None:
+            self._on_frame(self._is_new)
         self._is_new = False
         return events
 

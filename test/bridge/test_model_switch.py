@@ -174,7 +174,7 @@ def test_a_component_that_fails_to_commit_is_reported_and_the_others_commit(
     stepped.change(adding(arm("second")))
     assert after.steps == ["build", "prepare", "commit", "finish"]
     assert [record.getMessage() for record in caplog.records] == [
-        "_Witness failed in a change of the model"
+        "_RecordingComponent failed in a change of the model"
     ]
 
 

@@ -20,30 +20,23 @@ class GripperServer(CommandServer):
         """Open the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
-        self.goals = GoalServer(
-            self._endpoints,
-            ParallelGripperCommand,
-            self._action,
-            check=self._check,
-            accept=self._accept,
-            cancel=self._cancel,
-            result=self._result,
-            feedback=self._feedback,
-        )
+        self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
 
     @property
     def _joint(self) -> str:
         joints = self._control.joints
         return "" if joints.gripper is None else joints.names[joints.gripper]
 
-    def _result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
+    def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
+        """Return the final state of the gripper."""
         reached = event.outcome is Outcome.SUCCESSFUL and not event.stalled
         result = ParallelGripperCommand.Result(stalled=event.stalled, reached_goal=reached)
         result.state.name = [self._joint]
         result.state.position, result.state.effort = [event.position], [event.effort]
         return result
 
-    def _feedback(self, event: GoalProgress) -> ParallelGripperCommand.Feedback:
+    def feedback(self, event: GoalProgress) -> ParallelGripperCommand.Feedback:
+        """Return the state of the gripper."""
         feedback = ParallelGripperCommand.Feedback()
         position, velocity = event.actual[:, 0].tolist()
         feedback.state.header.stamp = stamp(event.time)
@@ -52,7 +45,8 @@ class GripperServer(CommandServer):
         feedback.state.effort = [event.effort]
         return feedback
 
-    def _check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
+    def check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
+        """Return the checked command; report a rejected one."""
         message, control = goal.command, self._control
         try:
             command = gripper_command(
@@ -69,12 +63,14 @@ class GripperServer(CommandServer):
         self._rejections.report_clamped(self._action, command.clamped)
         return command
 
-    def _accept(self, goal: Goal, command: GripperCommand) -> None:
+    def accept(self, goal: Goal, command: GripperCommand) -> None:
+        """Submit the command of a goal."""
         self._submit(
             self._action, lambda time: self._control.command_gripper(command, goal, time), goal
         )
 
-    def _cancel(self, goal: Goal) -> None:
+    def cancel(self, goal: Goal) -> None:
+        """Submit the cancellation of a goal."""
         gripper = self._control.gripper
         if gripper is not None:
             self._submit(self._action, lambda _time: gripper.cancel(goal))

@@ -11,20 +11,7 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.synchronize import synchronize
-from mujoco_ros.control.events import (
-    CommandDropped,
-    CommandFailed,
-    CommandPreempted,
-    CommandRejected,
-    CommandSource,
-    Event,
-    GoalEnded,
-    GoalProgress,
-    GoalStarted,
-    Outcome,
-    SimulationReset,
-    StreamStopped,
-)
+from mujoco_ros.control import events
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -102,17 +89,17 @@ class RobotCommands(Component):
     def _dispatch(self) -> None:
         """Handle the events of the physics thread."""
         self._dispatching = False  # first: events added from now on may be missed below
-        events = self._simulation.events
-        batch = [events.popleft() for _ in range(len(events))]
-        newest = {id(e.goal): e for e in batch if isinstance(e, GoalProgress)}
+        pending = self._simulation.events
+        batch = [pending.popleft() for _ in range(len(pending))]
+        newest = {id(e.goal): e for e in batch if isinstance(e, events.GoalProgress)}
         for event in batch:
-            if isinstance(event, GoalProgress) and newest[id(event.goal)] is not event:
+            if isinstance(event, events.GoalProgress) and newest[id(event.goal)] is not event:
                 continue  # the client is late already: only the newest feedback
             try:
                 self._handle(event)
             except Exception as error:  # it would end the process: see goal_server.py
                 self._rejections.report("control", "failed", repr(error))
-        if events:
+        if pending:
             self._wake()
 
     def close(self) -> None:
@@ -123,50 +110,50 @@ class RobotCommands(Component):
                 server.close("the simulator ended")
                 server.flush()
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, event: events.Event) -> None:
         match event:
-            case GoalStarted(goal=Goal() as goal):
+            case events.GoalStarted(goal=Goal() as goal):
                 goal.set_executing()
-            case GoalProgress(goal=Goal() as goal):
+            case events.GoalProgress(goal=Goal() as goal):
                 goal.publish_feedback(event)
-            case GoalEnded(goal=Goal() as goal):
+            case events.GoalEnded(goal=Goal() as goal):
                 goal.end(event)
                 if event.outcome in (
-                    Outcome.PATH_TOLERANCE_VIOLATED,
-                    Outcome.GOAL_TOLERANCE_VIOLATED,
+                    events.Outcome.PATH_TOLERANCE_VIOLATED,
+                    events.Outcome.GOAL_TOLERANCE_VIOLATED,
                 ):
                     self._rejections.report(goal.server.name, "goals aborted", event.message)
-            case CommandPreempted(was_idle=True):
+            case events.CommandPreempted(was_idle=True):
                 self._node.get_logger().info(
                     f"{event.new_owner} follows {_place(event.robot, event.source)}, "
                     f"which was done, on {', '.join(event.joints)}"
                 )
-            case CommandPreempted():
+            case events.CommandPreempted():
                 self._rejections.report(
                     _place(event.robot, event.source),
                     f"joints lost to {event.new_owner}",
                     f"{event.new_owner} took over {', '.join(event.joints)}",
                 )
-            case StreamStopped():
+            case events.StreamStopped():
                 self._rejections.report(
                     _place(event.robot, event.source),
                     "streams stopped",
                     f"no command for {event.timeout:g} s, so command_timeout makes it "
                     f"{event.action} {', '.join(event.joints)}",
                 )
-            case CommandRejected():
+            case events.CommandRejected():
                 self._rejections.report(_place(event.robot, event.source), "refused", event.message)
-            case CommandFailed():
+            case events.CommandFailed():
                 self._rejections.report(event.topic, "failed", event.message)
                 if isinstance(event.goal, Goal):
                     event.goal.abort(event.message)
-            case CommandDropped():
+            case events.CommandDropped():
                 self._rejections.report(event.topic, "dropped", event.message)
                 if isinstance(event.goal, Goal):
                     event.goal.abort(event.message)
-            case SimulationReset():
+            case events.SimulationReset():
                 self._context.notify_reset(event)
 
 
-def _place(robot: str, source: CommandSource) -> str:
+def _place(robot: str, source: events.CommandSource) -> str:
     return f"{robot}/{source}" if robot else source

@@ -34,18 +34,16 @@ class TrajectoryServer(CommandServer):
             JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"
         )
         self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
-        self.goals = GoalServer(
-            self._endpoints,
-            FollowJointTrajectory,
-            self._action,
-            check=self._check,
-            accept=self._accept,
-            cancel=self._cancel,
-            result=_result,
-            feedback=self._feedback,
+        self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
+
+    def result(self, event: GoalEnded) -> FollowJointTrajectory.Result:
+        """Return a result with the outcome as error code."""
+        return FollowJointTrajectory.Result(
+            error_code=min(int(event.outcome), 0), error_string=event.message
         )
 
-    def _feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
+    def feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
+        """Return the desired and actual states."""
         message = FollowJointTrajectory.Feedback(joint_names=self._names)
         message.header.stamp = stamp(event.time)
         error = self._control.joints.error(event.desired[:2], event.actual)
@@ -74,7 +72,8 @@ class TrajectoryServer(CommandServer):
             return
         self._submit_checked(checked, topic, None, stamp_ns)
 
-    def _check(self, goal: FollowJointTrajectory.Goal) -> Checked | None:
+    def check(self, goal: FollowJointTrajectory.Goal) -> Checked | None:
+        """Return the checked trajectory with its tolerances; report a rejected one."""
         control = self._control
         try:
             checked = self._read(goal.trajectory, self._action)
@@ -85,10 +84,12 @@ class TrajectoryServer(CommandServer):
             return None
         return (checked[0], allowed) if isinstance(checked, tuple) else checked
 
-    def _accept(self, goal: Goal, checked: Checked) -> None:
+    def accept(self, goal: Goal, checked: Checked) -> None:
+        """Submit the trajectory of a goal."""
         self._submit_checked(checked, self._action, goal)
 
-    def _cancel(self, goal: Goal) -> None:
+    def cancel(self, goal: Goal) -> None:
+        """Submit the cancellation of a goal."""
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
     def _submit_checked(
@@ -135,12 +136,6 @@ class TrajectoryServer(CommandServer):
     def _past(self, start: float) -> str:
         """Return why a start time [s] is from before a reset; empty if it is not."""
         return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
-
-
-def _result(event: GoalEnded) -> FollowJointTrajectory.Result:
-    return FollowJointTrajectory.Result(
-        error_code=min(int(event.outcome), 0), error_string=event.message
-    )
 
 
 def _point(rows: np.ndarray) -> JointTrajectoryPoint:

@@ -1,27 +1,22 @@
 """The topic /diagnostics."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
+from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
 from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot
-from mujoco_ros.bridge.publishing.template_publisher import stamp
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, later
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.status import Status
 
-_PERIOD_S = 1.0
 _POLL_S = 0.1
 _ANSWER_S = 0.5
 
@@ -40,7 +35,7 @@ class Diagnostics:
         physics: PhysicsThread,
         rejections: Mapping[str, int],
         values: Mapping[str, Any],
-        rows: Iterable[tuple[str, Callable[[], DiagnosticReport]]],
+        rows: Iterable[tuple[str, Row]],
     ) -> None:
         """Start the timer; the physics thread must not run yet.
 
@@ -60,13 +55,12 @@ class Diagnostics:
         self._simulation = simulation
         self._physics = physics
         self._rejections = rejections
-        self._values = values
-        self._rows: dict[str, Callable[[], DiagnosticReport]] = {}
+        self._rows: dict[str, Row] = {}
         for name, report in rows:
             if name in self._rows or name in ROWS:
                 raise ValueError(f"/diagnostics has a row '{name}' already")
             self._rows[name] = report
-        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._publisher = DiagnosticPublisher(node, limits=values)
         log = node.get_logger()
         # rclpy requires one call site for each severity.
         self._warnings = RejectionLog(lambda text: log.warning(text))
@@ -75,9 +69,7 @@ class Diagnostics:
         self._reported = self._state()
         self._polls = 0
         self._request: Future[Status] | None = None
-        # Not the node's clock: with use_sim_time it stops with the simulation.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(_POLL_S, guarded(self._poll), clock=steady)
+        self._timer = create_wall_timer(node, _POLL_S, self._poll)
 
     def finish(self) -> None:
         """Publish the last changes, after the physics thread has ended."""
@@ -93,7 +85,7 @@ class Diagnostics:
         self._polls += 1
         if self._request is not None:
             self._receive()
-        elif self._state() != self._reported or self._polls >= _PERIOD_S / _POLL_S:
+        elif self._state() != self._reported or self._polls >= PERIOD_S / _POLL_S:
             self._polls = 0
             with contextlib.suppress(QueueFullError):  # it has ended, and the node will
                 self._request = self._simulation.commands.submit(self._physics.status, urgent=True)
@@ -130,25 +122,5 @@ class Diagnostics:
                 f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
                 detail=f" (before {status.sim_time:.3f} s)",
             )
-        reports: dict[str, Callable[[], DiagnosticReport]] = {
-            name: partial(row, now, before) for name, row in ROWS.items()
-        }
-        reports |= self._rows
-        message = DiagnosticArray(status=[self._status(n, r) for n, r in reports.items()])
-        message.header.stamp = stamp(status.sim_time)
-        with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
-            self._publisher.publish(message)
-
-    def _status(self, name: str, row: Callable[[], DiagnosticReport]) -> DiagnosticStatus:
-        try:
-            report = row()
-        except Exception as error:  # an exception here would end the process
-            report = DiagnosticReport(f"no report: {error!r}", {}, level=ERROR)
-        level, text = report.judged(self._values)
-        return DiagnosticStatus(
-            name=f"{self._node.get_name()}: {name}",
-            hardware_id="MuJoCo",
-            level=level,
-            message=text,
-            values=[KeyValue(key=key, value=value) for key, value in report.values.items()],
-        )
+        own: dict[str, Row] = {name: partial(row, now, before) for name, row in ROWS.items()}
+        self._publisher.publish(status.sim_time, own | self._rows)

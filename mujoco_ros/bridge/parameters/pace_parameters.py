@@ -47,4 +47,4 @@ class PaceParameters(Component):
         self._pacer.catch_up_s = values.get(_CATCH_UP, self._pacer.catch_up_s)
 
     def _set_timestep(self, timestep: float) -> None:
-        self._pacer.timestep = timestep
+        self._pacer.set_timestep(timestep)

@@ -51,7 +51,7 @@ class PublisherPool:
         endpoints: Endpoints,
         *,
         raw: bool = False,
-        on_join: Callable[[TopicPublisher], object] = lambda _publisher: None,
+        on_join: Callable[[TopicPublisher], object] | None = None,
     ) -> None:
         """Create a pool without publishers.
 
@@ -75,7 +75,8 @@ class PublisherPool:
                 publisher.subscriptions = count  # first: what is published next goes to all
                 if more:
                     publisher.joined = True
-                    self._on_join(publisher)
+                    if self._on_join is not None:
+                        self._on_join(publisher)
 
             endpoint = self._endpoints.publisher(message_type, topic, qos, matched)
             publisher.publish = endpoint.handle.publish_raw if self._raw else endpoint.publish

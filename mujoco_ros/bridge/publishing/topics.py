@@ -70,11 +70,9 @@ def robot_topics(
         yield _base_accel(index, robot, base, row)
 
 
-def vector(path: str, array_name: str, start: int, sign: float = 1.0) -> dict[str, NumberSource]:
+def vector(path: str, array_name: str, start: int) -> dict[str, NumberSource]:
     """Map ``path.x``, ``.y``, ``.z`` to three numbers from an address on."""
-    return {
-        f"{path}.{axis}": NumberSource(array_name, start + i, sign) for i, axis in enumerate("xyz")
-    }
+    return {f"{path}.{axis}": NumberSource(array_name, start + i) for i, axis in enumerate("xyz")}
 
 
 def quaternion(path: str, array_name: str, start: int) -> dict[str, NumberSource]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Infinite
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.exceptions import InvalidHandle
@@ -18,7 +17,7 @@ from rclpy.qos import LivelinessPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded
 
 _POLL_S = 0.05
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
@@ -93,9 +92,7 @@ class Endpoints:
         self._open: dict[int, _Opened] = {}
         self._unseen: list[int] = []
         self._later: list[tuple[float, Callable[[], object]]] = []
-        # Not the node's clock: under use_sim_time it would stop with the simulation.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(poll_s, guarded(self.poll), clock=steady)
+        self._timer = create_wall_timer(node, poll_s, self.poll)
 
     def publisher(
         self,

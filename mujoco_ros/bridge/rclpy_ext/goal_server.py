@@ -3,9 +3,9 @@
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
@@ -41,6 +41,25 @@ _MOST_LISTED = 50
 """That many ended goals, the newest, are listed in the status."""
 
 
+class GoalHandler(Protocol[T]):
+    """Executes the goals of an action."""
+
+    def check(self, goal: Any, /) -> T | None:
+        """Return what to execute for a goal message; None rejects it."""
+
+    def accept(self, goal: "Goal", checked: T, /) -> None:
+        """Start an accepted goal, given what `check` returned."""
+
+    def cancel(self, goal: "Goal", /) -> None:
+        """Cancel a goal at the request of a client."""
+
+    def result(self, event: GoalEnded, /) -> Any:
+        """Return the result message of a goal that ended."""
+
+    def feedback(self, progress: Any, /) -> Any:
+        """Return the feedback message for the argument of `Goal.publish_feedback`."""
+
+
 class GoalServer(Generic[T]):
     """An action server whose goals are executed outside of the executor.
 
@@ -50,16 +69,7 @@ class GoalServer(Generic[T]):
     """
 
     def __init__(
-        self,
-        endpoints: Endpoints,
-        action: Any,
-        name: str,
-        *,
-        check: Callable[[Any], T | None],
-        accept: Callable[["Goal", T], None],
-        cancel: Callable[["Goal"], None],
-        result: Callable[[GoalEnded], Any],
-        feedback: Callable[[Any], Any],
+        self, endpoints: Endpoints, action: Any, name: str, handler: GoalHandler[T]
     ) -> None:
         """Serve an action.
 
@@ -67,17 +77,11 @@ class GoalServer(Generic[T]):
             endpoints: Opens the topics; the services belong to its node.
             action: Type of the action.
             name: Name of the action.
-            check: Returns what to execute for a goal message; None rejects it.
-            accept: Starts an accepted goal, given what `check` returned.
-            cancel: Cancels a goal at the request of a client.
-            result: Returns the result message of a goal that ended.
-            feedback: Returns the feedback message for the argument of `Goal.publish_feedback`.
+            handler: Executes the goals.
         """
         self.name = name
         self._node = endpoints.node
-        self._endpoints = endpoints
-        self._check, self._accept, self._cancel = check, accept, cancel
-        self._result, self._feedback = result, feedback
+        self._endpoints, self._handler = endpoints, handler
         self._feedback_message = action.Impl.FeedbackMessage
         self._result_response = action.Impl.GetResultService.Response
         self._active: dict[bytes, Goal] = {}
@@ -124,7 +128,7 @@ class GoalServer(Generic[T]):
 
     def publish_feedback(self, goal: "Goal", progress: Any) -> None:
         """Publish the progress of a goal; an overloaded middleware may reject it."""
-        message = self._feedback_message(goal_id=goal.id, feedback=self._feedback(progress))
+        message = self._feedback_message(goal_id=goal.id, feedback=self._handler.feedback(progress))
         with contextlib.suppress(rclpy_implementation.RCLError):
             self._feedbacks.publish(message)
 
@@ -135,7 +139,9 @@ class GoalServer(Generic[T]):
         if len(self._ended) > _MOST_RESULTS:
             del self._ended[next(iter(self._ended))]
         goal.ended_at = time.monotonic()
-        goal.response = self._result_response(status=goal.status, result=self._result(event))
+        goal.response = self._result_response(
+            status=goal.status, result=self._handler.result(event)
+        )
         for responder in goal.waiting:
             responder(goal.response)
         goal.waiting.clear()
@@ -152,7 +158,7 @@ class GoalServer(Generic[T]):
         response, key, checked = responder.response, bytes(request.goal_id.uuid), None
         if not (key in self._active or key in self._ended or self._closed):
             try:
-                checked = self._check(request.goal)
+                checked = self._handler.check(request.goal)
             except Exception:
                 _LOG.exception("%s: a goal was rejected", self.name)
         response.accepted = checked is not None
@@ -163,7 +169,7 @@ class GoalServer(Generic[T]):
         goal = self._active[key] = Goal(self, request.goal_id, response.stamp)
         self.publish_status_soon()
         try:
-            self._accept(goal, checked)
+            self._handler.accept(goal, checked)
         except Exception as error:
             _LOG.exception("%s: a goal was aborted", self.name)
             goal.abort(repr(error))
@@ -196,7 +202,7 @@ class GoalServer(Generic[T]):
         if goal.status == GoalStatus.STATUS_CANCELING:
             return True
         try:
-            self._cancel(goal)
+            self._handler.cancel(goal)
         except Exception:
             _LOG.exception("%s: a goal could not be canceled", self.name)
             return False

@@ -175,7 +175,7 @@ class Service:
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
         self._send = self._service.send_response
-        self._service.send_response = lambda responder, header: responder.address(header)
+        self._service.send_response = Responder.address
         self._thread = 0
 
     def destroy(self) -> None:

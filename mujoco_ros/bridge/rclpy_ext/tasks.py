@@ -7,7 +7,9 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.timer import Timer
 
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
@@ -29,6 +31,13 @@ def later(node: Node, call: Callable[..., object], *args: object) -> bool:
         return False
     executor.create_task(guarded(call), *args)
     return True
+
+
+def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -> Timer:
+    """Call a function periodically in the executor's thread, by wall time; log its exceptions."""
+    # Not the node's clock: with use_sim_time it stops with the simulation.
+    steady = Clock(clock_type=ClockType.STEADY_TIME)
+    return node.create_timer(period_s, guarded(call), clock=steady)
 
 
 def query(

@@ -21,7 +21,9 @@ PREFIX = ParameterSpec(
     read_only=True,
 )
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")
-_CUSTOM_INFO = "mujoco_ros: MuJoCo for ROS 2; docs/simulation_control.md describes the services"
+_CUSTOM_INFO = (
+    "mujoco_ros: MuJoCo for ROS 2; docs/reference/simulation_control.md describes the services"
+)
 
 
 class SimulationInterfaces:

@@ -43,16 +43,8 @@ class SteppingServices:
             "SimulateSteps", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION"
         )
         if self._action is not None:
-            self.goals = GoalServer(
-                context.endpoints,
-                self._action,
-                interfaces.name("SimulateSteps"),
-                check=lambda message: int(message.steps),  # a wrong state is for the result
-                accept=self._accept,
-                cancel=self._cancel,
-                result=self._result,
-                feedback=self._feedback,
-            )
+            name = interfaces.name("SimulateSteps")
+            self.goals = GoalServer(context.endpoints, self._action, name, self)
 
     def _step(self, request: StepSimulation.Request, responder: Responder) -> None:
         def ended(reason: str) -> None:
@@ -64,7 +56,12 @@ class SteppingServices:
         steps = Steps(request.steps, ended)
         responder.run(self._commands, lambda: self._run.take(steps), lambda _: None)
 
-    def _accept(self, goal: Goal, count: int) -> None:
+    def check(self, message: Any) -> int:
+        """Return the number of steps; a wrong state is for the result."""
+        return int(message.steps)
+
+    def accept(self, goal: Goal, count: int) -> None:
+        """Take the steps."""
         stepping = self._goals[goal.key] = _SteppingGoal(self._node, goal, count)
 
         def take() -> None:
@@ -78,11 +75,13 @@ class SteppingServices:
         except QueueFullError as error:
             stepping.end(f"busy: {error}")
 
-    def _cancel(self, goal: Goal) -> None:
+    def cancel(self, goal: Goal) -> None:
+        """End the steps of a goal."""
         steps = self._goals[goal.key].steps
         self._commands.submit(lambda: self._run.end_steps(_CANCELED, only=steps), urgent=True)
 
-    def _result(self, event: GoalEnded) -> Any:
+    def result(self, event: GoalEnded) -> Any:
+        """Return whether all steps were taken."""
         result = self._action.Result()
         result.result.error_message = event.message
         good = event.outcome is Outcome.SUCCESSFUL
@@ -91,7 +90,8 @@ class SteppingServices:
             self._goals.pop(event.goal.key, None)
         return result
 
-    def _feedback(self, steps: tuple[int, int]) -> Any:
+    def feedback(self, steps: tuple[int, int]) -> Any:
+        """Return the numbers of completed and remaining steps."""
         completed, remaining = steps
         return self._action.Feedback(completed_steps=completed, remaining_steps=remaining)
 

@@ -1,20 +1,14 @@
 """Rows of the camera process on /diagnostics."""
 
-import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
-from mujoco_ros.bridge.publishing.template_publisher import stamp
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.cameras.ros.source import FrameSource
-
-_PERIOD_S = 1.0
 
 
 class CameraDiagnostics:
@@ -22,46 +16,30 @@ class CameraDiagnostics:
 
     def __init__(
         self,
-        endpoints: Endpoints,
+        node: Node,
         sources: Callable[[], Sequence[FrameSource]],
-        renderer: Callable[[], DiagnosticReport],
+        renderer: Row,
         now: Callable[[], float],
     ) -> None:
         """Start the timer.
 
         Args:
-            endpoints: Opens the publisher.
+            node: The node.
             sources: Returns the frame sources.
             renderer: Returns the row of the renderer.
             now: Returns the simulated time [s].
         """
-        self._node: Node = endpoints.node
         self._sources, self._renderer, self._now = sources, renderer, now
         self._before = now()
-        self._publisher = self._node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        # Not the node's clock: under use_sim_time it would stop with the simulation.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self._node.create_timer(_PERIOD_S, guarded(self.publish), clock=steady)
+        self._publisher = DiagnosticPublisher(node)
+        self._timer = create_wall_timer(node, PERIOD_S, self.publish)
 
     def publish(self) -> None:
         """Publish the statistics since the last call."""
         now = self._now()
         elapsed, self._before = now - self._before, now
-        rows = {source.name: source_row(source, elapsed) for source in self._sources()}
-        rows["drawing"] = self._renderer()
-        message = DiagnosticArray(status=[self._status(*row) for row in rows.items()])
-        message.header.stamp = stamp(now)
-        with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
-            self._publisher.publish(message)
-
-    def _status(self, name: str, row: DiagnosticReport) -> DiagnosticStatus:
-        return DiagnosticStatus(
-            name=f"{self._node.get_name()}: {name}",
-            hardware_id="MuJoCo",
-            level=row.level,
-            message=row.text,
-            values=[KeyValue(key=key, value=value) for key, value in row.values.items()],
-        )
+        rows: dict[str, Row] = {it.name: partial(source_row, it, elapsed) for it in self._sources()}
+        self._publisher.publish(now, rows | {"drawing": self._renderer})
 
 
 def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:

@@ -58,7 +58,7 @@ class CameraNode(Node, ParameterListener):
         self._scheduler = FrameScheduler(state, self._create_sources)
         self._settings.listeners.append(self)
         self._diagnostics = CameraDiagnostics(
-            endpoints,
+            self,
             lambda: self._scheduler.sources,
             self._renderer.report,
             lambda: state.time,

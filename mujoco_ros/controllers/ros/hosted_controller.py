@@ -1,16 +1,16 @@
 """A controller in the simulator, with the same ROS interface as one on a node of its own."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakSet
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
@@ -25,7 +25,6 @@ from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
 
 T = TypeVar("T")
@@ -44,26 +43,18 @@ class HostedController(Component):
     name = "controller"
     parameters = CONTROLLER_PARAMETERS
 
-    def __init__(
-        self,
-        beside: Node,
-        simulation: Simulation,
-        values: Mapping[str, Any],
-        arguments: Sequence[str],
-        show_gains: ShowGains,
-    ) -> None:
-        """Load the controller and open its endpoints, before `simulation` runs.
+    def __init__(self, context: NodeContext, show_gains: ShowGains) -> None:
+        """Load the controller and open its endpoints, before the simulation runs.
 
         Args:
-            beside: The simulator's node.
-            values: The simulator's parameters.
-            arguments: Command line arguments, which can have parameters of the controller.
+            context: The simulator's node; its arguments can have parameters of the controller.
             show_gains: Updates the simulator's gain parameters.
 
         Raises:
             UserInputError: The controller or the robot does not exist, they do not match, or a
                 parameter is invalid.
         """
+        beside, simulation, values = context.node, context.simulation, context.values
         controller = load(values["controller"], seed=values["controller_seed"])
         if values["controller_step_by_step"]:
             controller.machine.step_by_step = True
@@ -81,7 +72,7 @@ class HostedController(Component):
             name,
             context=beside.context,
             namespace=beside.get_namespace(),
-            cli_args=child_ros_arguments(arguments, beside.get_namespace()),
+            cli_args=child_ros_arguments(context.arguments, beside.get_namespace()),
             use_global_arguments=False,  # they may name the simulator's node
         )
         endpoints, supervised = Endpoints(self.node), self.host.supervised

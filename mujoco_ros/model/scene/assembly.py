@@ -204,16 +204,10 @@ def _build(
         except (ValueError, mujoco.FatalError) as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
     _finish(model)
-    log = dict.fromkeys(
-        " ".join(str(w.message).split()) for w in caught if issubclass(w.category, UserWarning)
-    )
+    warnings = (it.message for it in caught if issubclass(it.category, UserWarning))
+    log = tuple(dict.fromkeys(" ".join(str(it).split()) for it in warnings))
     return Assembly(
-        config=config,
-        model=model,
-        base=base,
-        base_files=files,
-        parts=parts,
-        compiler_log=tuple(log),
+        config=config, model=model, base=base, base_files=files, parts=parts, compiler_log=log
     )
 
 

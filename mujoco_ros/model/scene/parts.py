@@ -88,12 +88,7 @@ def _part(
 
 
 def part_from_file(
-    path: Path,
-    *,
-    name: str,
-    pose: PoseConfig | None = None,
-    namespace: str | None = None,
-    gains: str | None = None,
+    path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
@@ -102,7 +97,6 @@ def part_from_file(
         name: Name in the scene.
         pose: Pose in the world; None is the origin.
         namespace: Namespace of a robot's topics; None is its name.
-        gains: Gains file of a robot.
 
     Raises:
         MissingFileError: The file does not exist.
@@ -112,42 +106,30 @@ def part_from_file(
         NameInvalidError: The name is not valid.
     """
     spec = load_spec(path, f"'{name}'")
-    config = _config(spec, str(path), name, pose, namespace, gains)
+    config = _config(spec, str(path), name, pose, namespace)
     return _part(config, spec, path.parent)
 
 
 def part_from_text(
-    text: str,
-    *,
-    name: str,
-    folder: Path | None = None,
-    pose: PoseConfig | None = None,
-    namespace: str | None = None,
-    gains: str | None = None,
+    text: str, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:
     """Read a model from the text of an MJCF or URDF, as `part_from_file` from a file.
 
-    Args:
-        text: The XML.
-        name: As for `part_from_file`, like the other arguments.
-        folder: Folder of relative paths; None refuses them.
-        pose: Pose in the world.
-        namespace: Namespace of a robot's topics.
-        gains: Gains file of a robot.
+    The paths in it must be absolute.
     """
     found = _FIRST_TAG.search(_NOT_CONTENT.sub("", text))
     kind = found.group(1) if found else ""
     if kind == "mujoco":
-        spec, urdf = _mjcf_text(text, f"the text of '{name}'", folder), None
+        spec, urdf = _mjcf_text(text, f"the text of '{name}'"), None
     elif kind == "robot":
-        spec, urdf = load_urdf((folder or NO_FOLDER) / f"{name}.urdf", text), text
+        spec, urdf = load_urdf(NO_FOLDER / f"{name}.urdf", text), text
     else:
         begins = f"begins with <{kind}>" if kind else "is no XML"
         raise UnsupportedFormatError(
             f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
-    config = _config(spec, "", name, pose, namespace, gains)
-    return _part(config, spec, folder or NO_FOLDER, urdf)
+    config = _config(spec, "", name, pose, namespace)
+    return _part(config, spec, NO_FOLDER, urdf)
 
 
 def load_spec(path: Path, owner: str) -> mujoco.MjSpec:
@@ -182,7 +164,7 @@ def engine_error(where: str, error: Exception) -> UserInputError:
     return kind(f"{where}: {message}")
 
 
-def _mjcf_text(text: str, where: str, folder: Path | None) -> mujoco.MjSpec:
+def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
     content = _NOT_CONTENT.sub("", text)
     if _INCLUDE.search(content):
         raise ParseError(f"{where} includes a file, which only a file can")
@@ -192,16 +174,12 @@ def _mjcf_text(text: str, where: str, folder: Path | None) -> mujoco.MjSpec:
     except (ValueError, mujoco.FatalError) as error:
         raise engine_error(where, error) from error
     check_spec(spec, where)
-    if folder is None:
-        _check_paths(spec, where)
-    else:
-        spec.modelfiledir = str(folder)
+    _check_paths(spec, where)
     _name_unnamed(spec)
     return spec
 
 
 def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
-    """Refuse relative paths."""
     for reference in referenced_files(spec):
         if not reference.path.is_absolute():
             raise MissingAssetError(
@@ -216,11 +194,10 @@ def _config(
     name: str,
     pose: PoseConfig | None,
     namespace: str | None,
-    gains: str | None,
 ) -> RobotConfig | ObjectConfig:
     pose = pose or PoseConfig()
     if any(joint.type in _SCALAR for joint in spec.joints):
-        return RobotConfig(name=name, model=model, pose=pose, namespace=namespace, gains=gains)
+        return RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
     return ObjectConfig(name=name, model=model, pose=pose)
 
 

@@ -123,7 +123,7 @@ class ReplayNode(ComponentNode):
             described,
             frames,
             publishers,
-            ChildProcesses(self, playback, values, arguments, describe=described.of, pacer=pacer),
+            ChildProcesses(context, described.of),
             RunControlServices(context, interfaces),
         ]
         self.assemble(context, components)

@@ -39,13 +39,8 @@ class Pacer:
         self._period = self._timestep / factor if factor else 0.0
         self._due = None
 
-    @property
-    def timestep(self) -> float:
-        """Simulated seconds per step."""
-        return self._timestep
-
-    @timestep.setter
-    def timestep(self, timestep: float) -> None:
+    def set_timestep(self, timestep: float) -> None:
+        """Set the simulated seconds per step."""
         self._timestep = timestep
         self.factor = self._factor
 

@@ -52,7 +52,6 @@ class RunControl:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Leave `simulation` as it is."""
         self._simulation = simulation
         self._stopped = False
         self._steps: Steps | None = None

@@ -8,16 +8,8 @@ from operator import itemgetter
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.controllers.fsm.diagram.layout import parts
 from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
-from mujoco_ros.controllers.fsm.diagram.layout.parts import (
-    BoxPlacement,
-    DiagramBox,
-    DiagramLayout,
-    DiagramLink,
-    Measure,
-    Point,
-    Route,
-)
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerInfo, TransitionInfo
 from mujoco_ros.viewer.panels.widgets import child
@@ -43,10 +35,12 @@ class StateGraph:
             if is_visible:
                 self._build(controller, layout, height)
 
-    def _build(self, controller: ControllerInfo, layout: DiagramLayout, height: float) -> None:
+    def _build(
+        self, controller: ControllerInfo, layout: parts.DiagramLayout, height: float
+    ) -> None:
         room = float(imgui.GetContentRegionAvail().x)
         corner = imgui.GetCursorScreenPos()
-        origin = Point(
+        origin = parts.Point(
             corner.x + max(0.0, 0.5 * (room - layout.width)), corner.y + style.GRAPH_MARGIN
         )
         _draw_arrows(controller, layout, origin)
@@ -62,12 +56,12 @@ class StateGraph:
 @lru_cache(maxsize=16)
 def _layout(
     states: tuple[str, ...], transitions: tuple[TransitionInfo, ...], _font_size: float
-) -> DiagramLayout:
+) -> parts.DiagramLayout:
     """Return the layout of a graph; equal graphs of equal font size are laid out once."""
     pairs = {(e.start, e.goal): None for e in transitions if {e.start, e.goal} <= set(states)}
     aside = states_aside(states, pairs)
     boxes = [
-        DiagramBox(
+        parts.DiagramBox(
             name=state,
             width=imgui.CalcTextSize(state).x + 2.0 * style.STATE_PADDING,
             height=imgui.CalcTextSize(state).y + 2.0 * style.STATE_PADDING,
@@ -75,8 +69,12 @@ def _layout(
         )
         for state in states
     ]
-    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
-    measure = Measure(width=lambda _: 0.0, line=0.0, head=style.ARROW_HEAD, gap=16.0, clear=5.0)
+    links = [
+        parts.DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs
+    ]
+    measure = parts.Measure(
+        width=lambda _: 0.0, line=0.0, head=style.ARROW_HEAD, gap=16.0, clear=5.0
+    )
     return lay_out(boxes, links, measure)
 
 
@@ -93,7 +91,9 @@ def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set
     }
 
 
-def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Point) -> None:
+def _draw_arrows(
+    controller: ControllerInfo, layout: parts.DiagramLayout, origin: parts.Point
+) -> None:
     """Draw the arrows, the available transitions over all others."""
     available = {
         (each.start, each.goal)
@@ -106,15 +106,15 @@ def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Poin
         _draw_arrow(route, origin, *((highlight, 2.0) if is_available else (faint, 1.0)))
 
 
-def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> None:
+def _draw_arrow(route: parts.Route, origin: parts.Point, colour: int, thickness: float) -> None:
     draw = imgui.GetWindowDrawList()
-    points = [Point(origin.x + x, origin.y + y) for x, y in route.points]
+    points = [parts.Point(origin.x + x, origin.y + y) for x, y in route.points]
     for start, end in pairwise(points):
         draw.AddLine(imgui.Vec2(*start), imgui.Vec2(*end), colour, thickness)
     before, tip = points[-2:]
     length = abs(tip.x - before.x) + abs(tip.y - before.y) or 1.0
-    along = Point((tip.x - before.x) / length, (tip.y - before.y) / length)
-    foot = Point(tip.x - style.ARROW_HEAD * along.x, tip.y - style.ARROW_HEAD * along.y)
+    along = parts.Point((tip.x - before.x) / length, (tip.y - before.y) / length)
+    foot = parts.Point(tip.x - style.ARROW_HEAD * along.x, tip.y - style.ARROW_HEAD * along.y)
     half = 0.5 * style.ARROW_HEAD
     draw.AddTriangleFilled(
         imgui.Vec2(*tip),
@@ -124,7 +124,9 @@ def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> N
     )
 
 
-def _draw_box(state: str, place: BoxPlacement, origin: Point, *, is_active: bool) -> None:
+def _draw_box(
+    state: str, place: parts.BoxPlacement, origin: parts.Point, *, is_active: bool
+) -> None:
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
     high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
@@ -132,6 +134,6 @@ def _draw_box(state: str, place: BoxPlacement, origin: Point, *, is_active: bool
     draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
     ink = style.vec4(style.WHITE) if is_active else theme(imgui.Col.Text)
     size = imgui.CalcTextSize(state)
-    middle = Point(origin.x + place.middle.x, origin.y + place.middle.y)
+    middle = parts.Point(origin.x + place.middle.x, origin.y + place.middle.y)
     corner = imgui.Vec2(middle.x - 0.5 * size.x, middle.y - 0.5 * size.y)
     draw.AddText(corner, imgui.GetColorU32(ink), state)

@@ -39,10 +39,10 @@ class ViewerNode:
 
     def __init__(
         self,
-        simulator: str = "/mujoco",
+        simulator: str,
         arguments: Sequence[str] = (),
         *,
-        now: Callable[[], float] = lambda: 0.0,
+        now: Callable[[], float],
     ) -> None:
         """Create the node.
 

@@ -162,14 +162,14 @@ def diagnostics(stepped: SteppedNode) -> Iterator[Diagnostics]:
     diagnostics = Diagnostics(stepped.node, stepped.simulation, physics, {}, _LIMITS, [])
     yield diagnostics
     stepped.node.destroy_timer(diagnostics._timer)
-    stepped.node.destroy_publisher(diagnostics._publisher)
+    stepped.node.destroy_publisher(diagnostics._publisher._publisher)
 
 
 @pytest.fixture
 def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list[DiagnosticArray]:
     """The published reports."""
     published: list[DiagnosticArray] = []
-    monkeypatch.setattr(diagnostics._publisher, "publish", published.append)
+    monkeypatch.setattr(diagnostics._publisher._publisher, "publish", published.append)
     return published
 
 
@@ -182,7 +182,7 @@ def test_a_report_that_the_middleware_rejects_is_dropped(
         refused.append(message)
         raise rclpy_implementation.RCLError("cannot publish data")
 
-    monkeypatch.setattr(diagnostics._publisher, "publish", refuse)
+    monkeypatch.setattr(diagnostics._publisher._publisher, "publish", refuse)
     stepped.diverge()
     diagnostics.finish()
     assert len(refused) == 1

@@ -40,16 +40,7 @@ class Served:
         self.canceled: list[Goal] = []
         self.on_accept: Callable[[Goal], None] = lambda _goal: None
         self.on_cancel: Callable[[Goal], None] = self.canceled.append
-        self.server = GoalServer(
-            Endpoints(self.node),
-            FollowJointTrajectory,
-            _ACTION,
-            check=lambda message: message if self.accepts else None,
-            accept=self._accept,
-            cancel=lambda goal: self.on_cancel(goal),
-            result=lambda event: FollowJointTrajectory.Result(error_string=event.message),
-            feedback=lambda event: FollowJointTrajectory.Feedback(joint_names=[f"{event.index}"]),
-        )
+        self.server = GoalServer(Endpoints(self.node), FollowJointTrajectory, _ACTION, self)
         self.commander = CommandClient(listener)
         self._statuses = listener.record(
             GoalStatusArray,
@@ -57,9 +48,21 @@ class Served:
             qos=QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL),
         )
 
-    def _accept(self, goal: Goal, _message: object) -> None:
+    def check(self, message: FollowJointTrajectory.Goal) -> FollowJointTrajectory.Goal | None:
+        return message if self.accepts else None
+
+    def accept(self, goal: Goal, _message: object) -> None:
         self.goals.append(goal)
         self.on_accept(goal)
+
+    def cancel(self, goal: Goal) -> None:
+        self.on_cancel(goal)
+
+    def result(self, event: GoalEnded) -> FollowJointTrajectory.Result:
+        return FollowJointTrajectory.Result(error_string=event.message)
+
+    def feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
+        return FollowJointTrajectory.Feedback(joint_names=[f"{event.index}"])
 
     def send(self) -> tuple[SentGoal, Goal]:
         sent = self.commander.send(follow(point(1.0, [0.0]), joints=["a"]))

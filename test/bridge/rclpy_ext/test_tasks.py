@@ -9,7 +9,7 @@ import pytest
 from rclpy.node import Node
 from simulators import Listener
 
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded, later
 
 
 def test_an_exception_of_a_call_is_logged_and_affects_no_other_call(
@@ -53,3 +53,18 @@ def test_without_an_executor_no_call_is_made(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
     assert not later(node, pytest.fail)
     node.destroy_node()
+
+
+def test_a_wall_timer_calls_again_after_an_exception(
+    listener: Listener, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[int] = []
+
+    def fail() -> None:
+        calls.append(threading.get_ident())
+        raise LookupError("no such thing")
+
+    timer = create_wall_timer(listener.node, 0.01, fail)
+    assert listener.spin_until(lambda: len(calls) > 1)
+    assert "no such thing" in caplog.text
+    listener.node.destroy_timer(timer)

@@ -98,4 +98,4 @@ def test_a_simulator_claims_what_its_run_control_can_do(remote: SimulatorClient)
         known.STEP_SIMULATION_MULTIPLE,
         known.STEP_SIMULATION_ACTION,
     } <= set(features.features)
-    assert "docs/simulation_control.md" in features.custom_info
+    assert "docs/reference/simulation_control.md" in features.custom_info

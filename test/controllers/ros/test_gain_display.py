@@ -4,6 +4,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from contexts import make_context
 from rclpy.node import Node
 
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
@@ -51,7 +52,8 @@ def test_gains_of_a_hosted_controller_update_the_parameters(ros_node: Node):
         "rendering": "auto",
     }
     soft = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
-    hosted = HostedController(ros_node, simulation, values, soft, lambda *it: shown.append(it))
+    context = make_context(ros_node, simulation, values, arguments=soft)
+    hosted = HostedController(context, lambda *it: shown.append(it))
     executor = Executor(context=ros_node.context)
     executor.add_node(hosted.node)
     try:

@@ -34,9 +34,9 @@ URDF = f"<robot name='two'>{LINK.format('a', '')}{LINK.format('b', '')}{JOINT}</
 
 
 def test_a_model_with_a_hinge_is_a_robot():
-    part = part_from_text(HINGED, name="door", namespace="front", gains="door.yaml")
+    part = part_from_text(HINGED, name="door", namespace="front")
     assert isinstance(part.config, RobotConfig)
-    assert (part.config.namespace, part.config.gains) == ("front", "door.yaml")
+    assert part.config.namespace == "front"
 
 
 def test_a_model_with_only_a_free_joint_is_an_object():

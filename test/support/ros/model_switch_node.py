@@ -1,6 +1,7 @@
 """A stepped node whose model changes at run time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from simulators import ROOT
@@ -8,6 +9,7 @@ from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
+from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.parts import Part, part_from_file
 from mujoco_ros.model.scene.pose_config import PoseConfig
 
@@ -18,9 +20,9 @@ BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 def arm(name: str, **options: Any) -> Part:
     """The shipped arm at x = 2 m."""
     pose = PoseConfig(xyz=(2.0, 0.0, 0.0))
-    return part_from_file(
-        ARM / "arm.xml", name=name, pose=pose, gains=str(ARM / "gains.yaml"), **options
-    )
+    part = part_from_file(ARM / "arm.xml", name=name, pose=pose, **options)
+    assert isinstance(part.config, RobotConfig)
+    return replace(part, config=replace(part.config, gains=str(ARM / "gains.yaml")))
 
 
 def adding(*parts: Part) -> Callable[[Assembly], Assembly]:

@@ -108,7 +108,7 @@ def test_an_unknown_interface_is_named_in_the_error(host):
 
 
 def test_the_private_socket_accepts_only_connections_of_the_own_user(monkeypatch):
-    listening = PrivateSocket()
+    listening = PrivateSocket(is_open=lambda: True)
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     with socket.create_connection(listening.getsockname()) as own:

@@ -6,16 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape
 
+from mujoco_ros.controllers.fsm.diagram.layout import parts
 from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
-from mujoco_ros.controllers.fsm.diagram.layout.parts import (
-    BoxPlacement,
-    DiagramBox,
-    DiagramLayout,
-    DiagramLink,
-    Measure,
-    Point,
-    Route,
-)
 from mujoco_ros.controllers.fsm.diagram.svg import (
     BLUE,
     FAINT,
@@ -49,7 +41,7 @@ _START = 22.0
 _WRAP = 26
 """Characters in a line on an arrow."""
 _ANY = "any state"
-_MEASURE = Measure(width=text_width, head=HEAD)
+_MEASURE = parts.Measure(width=text_width, head=HEAD)
 _STROKES = {
     "outcome": Stroke(INK, False),
     "strict": Stroke(INK, True),
@@ -94,20 +86,19 @@ class _Figure:
 
 
 def _composite(composite: CompositeState) -> _Figure:
-    """Draw a machine or sub-machine."""
     states, initial = composite.states, composite.initial
     main = _main(composite)
     rest = [name for name in states if name not in main]
     order = [initial, *(name for name in states if name in main - {initial}), *rest]
     contents = {name: _content(states[name]) for name in order}
     boxes = [
-        DiagramBox(name=name, width=content.width, height=content.height, aside=name in rest)
+        parts.DiagramBox(name=name, width=content.width, height=content.height, aside=name in rest)
         for name, content in contents.items()
     ]
     links = list(_links(states))
     for goal in dict.fromkeys(link.goal for link in links if link.start.startswith(_ANY)):
         width = text_width(_ANY) + 2.0 * _PAD
-        boxes.append(DiagramBox(name=f"{_ANY} {goal}", width=width, height=20.0, aside=True))
+        boxes.append(parts.DiagramBox(name=f"{_ANY} {goal}", width=width, height=20.0, aside=True))
     layout = lay_out(boxes, links, _MEASURE)
     return _drawn(layout, composite, contents)
 
@@ -124,7 +115,7 @@ def _main(composite: CompositeState) -> set[str]:
     return {name for name in found if name == initial or not states[name].failure}
 
 
-def _links(states: Mapping[str, StateDef]) -> Iterator[DiagramLink]:
+def _links(states: Mapping[str, StateDef]) -> Iterator[parts.DiagramLink]:
     """Yield one link for all transitions of one kind between two states, or from any state."""
     labels: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for state in states.values():
@@ -135,7 +126,9 @@ def _links(states: Mapping[str, StateDef]) -> Iterator[DiagramLink]:
                 known.append(it.label)
     for (start, goal, kind), listed in labels.items():
         lines = tuple(textwrap.wrap(", ".join(listed), _WRAP, break_long_words=False))
-        yield DiagramLink(start=start, goal=goal, lines=lines, kind=kind, aside="failure" in kind)
+        yield parts.DiagramLink(
+            start=start, goal=goal, lines=lines, kind=kind, aside="failure" in kind
+        )
 
 
 def _kind(definition: TransitionDef) -> str:
@@ -162,10 +155,10 @@ def _content(state: StateDef) -> _Figure:
 def _note(state: StateDef) -> str:
     """Return the second line of a state: its class, timeout and outcome."""
     cls = getattr(state.kind, "cls", None)
-    parts = [cls.__name__] if cls is not None else []
-    parts += [f"≤ {state.timeout:g} s"] if state.timeout else []
-    parts += [f"ends: {state.outcome}"] if state.outcome else []
-    return " · ".join(parts)
+    notes = [cls.__name__] if cls is not None else []
+    notes += [f"≤ {state.timeout:g} s"] if state.timeout else []
+    notes += [f"ends: {state.outcome}"] if state.outcome else []
+    return " · ".join(notes)
 
 
 def _framed(state: StateDef, figure: _Figure) -> _Figure:
@@ -189,7 +182,7 @@ def _branches(parallel: ParallelState) -> _Figure:
                 f'<path d="M{x:.1f} 0V{height:.1f}" stroke="{FAINT}" stroke-dasharray="2 3"/>'
             )
             x += _PAD
-        place = BoxPlacement(
+        place = parts.BoxPlacement(
             x=x, y=0.5 * (height - figure.height), width=figure.width, height=figure.height
         )
         lines += _state(parallel.branches[name], place, figure, is_failure=False)
@@ -201,17 +194,17 @@ def _branches(parallel: ParallelState) -> _Figure:
     ]
     for join in joins:
         y += 14.0
-        lines.append(text(Point(0.0, y), join, FAINT))
+        lines.append(text(parts.Point(0.0, y), join, FAINT))
     width = max(x - _PAD, *map(text_width, joins)) if joins else x - _PAD
     return _Figure(width=width, height=y + (4.0 if joins else 0.0), lines=tuple(lines))
 
 
 def _drawn(
-    layout: DiagramLayout, composite: CompositeState, contents: Mapping[str, _Figure]
+    layout: parts.DiagramLayout, composite: CompositeState, contents: Mapping[str, _Figure]
 ) -> _Figure:
     initial = layout.places[composite.initial]
     lines = list(_initial_arrow(initial))
-    shared: dict[tuple[str, str], list[Route]] = defaultdict(list)
+    shared: dict[tuple[str, str], list[parts.Route]] = defaultdict(list)
     for route in layout.routes:
         shared[route.link.goal, route.link.kind].append(route)
     for (_, kind), routes in shared.items():
@@ -247,7 +240,7 @@ def _is_failure(state: StateDef, composite: CompositeState) -> bool:
 
 
 def _state(
-    state: StateDef, place: BoxPlacement, figure: _Figure, *, is_failure: bool
+    state: StateDef, place: parts.BoxPlacement, figure: _Figure, *, is_failure: bool
 ) -> Iterator[str]:
     is_end = state.outcome is not None
     edge = RED if is_failure else GREEN if is_end else BLUE
@@ -256,17 +249,17 @@ def _state(
         fill = "#fbfcfd"
     yield rect(place, fill, edge, 1.4)
     if is_end:
-        inset = BoxPlacement(
+        inset = parts.BoxPlacement(
             x=place.x + 3, y=place.y + 3, width=place.width - 6, height=place.height - 6
         )
         yield rect(inset, "none", edge, 0.8, ROUND - 2.5)
     middle, note = place.middle, _note(state)
     if figure.lines:
-        at = Point(place.x + _PAD, place.y + 18.0)
+        at = parts.Point(place.x + _PAD, place.y + 18.0)
         yield text(at, state.name, INK, size=LARGE, bold=True)
         if note:
             x = at.x + text_width(state.name, LARGE, bold=True) + 8.0
-            yield text(Point(x, at.y), note, FAINT)
+            yield text(parts.Point(x, at.y), note, FAINT)
         # The box may be larger than its content, because of its arrows.
         yield from figure.at(
             place.x + 0.5 * (place.width - figure.width),
@@ -274,19 +267,21 @@ def _state(
         )
         return
     up = -2.0 if note else 4.0
-    yield text(Point(middle.x, middle.y + up), state.name, INK, "middle", size=LARGE, bold=True)
+    yield text(
+        parts.Point(middle.x, middle.y + up), state.name, INK, "middle", size=LARGE, bold=True
+    )
     if note:
-        yield text(Point(middle.x, middle.y + 12.0), note, FAINT, "middle")
+        yield text(parts.Point(middle.x, middle.y + 12.0), note, FAINT, "middle")
 
 
-def _any_state(place: BoxPlacement) -> Iterator[str]:
+def _any_state(place: parts.BoxPlacement) -> Iterator[str]:
     yield rect(place, PAPER, BLUE, 1.0, 0.5 * place.height, dashed=True)
-    yield text(Point(place.middle.x, place.middle.y + 3.5), _ANY, BLUE, "middle")
+    yield text(parts.Point(place.middle.x, place.middle.y + 3.5), _ANY, BLUE, "middle")
 
 
-def _initial_arrow(place: BoxPlacement) -> Iterator[str]:
+def _initial_arrow(place: parts.BoxPlacement) -> Iterator[str]:
     """Draw the dot and the arrow that mark the initial state."""
     x, y = place.middle.x, place.y
     yield f'<circle cx="{x:.1f}" cy="{y - _START + 4:.1f}" r="4" fill="{INK}"/>'
     yield f'<path d="M{x:.1f} {y - _START:.1f}V{y - 6:.1f}" stroke="{INK}" stroke-width="1.3"/>'
-    yield head(Point(x, y), Point(x, y - HEAD + 1.0), INK)
+    yield head(parts.Point(x, y), parts.Point(x, y - HEAD + 1.0), INK)

@@ -4,22 +4,23 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
+from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
@@ -39,7 +40,6 @@ from mujoco_ros.controllers.ros.node.command_output import (
     JointCommands,
     Trajectories,
 )
-from mujoco_ros.controllers.ros.node.diagnostics import ControllerDiagnostics
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
@@ -139,17 +139,14 @@ class ControllerNode(Node):
             ),
             observed=images.observe,
             began=began,
-            stopped=lambda: self._diagnostics.publish(),
+            stopped=self._publish_diagnostics,
         )
         self._interface = LifecycleInterface(endpoints, supervised, _call, (WAITING,))
         self._reset_service = Service(self, Trigger, "~/reset", self._reset)
         endpoints.subscription(Header, f"{simulator}/reset_event", self._follow_reset, RELIABLE)
-        self._diagnostics = ControllerDiagnostics(
-            endpoints, robot.name, lambda: self._pacing.report(time.monotonic()), self._now
-        )
-        # Not the node's clock, which stops with a simulator.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(_POLL_S, guarded(self._poll), clock=steady)
+        self._diagnostics = DiagnosticPublisher(self, hardware=robot.name)
+        create_wall_timer(self, PERIOD_S, self._publish_diagnostics)
+        create_wall_timer(self, _POLL_S, self._poll)
         self.get_logger().info(f"starts when all topics of '{robot.name}' are received")
 
     def start(self) -> None:
@@ -204,6 +201,10 @@ class ControllerNode(Node):
         now = time.monotonic()
         self._caller.tick(now)
         self._pacing.poll(now)
+
+    def _publish_diagnostics(self) -> None:
+        report = partial(self._pacing.report, time.monotonic())
+        self._diagnostics.publish(self._now(), {"controller": report})
 
     def _reset(self, _request: Trigger.Request, answer: Responder) -> None:
         self._pacing.restart("reset requested")

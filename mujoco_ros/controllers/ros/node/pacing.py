@@ -63,10 +63,10 @@ class ControllerPacing:
         *,
         lockstep: bool,
         timeout: float,
-        missing: Callable[[], Sequence[str]] = tuple,
-        observed: Callable[[Observation], object] = lambda _observation: None,
-        began: Callable[[], object] = lambda: None,
-        stopped: Callable[[], object] = lambda: None,
+        missing: Callable[[], Sequence[str]],
+        observed: Callable[[Observation], object],
+        began: Callable[[], object],
+        stopped: Callable[[], object],
     ) -> None:
         """Pause the controller until the robot is complete.
 

@@ -91,6 +91,9 @@ class PacedController:
             lockstep=lockstep,
             timeout=0.5,
             missing=lambda: self.missing,
+            observed=lambda _observation: None,
+            began=lambda: None,
+            stopped=lambda: None,
         )
         self.now = 100.0
 
