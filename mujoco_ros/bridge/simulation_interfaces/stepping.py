@@ -62,14 +62,14 @@ class SteppingServices:
                 responder.succeed()
 
         steps = Steps(request.steps, ended)
-        responder.run(self._commands, lambda: self._run.take(steps), lambda _: None)
+        responder.run(self._commands, lambda: self._run.take_steps(steps), lambda _: None)
 
     def _accept(self, goal: Goal, count: int) -> None:
         stepping = self._goals[goal.key] = _SteppingGoal(self._node, goal, count)
 
         def take() -> None:
             try:
-                self._run.take(stepping.steps)
+                self._run.take_steps(stepping.steps)
             except Exception as error:
                 stepping.ended(str(error))
 

@@ -26,7 +26,7 @@ class InlinePlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
-        require("planning", "motion planning")
+        require("planning", "planning")
         self._plan = _plan_function(chain)
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
@@ -51,7 +51,7 @@ class ProcessPlanner:
 
     def __init__(self, chain: Chain) -> None:
         """Plan for `chain`."""
-        require("planning", "motion planning")
+        require("planning", "planning")
         self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
         self._worker.start()
 
