@@ -198,4 +198,4 @@ ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticRep
     "control": control,
     "commands": commands,
 }
-"""What makes each row of what is the case now, and was at the report before."""
+"""The rows by name: each takes the current snapshot and the previous one."""

@@ -125,7 +125,7 @@ class FrameScheduler:
         try:
             source.publish(self._snapshot)
             source.failure = ""
-        except Exception as error:  # the other sources go on
+        except Exception as error:  # the other sources continue
             source.note_failure(error)
         for publisher in source.publishers:
             publisher.joined = False
