@@ -28,6 +28,8 @@ SPLITTER = (1100.0, 456.0), (0.0, -76.0)
 """Place and motion of the edge above the state machine [px], to make it larger."""
 CROP = (283, 24, 1280, 768)
 """The scene with the panels beside and below it [px]."""
+SCALE = 0.8
+"""Of the frames, so that the file stays below 3 MB."""
 COLOURS = 255  # one more is transparent
 PLOTTED = {"wrenches": ("wrist_ft force",), "joints": ("elbow_joint q", "elbow_joint torque")}
 
@@ -50,7 +52,7 @@ def draw_animation(path: Path) -> None:
             while len(frames) < FRAMES:
                 shown.frames(PANELS_FRAMES)
                 image = Image.open(io.BytesIO(shown.page.screenshot()))
-                frames.append(image.convert("RGB").crop(CROP))
+                frames.append(_shrink(image.convert("RGB").crop(CROP)))
                 step(round(FRAME_S / TIMESTEP_S))
     save(frames, path)
 
@@ -58,10 +60,16 @@ def draw_animation(path: Path) -> None:
 def save(frames: Sequence[Image.Image], path: Path) -> None:
     """Write frames in real time with one palette; Pillow writes only the pixels that change."""
     sample = np.vstack([np.asarray(frame) for frame in frames[:: max(1, len(frames) // 8)]])
-    palette = Image.fromarray(sample).quantize(COLOURS)
+    # The default method drops the rare saturated colours.
+    palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
     drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [round(1000 * FRAME_S)] * (len(drawn) - 1) + [round(1000 * HELD_S)]
     drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=durations, loop=0)
+
+
+def _shrink(image: Image.Image) -> Image.Image:
+    size = round(SCALE * image.width), round(SCALE * image.height)
+    return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def _set_up(shown: Any) -> None:
