@@ -6,7 +6,7 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "scene",
         "humanoid",
-        "What is simulated: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
+        "Scene to simulate: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
         "file",
         read_only=True,
     ),

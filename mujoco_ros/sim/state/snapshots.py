@@ -95,7 +95,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     """
     present = simulation.assembly
     if not snapshot.assembly.shares_parts_with(present):
-        raise UserInputError("it was saved in another world, of which nothing is left")
+        raise UserInputError("it was saved in another world, which has no element of this one")
     before = float(simulation.data.time)
     for control in simulation.controls:
         control.reset(_REASON)
