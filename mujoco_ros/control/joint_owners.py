@@ -31,7 +31,6 @@ class JointOwners:
     """The owner of each joint of a robot; all joints are unclaimed at first."""
 
     def __init__(self, count: int) -> None:
-        """Track `count` joints."""
         self._codes = np.zeros(count, dtype=np.intp)  # index into _SOURCES  # (n,)
 
     @property

@@ -114,20 +114,20 @@ def _check_keys(cls: type, data: Mapping[str, Any], where: str) -> None:
 
 def _built(cls: type[T], make: Callable[..., T], data: Mapping[str, Any], where: str) -> T:
     hints = get_type_hints(cls)
-    values = {key: _convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
+    values = {key: convert(hints[key], value, f"{where}.{key}") for key, value in data.items()}
     try:
         return make(**values)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
 
 
-def _convert(kind: Any, value: Any, where: str) -> Any:
-    """Return a value converted to a type annotation."""
+def convert(kind: Any, value: Any, where: str) -> Any:
+    """Return a value converted to a type annotation, checked as by `from_dict`."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         if value is None:
             return None
-        return _convert(next(k for k in get_args(kind) if k is not type(None)), value, where)
+        return convert(next(k for k in get_args(kind) if k is not type(None)), value, where)
     if origin is Literal:
         return _choice(value, list(get_args(kind)), where)
     if origin is tuple:
@@ -135,7 +135,7 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise UserInputError(f"{where}: expected a mapping, got {_shown(value)}")
-        return {str(k): _convert(get_args(kind)[1], v, f"{where}.{k}") for k, v in value.items()}
+        return {str(k): convert(get_args(kind)[1], v, f"{where}.{k}") for k, v in value.items()}
     if is_dataclass(kind):
         return from_dict(kind, value, where)  # type: ignore[arg-type]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
@@ -169,7 +169,7 @@ def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]
     if len(kinds) != len(value):
         raise UserInputError(f"{where}: expected {len(kinds)} values, got {len(value)}")
     return tuple(
-        _convert(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True))
+        convert(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True))
     )
 
 

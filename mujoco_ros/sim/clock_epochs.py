@@ -20,7 +20,6 @@ class ClockEpochs:
     """
 
     def __init__(self) -> None:
-        """Start without a reset."""
         self._begin = -float("inf")
         self._ends: deque[float] = deque(maxlen=_KEPT)
 

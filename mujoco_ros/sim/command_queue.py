@@ -17,7 +17,6 @@ class CommandQueue:
     """A bounded queue of commands, filled by any thread and drained by the physics thread."""
 
     def __init__(self, limit: int = 1024) -> None:
-        """Create a queue that holds at most `limit` commands."""
         self._limit = limit
         self._closed = False
         self._lock = threading.Lock()  # of submitting threads; draining needs none

@@ -52,7 +52,6 @@ class Observer:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Observe states of `model`."""
         self.model = model
         self._data = mujoco.MjData(model)
 

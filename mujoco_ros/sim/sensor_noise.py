@@ -16,7 +16,6 @@ class SensorNoise:
     """
 
     def __init__(self, model: mujoco.MjModel, seed: int) -> None:
-        """Prepare the noise of every number in sensordata."""
         self._seed = seed
         self._std = np.repeat(model.sensor_noise, model.sensor_dim)  # (nsensordata,)
         self._sample = np.zeros_like(self._std)

@@ -15,7 +15,6 @@ class Tracking:
     """
 
     def __init__(self, plant: Plant) -> None:
-        """Prepare the views."""
         self._joints, self._sample = plant.joints, plant.sample
         count = len(plant.joints.names)
         self.error = np.zeros((2, count))

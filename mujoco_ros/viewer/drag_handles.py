@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.gizmo import GizmoFrame, Handle, dragged, handles, ring
+from mujoco_ros.viewer.gizmo import Handle, dragged, handles, ring
 from mujoco_ros.viewer.projection import ScreenProjection
 
 _FLAGS = imgui.WindowFlags
@@ -26,7 +27,7 @@ _WINDOW = (
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Drag:
     handle: Handle
-    frame: GizmoFrame
+    frame: Pose
     projection: ScreenProjection
 
 
@@ -37,7 +38,7 @@ class DragHandles:
         self._name = name
         self._drag: _Drag | None = None
 
-    def build(self, frame: GizmoFrame, projection: ScreenProjection) -> GizmoFrame:
+    def build(self, frame: Pose, projection: ScreenProjection) -> Pose:
         """Build the frame; return it as the mouse has dragged it."""
         _draw(self._name, frame, projection)
         grabbed = ""
@@ -82,7 +83,7 @@ def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bo
     return is_grabbed
 
 
-def _draw(name: str, frame: GizmoFrame, projection: ScreenProjection) -> None:
+def _draw(name: str, frame: Pose, projection: ScreenProjection) -> None:
     """Draw axes, rings and handles over the scene and below all windows."""
     origin = projection.project(frame.position)
     if origin is None:

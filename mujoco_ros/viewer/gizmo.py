@@ -1,55 +1,18 @@
 """Handles that drag a frame: along its axes, about its axes, and parallel to the screen."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.projection import ScreenProjection
 
 _LENGTH_PX = 70.0
 """Length of the axes on the screen, at any depth."""
 _RING = 0.75
 """Radius of the rings, as a share of the length."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GizmoFrame:
-    """A pose in the world.
-
-    Attributes:
-        position: [m].  # (3,)
-        quat_wxyz: Orientation.  # (4,)
-    """
-
-    position: np.ndarray
-    quat_wxyz: np.ndarray
-
-    @property
-    def axes(self) -> np.ndarray:
-        """Rotation matrix; its columns are the axes.  # (3, 3)"""
-        matrix = np.zeros(9)
-        mujoco.mju_quat2Mat(matrix, self.quat_wxyz)
-        return matrix.reshape(3, 3)
-
-    def equals(self, other: "GizmoFrame") -> bool:
-        """Return whether both poses are exactly equal."""
-        return np.array_equal(self.position, other.position) and np.array_equal(
-            self.quat_wxyz, other.quat_wxyz
-        )
-
-    def translated(self, by: np.ndarray) -> "GizmoFrame":
-        """Return the frame, translated in the world [m].  # (3,)"""
-        return GizmoFrame(position=self.position + by, quat_wxyz=self.quat_wxyz)
-
-    def rotated(self, axis: np.ndarray, angle: float) -> "GizmoFrame":
-        """Return the frame, rotated about an axis of the world through its origin [rad]."""
-        rotation, quat = np.zeros(4), np.zeros(4)
-        mujoco.mju_axisAngle2Quat(rotation, axis, angle)
-        mujoco.mju_mulQuat(quat, rotation, self.quat_wxyz)
-        mujoco.mju_normalize4(quat)
-        return GizmoFrame(position=self.position, quat_wxyz=quat)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,9 +34,9 @@ class Handle:
     direction: np.ndarray
 
 
-def handles(frame: GizmoFrame, projection: ScreenProjection) -> Iterator[Handle]:
+def handles(frame: Pose, projection: ScreenProjection) -> Iterator[Handle]:
     """Yield the handles of a frame, of equal size on the screen at any depth."""
-    axes, origin = frame.axes, frame.position
+    axes, origin = frame.matrix, frame.position
     length = _LENGTH_PX * projection.metres_per_pixel(origin)
     yield Handle(name="move", point=origin, direction=np.zeros(3))
     for i, letter in enumerate("xyz"):
@@ -90,11 +53,9 @@ def handles(frame: GizmoFrame, projection: ScreenProjection) -> Iterator[Handle]
         )
 
 
-def ring(
-    frame: GizmoFrame, axis: int, projection: ScreenProjection, corners: int = 13
-) -> np.ndarray:
+def ring(frame: Pose, axis: int, projection: ScreenProjection, corners: int = 13) -> np.ndarray:
     """Return the quarter circle through the handle that rotates about an axis [m].  # (n, 3)"""
-    axes = frame.axes
+    axes = frame.matrix
     radius = _RING * _LENGTH_PX * projection.metres_per_pixel(frame.position)
     angles = np.linspace(0.0, np.pi / 2, corners)[:, None]
     return np.asarray(
@@ -103,9 +64,7 @@ def ring(
     )
 
 
-def dragged(
-    frame: GizmoFrame, handle: Handle, projection: ScreenProjection, pixels: np.ndarray
-) -> GizmoFrame:
+def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: np.ndarray) -> Pose:
     """Return the frame after a drag of a handle.
 
     Args:
@@ -115,9 +74,14 @@ def dragged(
         pixels: Motion of the mouse, right and down.  # (2,)
     """
     if handle.axis is None:
-        return frame.translated(projection.drag_in_plane(handle.point, pixels))
+        motion = projection.drag_in_plane(handle.point, pixels)
+        return replace(frame, position=frame.position + motion)
     distance = projection.drag_along(handle.point, handle.direction, pixels)
     if not handle.rotates:
-        return frame.translated(distance * handle.direction)
+        return replace(frame, position=frame.position + distance * handle.direction)
     radius = float(np.linalg.norm(handle.point - frame.position))
-    return frame.rotated(frame.axes[:, handle.axis], distance / radius)
+    rotation, quat = np.zeros((2, 4))
+    mujoco.mju_axisAngle2Quat(rotation, frame.matrix[:, handle.axis], distance / radius)
+    mujoco.mju_mulQuat(quat, rotation, frame.quat_wxyz)
+    mujoco.mju_normalize4(quat)
+    return replace(frame, quat_wxyz=quat)

@@ -4,15 +4,16 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.gizmo import GizmoFrame, Handle, dragged, handles, ring
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.gizmo import Handle, dragged, handles, ring
 from mujoco_ros.viewer.projection import ScreenProjection
 
 NAMES = ["move", "move x", "move y", "move z", "turn x", "turn y", "turn z"]
 
 
-def skewed_frame() -> GizmoFrame:
+def skewed_frame() -> Pose:
     quat = np.array([0.9, 0.1, -0.1, 0.05])
-    return GizmoFrame(position=np.array([0.2, -0.1, 0.8]), quat_wxyz=quat / np.linalg.norm(quat))
+    return Pose(position=np.array([0.2, -0.1, 0.8]), quat_wxyz=quat / np.linalg.norm(quat))
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def projection() -> ScreenProjection:
     return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
 
 
-def handle(name: str, frame: GizmoFrame, projection: ScreenProjection) -> Handle:
+def handle(name: str, frame: Pose, projection: ScreenProjection) -> Handle:
     return next(each for each in handles(frame, projection) if each.name == name)
 
 
@@ -50,7 +51,7 @@ def test_a_handle_moves_a_frame_along_its_axis_only(projection, axis):
     moved = dragged(
         frame, handle(NAMES[1 + axis], frame, projection), projection, np.array([7.0, 5.0])
     )
-    by = frame.axes.T @ (moved.position - frame.position)
+    by = frame.matrix.T @ (moved.position - frame.position)
     assert abs(by[axis]) > 1e-4
     np.testing.assert_allclose(np.delete(by, axis), 0.0, atol=1e-12)
 
@@ -63,7 +64,7 @@ def test_a_handle_rotates_a_frame_about_its_axis_only_and_follows_the_mouse(proj
     pixels = 3.0 * along / np.linalg.norm(along)
     turned = dragged(frame, held, projection, pixels)
     np.testing.assert_array_equal(turned.position, frame.position)
-    np.testing.assert_allclose(turned.axes[:, axis], frame.axes[:, axis], atol=1e-12)
+    np.testing.assert_allclose(turned.matrix[:, axis], frame.matrix[:, axis], atol=1e-12)
     now = projection.project(handle(held.name, turned, projection).point)
     np.testing.assert_allclose(now, projection.project(held.point) + pixels, atol=0.7)
 
@@ -78,9 +79,7 @@ def test_an_axis_that_points_at_the_camera_limits_the_motion():
         width=800.0,
         height=600.0,
     )
-    frame = GizmoFrame(
-        position=np.array([2.0, 1e-3, 0.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])
-    )
+    frame = Pose(position=np.array([2.0, 1e-3, 0.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
     moved = dragged(frame, handle("move x", frame, projection), projection, np.array([40.0, 40.0]))
     assert np.linalg.norm(moved.position - frame.position) < 0.25
 

@@ -82,13 +82,10 @@ class Cursor:
     Attributes:
         values: Position, velocity and effort at the time of the last `move`.  # (3, k)
         segment: Index of the segment at that time.
-        end: End of the last segment [s].
     """
 
     def __init__(self, curve: Spline) -> None:
-        """Begin at the first segment of `curve`."""
         self._curve = curve
-        self.end = float(curve.begin[-1] + curve.duration[-1])
         joints = curve.q.shape[2]
         self.values = np.zeros((3, joints))
         self._flat = self.values.reshape(-1)
@@ -134,7 +131,6 @@ class Cursor:
         rows[:2, 2] = curve.tau[segment]
 
     def _compute_powers(self, time: float) -> None:
-        """Compute the powers of the normalised time."""
         if time != self._powers_at:
             self._powers_at = time
             s = (time - self._begin) / self._duration

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mujoco_ros.controllers.evaluation.statistics import Summary
 
@@ -36,19 +37,7 @@ class Bound:
         return f"{self.value(summary):.{self.digits}f}"
 
 
-def _mean(name: str, factor: float = 1.0) -> Callable[[Summary], float]:
-    return _measure(name, 0, factor)
-
-
-def _rms(name: str, factor: float = 1.0) -> Callable[[Summary], float]:
-    return _measure(name, 1, factor)
-
-
-def _largest(name: str, factor: float = 1.0) -> Callable[[Summary], float]:
-    return _measure(name, 2, factor)
-
-
-def _measure(name: str, statistic: int, factor: float) -> Callable[[Summary], float]:
+def _measure(statistic: int, name: str, factor: float = 1.0) -> Callable[[Summary], float]:
     """Return a function for a statistic of a measure; without data it is infinite."""
     return lambda summary: factor * summary.measures.get(name, (float("inf"),) * 3)[statistic]
 
@@ -61,8 +50,15 @@ def _planning_time(summary: Summary) -> float:
     return 1e3 * summary.planning[0]
 
 
+_mean, _rms, _largest = (partial(_measure, statistic) for statistic in range(3))
 LAB = (
-    Bound("success [%]", "100 (50 of 50)", 100.0, _success_rate, least=True),
+    Bound(
+        "success [%]",
+        "100 (50 of 50)",
+        100.0,
+        _success_rate,
+        least=True,
+    ),
     Bound("place error, RMS in the plane [mm]", "1.4", 1.0, _rms("error_xy", 1e3), 2),
     Bound("largest tracking error [mrad]", "< 5", 5.0, _largest("tracking", 1e3), 2),
     Bound("mean cycle [s]", "8.2", 6.5, _mean("cycle"), 2),

@@ -35,7 +35,6 @@ class Noise:
     turn: float = 0.0
 
     def __post_init__(self) -> None:
-        """Reject negative deviations."""
         check_not_negative(self)
 
 

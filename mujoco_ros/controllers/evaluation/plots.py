@@ -85,7 +85,6 @@ def _map(episodes: Sequence[Episode]) -> Figure | None:
 
 
 def _errors(episodes: Sequence[Episode]) -> Figure | None:
-    """Plot histograms of the errors."""
     good = [it for it in episodes if it.success]
     rows = [row for row in _HISTOGRAMS if any(row[0] in it.measures for it in good)]
     if not rows:

@@ -34,7 +34,6 @@ class Wait(Hold):
         duration: float = 1.0
 
         def __post_init__(self) -> None:
-            """Reject a negative time."""
             if self.duration < 0.0:
                 raise UserInputError(f"duration {self.duration} is negative")
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from mujoco_ros.controllers.fsm.state import State
@@ -20,7 +19,7 @@ from mujoco_ros.controllers.fsm.table import (
 from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.strict import convert, from_dict
 
 Classes = Mapping[str, type[State]]
 
@@ -46,11 +45,6 @@ class _Top:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Initial:
-    initial: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _State:
     timeout: float | None = None
     outcome: str | None = None
@@ -67,16 +61,6 @@ class _State:
 class _Goal:
     to: str
     trigger: Trigger | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Label:
-    cls: str
-
-
-def read_table(path: Path, classes: Classes) -> Table:
-    """Read a table from a YAML file, see `table_from_dict`; its name is the stem of the file."""
-    return table_from_dict(read_yaml(path), classes, name=path.stem, where=str(path))
 
 
 def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Table:
@@ -129,7 +113,7 @@ def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str)
     for key in ("initial", "states"):
         if key not in data:
             raise UserInputError(f"{at}: key '{key}' is missing")
-    initial = from_dict(_Initial, _part(data, ("initial",)), at).initial
+    initial = convert(str, data["initial"], f"{at}.initial")
     states = _states(data["states"], classes, path, f"{where}states")
     transitions = _transitions(data.get("transitions", {}), states, f"{where}transitions")
     states = {name: replace(it, transitions=transitions[name]) for name, it in states.items()}
@@ -183,7 +167,7 @@ _Kind = tuple[SimpleState | CompositeState | ParallelState, tuple[str, ...], Ite
 
 
 def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Kind:
-    name = from_dict(_Label, {"cls": data["class"]}, where).cls
+    name = convert(str, data["class"], f"{where}.class")
     if name not in classes:
         raise unknown("class", name, sorted(classes), where=where)
     cls = classes[name]

@@ -1,7 +1,8 @@
 """Functions that a host provides in the store of a controller."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,33 +29,17 @@ class Image(NamedTuple):
     pose: Pose
 
 
-class ImageGet(Protocol):
-    """Requests the next image of a camera."""
+ImageGet = Callable[[str], "Future[Image]"]
+"""Requests the next image of a camera; the future fails with LookupError for an unknown one."""
+GainsGet = Callable[[], Gains]
+"""Returns a copy of the PD gains of the robot's joints, in the order of `RobotModel.joints`."""
+GainsSet = Callable[[Gains], None]
+"""Sets the PD gains from the next tick on; ValueError if one is negative or not a number."""
+PoseSet = Callable[[str, Pose], None]
+"""Sets the pose of the robot's base or of a free object, in a simulator only.
 
-    def __call__(self, camera: str) -> "Future[Image]":
-        """Return a future; it fails with LookupError for an unknown camera."""
-
-
-class GainsGet(Protocol):
-    """Returns the PD gains of the robot's joints."""
-
-    def __call__(self) -> Gains:
-        """Return a copy, in the order of `RobotModel.joints`."""
-
-
-class GainsSet(Protocol):
-    """Sets the PD gains of the robot's joints from the next tick on."""
-
-    def __call__(self, gains: Gains) -> None:
-        """Set all gains; ValueError if one is negative or not a number."""
-
-
-class PoseSet(Protocol):
-    """Sets the pose of the robot's base or of a free object; simulation only."""
-
-    def __call__(self, name: str, pose: Pose) -> None:
-        """Set a pose; LookupError for an unknown name, or if the host has no simulator."""
-
+LookupError for an unknown name, or if the host has no simulator.
+"""
 
 GAINS_GET: Key[GainsGet] = Key("gains/get")
 GAINS_SET: Key[GainsSet] = Key("gains/set")

@@ -29,7 +29,6 @@ class Store:
         self._values: dict[str, Any] = {}
 
     def __contains__(self, key: Key[Any]) -> bool:
-        """Return whether a value exists."""
         return key.name in self._values or key.name in self._provided
 
     @property

@@ -25,7 +25,6 @@ class MotionPlanner:
     """Plans motions of a chain; expensive objects are kept between requests."""
 
     def __init__(self, chain: Chain) -> None:
-        """Plan for `chain`."""
         self.chain = chain
         self._checker: CollisionChecker | None = None
 
@@ -68,7 +67,6 @@ class MotionPlanner:
         )
 
     def _goal(self, request: JointMove) -> np.ndarray:
-        """Return the last configuration."""
         near = request.start if request.near is None else request.near
         for name, pose in request.later_poses.items():
             try:

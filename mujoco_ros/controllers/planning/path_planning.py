@@ -51,8 +51,6 @@ def plan_path(
 
 
 class _Search:
-    """One run of the planner."""
-
     def __init__(
         self, checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, seed: int
     ) -> None:
@@ -117,8 +115,6 @@ class _Budget:
 
 
 class _Validator(base.MotionValidator):
-    """Checks straight lines for the planner."""
-
     def __init__(self, space: Any, checker: CollisionChecker) -> None:
         super().__init__(space)
         self._checker, self._size = checker, checker.chain.size

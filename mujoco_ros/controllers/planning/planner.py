@@ -25,7 +25,6 @@ class InlinePlanner:
     """Plans in the calling thread, which waits for the plan."""
 
     def __init__(self, chain: Chain) -> None:
-        """Plan for `chain`."""
         require("planning", "planning")
         self._plan = _plan_function(chain)
 
@@ -50,7 +49,6 @@ class ProcessPlanner:
     """
 
     def __init__(self, chain: Chain) -> None:
-        """Plan for `chain`."""
         require("planning", "planning")
         self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
         self._worker.start()

@@ -42,7 +42,6 @@ class JointMove:
     iterations: int = 3000
 
     def __post_init__(self) -> None:
-        """Reject poses with NaN or infinity, and negative seeds."""
         if isinstance(self.goal, Pose):
             self.goal.check("the goal")
         for name, pose in self.later_poses.items():
@@ -75,7 +74,6 @@ class LineMove:
     acceleration: float = 1.0
 
     def __post_init__(self) -> None:
-        """Reject poses with NaN or infinity, and speeds that are not positive."""
         self.goal.check("the goal")
         for name in ("speed", "acceleration"):
             if not getattr(self, name) > 0.0:

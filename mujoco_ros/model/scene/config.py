@@ -50,7 +50,6 @@ class ObjectConfig:
     pose: PoseConfig = ORIGIN
 
     def __post_init__(self) -> None:
-        """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
 
 
@@ -80,7 +79,6 @@ class RobotConfig:
     lidars: tuple[LidarConfig, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse names that cannot be part of a ROS name."""
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
             raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
@@ -119,23 +117,29 @@ class PhysicsConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SceneConfig:
-    """A scene. Paths are absolute, or relative to `folder`."""
+class _SceneFile:
+    """The keys of a scene YAML."""
 
-    name: str = "scene"
-    folder: Path = Path()
     world: str | None = None
-    robots: tuple[RobotConfig, ...] = ()
+    robots: tuple[RobotConfig, ...]
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
     physics: PhysicsConfig = PhysicsConfig()
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneConfig(_SceneFile):
+    """A scene. Paths are absolute, or relative to `folder`."""
+
+    name: str = "scene"
+    folder: Path = Path()
+    robots: tuple[RobotConfig, ...] = ()
     merged: bool = True
     """Whether models are merged under prefixes (scene file) or one runs alone (model file)."""
 
     def __post_init__(self) -> None:
-        """Refuse repeated names and namespaces."""
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
@@ -157,19 +161,6 @@ class SceneConfig:
         return resolve(uri, self.folder)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _SceneFile:
-    """The keys of a scene YAML."""
-
-    world: str | None = None
-    robots: tuple[RobotConfig, ...]
-    objects: tuple[ObjectConfig, ...] = ()
-    plugins: tuple[str, ...] = ()
-    physics: PhysicsConfig = PhysicsConfig()
-    cameras: tuple[CameraConfig, ...] = ()
-    lidars: tuple[LidarConfig, ...] = ()
-
-
 def _check_rates(rates: Mapping[str, float | None]) -> None:
     for key, rate in rates.items():
         if key not in ROBOT_RATES:
@@ -182,7 +173,6 @@ def _check_rates(rates: Mapping[str, float | None]) -> None:
 
 
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
-    """Refuse cameras or lidars with the same name."""
     for kind, configs in (("camera", cameras), ("lidar", lidars)):
         names = [config.name for config in configs]
         for name in names:

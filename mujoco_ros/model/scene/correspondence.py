@@ -52,7 +52,6 @@ class Correspondence:
     """
 
     def __init__(self, old: Assembly, new: Assembly) -> None:
-        """Compare two assemblies."""
         self._old, self._new = old.model, new.model
         staying = _shared(old, new)
         world = _world_geoms(old) if old.base is new.base else 0

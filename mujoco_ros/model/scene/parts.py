@@ -201,7 +201,6 @@ def _mjcf_text(text: str, where: str, folder: Path | None) -> mujoco.MjSpec:
 
 
 def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
-    """Refuse relative paths."""
     for reference in referenced_files(spec):
         if not reference.path.is_absolute():
             raise MissingAssetError(

@@ -18,7 +18,6 @@ class PoseConfig:
     quaternion_xyzw: tuple[float, float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse two rotations, and quaternions that are not of unit length."""
         if self.rpy is not None and self.quaternion_xyzw is not None:
             raise UserInputError("give either 'rpy' or 'quaternion_xyzw', not both")
         if self.quaternion_xyzw is not None:

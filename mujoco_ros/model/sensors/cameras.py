@@ -39,7 +39,6 @@ class Intrinsics:
     cy: float
 
     def __post_init__(self) -> None:
-        """Refuse focal lengths that are not positive."""
         for name in ("fx", "fy"):
             if getattr(self, name) <= 0:
                 raise UserInputError(f"'{name}' must be positive, got {getattr(self, name):g}")
@@ -53,7 +52,6 @@ class CameraNoise:
     depth: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse deviations that are negative or too large."""
         for name, largest in (("colour", 255.0), ("depth", 1.0)):
             if not 0 <= getattr(self, name) <= largest:
                 raise UserInputError(
@@ -80,7 +78,6 @@ class CameraConfig:
     noise: CameraNoise = CameraNoise()
 
     def __post_init__(self) -> None:
-        """Refuse values that contradict each other or are out of range."""
         where = f"camera '{self.name}'"
         if self.body is not None:
             check_name(self.name)

@@ -43,7 +43,6 @@ class HorizontalConfig:
     max: float = math.pi
 
     def __post_init__(self) -> None:
-        """Refuse an empty fan of rays, and more than a whole turn."""
         _check_fan("horizontal", self.samples, self.min, self.max, _CIRCLE)
         if self.max - self.min > _CIRCLE + _CLOSED:
             raise UserInputError(
@@ -71,7 +70,6 @@ class VerticalConfig:
     max: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse an empty fan of rays, and elevations beyond a pole."""
         _check_fan("vertical", self.samples, self.min, self.max, math.pi / 2)
 
     @property
@@ -88,7 +86,6 @@ class RangeConfig:
     max: float = 30.0
 
     def __post_init__(self) -> None:
-        """Refuse an empty range."""
         if not 0 <= self.min < self.max:
             raise UserInputError(
                 f"'range' must have 0 <= min < max, got min {self.min:g} and max {self.max:g}"
@@ -115,7 +112,6 @@ class LidarConfig:
     groups: tuple[int, ...] = (0, 1, 2)
 
     def __post_init__(self) -> None:
-        """Refuse values that contradict each other or are out of range."""
         check_name(self.name)
         where = f"lidar '{self.name}'"
         if (self.site is None) == (self.body is None):

@@ -49,7 +49,6 @@ class Spring:
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, pull: Pull
     ) -> None:
-        """Pull at a frame of a model."""
         self.place = place
         self._model, self._data, body = model, data, place.body
         self._xpos, self._xquat, self._com = data.xpos[body], data.xquat[body], data.xipos[body]

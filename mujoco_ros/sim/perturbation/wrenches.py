@@ -43,7 +43,6 @@ class ExternalWrenches:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Start without wrenches."""
         self.acting = False
         self.listing: dict[str, AppliedWrench] = {}
         self.pulls: dict[str, Pull] = {}

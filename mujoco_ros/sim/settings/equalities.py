@@ -34,7 +34,6 @@ class EqualitySettings:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """List the constraints of `model`."""
         self._model, self._data = model, data
         self._indices = {name: i for i in range(model.neq) if (name := model.equality(i).name)}
         self.constraints = tuple(

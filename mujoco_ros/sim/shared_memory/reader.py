@@ -167,7 +167,6 @@ class SharedState:
         self._copy()
 
     def _copy(self) -> None:
-        """Copy the latest state into `data`."""
         segment = self._segment
         while True:
             count = segment.counter[0]

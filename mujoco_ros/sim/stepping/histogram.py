@@ -7,7 +7,6 @@ class Histogram:
     """Counts durations in bins of 1 µs up to `limit_us`; longer ones land in the last bin."""
 
     def __init__(self, limit_us: int = 20_000) -> None:
-        """Create an empty histogram."""
         self._limit = limit_us
         self._counts = np.zeros(limit_us + 1, dtype=np.int64)
 

@@ -52,7 +52,6 @@ class RunControl:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Control `simulation`, in its current run state."""
         self._simulation = simulation
         self._stopped = False
         self._steps: Steps | None = None

@@ -5,11 +5,11 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CommandClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles
-from mujoco_ros.viewer.gizmo import GizmoFrame
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import button, scope, text
 from mujoco_ros.viewer.projection import ScreenProjection
@@ -19,7 +19,6 @@ _SPEED_M = 0.002
 """Motion per pixel of a dragged coordinate [m]."""
 _MIN_CHANGE_M = 1e-6
 """Smaller differences are rounding errors of ImGui's float32."""
-_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class TargetsPanel(Panel):
@@ -34,12 +33,12 @@ class TargetsPanel(Panel):
 
     def __init__(self, state: SharedState, commands: CommandClient) -> None:
         super().__init__(state)
-        self.targets: dict[str, GizmoFrame] = {}
+        self.targets: dict[str, Pose] = {}
         self._commands = commands
         self._handles: dict[str, DragHandles] = {}
         self._name = "target"
 
-    def put(self, name: str, frame: GizmoFrame) -> None:
+    def put(self, name: str, frame: Pose) -> None:
         """Add or move a target and publish it."""
         self.targets[name] = frame
         self._commands.publish_target(name, frame.position, frame.quat_wxyz)
@@ -68,7 +67,10 @@ class TargetsPanel(Panel):
         projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
         for name, frame in list(self.targets.items()):
             moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
-            if not moved.equals(frame):
+            if not (
+                np.array_equal(moved.position, frame.position)
+                and np.array_equal(moved.quat_wxyz, frame.quat_wxyz)
+            ):
                 self.put(name, moved)
 
     def build(self) -> None:
@@ -95,7 +97,7 @@ class TargetsPanel(Panel):
         imgui.TextUnformatted(f"{name} [m]")
         imgui.SameLine()
         if button("Upright", tip="Align it with the world."):
-            self.put(name, GizmoFrame(position=self.targets[name].position, quat_wxyz=_UPRIGHT))
+            self.put(name, Pose(position=self.targets[name].position))
         imgui.SameLine()
         if button("Remove"):
             self.remove(name)
@@ -110,16 +112,16 @@ class TargetsPanel(Panel):
             label, shown = f"##{letter}", f"{letter} %.3f"
             _, position[axis] = imgui.DragFloat(label, position[axis], _SPEED_M, 0.0, 0.0, shown)
         if (np.abs(position - frame.position) > _MIN_CHANGE_M).any():
-            self.put(name, GizmoFrame(position=position, quat_wxyz=frame.quat_wxyz))
+            self.put(name, Pose(position=position, quat_wxyz=frame.quat_wxyz))
 
-    def _initial_frame(self) -> GizmoFrame:
+    def _initial_frame(self) -> Pose:
         """Return the pose of the selected body, or the look-at point of the camera."""
         viewer = self.viewer
         body = viewer.perturb.select
         if 0 < body < viewer.model.nbody:
             data = viewer.data
-            return GizmoFrame(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
-        return GizmoFrame(position=np.array(viewer.camera.lookat), quat_wxyz=_UPRIGHT)
+            return Pose(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
+        return Pose(position=np.array(viewer.camera.lookat))
 
     def _next_name(self, name: str) -> str:
         """Return an unused name with the next number."""

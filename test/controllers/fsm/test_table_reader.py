@@ -1,7 +1,7 @@
 import pytest
 from scripted import CLASSES, table
 
-from mujoco_ros.controllers.fsm.table_reader import class_names, read_table, table_from_dict
+from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError
 
@@ -69,7 +69,7 @@ def test_the_default_trigger_is_auto_for_failures_and_step_by_step_for_successes
             r"states.A: class 'Tolld' not found \(did you mean",
         ),
         ("class: Told, speed: 0.2, ", "", "states.A: expected one of the keys class, machine, par"),
-        ("class: Told, sp", "class: 5, sp", "states.A.cls: expected a text, got 5"),
+        ("class: Told, sp", "class: 5, sp", "states.A.class: expected a text, got 5"),
         ("speed: 0.2", "sped: 0.2", r"states.A: key 'sped' not found \(did you mean 'speed'\?\)"),
         ("timeout: 3", "timout: 3", r"states.A: key 'timout' not found \(did you mean 'timeout'"),
         ("speed: 0.2", "speed: fast", "states.A.speed: expected a number, got 'fast'"),
@@ -164,16 +164,6 @@ def test_a_huge_or_deep_file_is_rejected_quickly():
 def test_data_without_a_mapping_are_rejected(data):
     with pytest.raises(UserInputError, match="expected a mapping"):
         table_from_dict(data, CLASSES, name="test", where="test.yaml")
-
-
-def test_a_table_has_the_name_of_its_file(tmp_path):
-    path = tmp_path / "lift.yaml"
-    path.write_text(GOOD)
-    assert read_table(path, CLASSES).name == "lift"
-    bad = tmp_path / "2.yaml"
-    bad.write_text(GOOD)
-    with pytest.raises(UserInputError, match="controller '2' is not valid"):
-        read_table(bad, CLASSES)
 
 
 def test_class_names_are_read_without_the_classes():

@@ -31,6 +31,13 @@ def test_every_shipped_controller_loads(name):
     assert len(controller.machine.states) > 1
 
 
+def test_a_controller_has_the_name_of_its_file(file):
+    assert catalogue.load_table(str(file)).name == "pause"
+    bad = file.rename(file.with_name("2.yaml"))
+    with pytest.raises(UserInputError, match="controller '2' is not valid"):
+        catalogue.load_table(str(bad))
+
+
 def test_state_classes_have_unique_names():
     modules = [
         import_module(f"mujoco_ros.controllers.library.{name}.states") for name in catalogue.names()

@@ -9,8 +9,9 @@ from frames import Frames
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
-from mujoco_ros.viewer.gizmo import GizmoFrame, handles
+from mujoco_ros.viewer.gizmo import handles
 from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.projection import ScreenProjection
 
@@ -107,6 +108,6 @@ def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monke
 def test_handles_behind_the_camera_do_no_harm(frames):
     frames.use("Add target")
     frames.panel.put(
-        "target", GizmoFrame(position=np.array([0.0, 0.0, 1e4]), quat_wxyz=np.array([1.0, 0, 0, 0]))
+        "target", Pose(position=np.array([0.0, 0.0, 1e4]), quat_wxyz=np.array([1.0, 0, 0, 0]))
     )
     frames.build(2)

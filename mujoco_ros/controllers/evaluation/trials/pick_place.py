@@ -47,7 +47,6 @@ class Spread:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        """Reject reversed ranges, and masses and frictions that are not positive."""
         for name in ("x", "y", "reach", "yaw", "mass", "friction"):
             pair = getattr(self, name)
             if pair is not None and not pair[0] <= pair[1]:

@@ -45,7 +45,6 @@ class Pushes:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        """Reject reversed and negative ranges."""
         for name in ("push", "at", "mass", "friction"):
             low, high = getattr(self, name)
             if not 0.0 <= low <= high:

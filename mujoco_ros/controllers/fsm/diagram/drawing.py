@@ -94,7 +94,6 @@ class _Figure:
 
 
 def _composite(composite: CompositeState) -> _Figure:
-    """Draw a machine or sub-machine."""
     states, initial = composite.states, composite.initial
     main = _main(composite)
     rest = [name for name in states if name not in main]

@@ -38,7 +38,6 @@ class GraspReflexConfig:
     least_force: float = 0.3
 
     def __post_init__(self) -> None:
-        """Reject numbers that are not positive, also in subclasses."""
         check_positive(self)
         if not self.touches:
             raise UserInputError("touches names no sensor")

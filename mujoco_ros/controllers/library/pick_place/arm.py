@@ -9,7 +9,7 @@ from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.planner_access import get_planner
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
-from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.controllers.planning.planner import Planner
 from mujoco_ros.model.errors import UserInputError
@@ -46,7 +46,6 @@ class Arm:
     hand: float
 
     def __post_init__(self) -> None:
-        """Start without a payload."""
         self.dynamics = Dynamics(self.chain)
         self.set_payload(None)
 
@@ -66,15 +65,9 @@ class Arm:
                 f"robot '{robot.name}' has no site '{TOOL}' between its fingers; "
                 f"sites: {', '.join(sites) or 'none'}"
             )
-        ancestors, body = set(), int(model.site(tool).bodyid[0])
+        body = int(model.site(tool).bodyid[0])
         hand = float(model.body_subtreemass[model.body_parentid[body]])
-        while body:
-            ancestors.add(body)
-            body = int(model.body_parentid[body])
-        bodies = model.dof_bodyid[robot.dof]
-        joints = np.array(
-            [i for i, body in enumerate(bodies) if int(body) in ancestors], dtype=np.intp
-        )
+        joints = np.flatnonzero(moving_dofs(model, body)[robot.dof])
         names = [robot.prefix + robot.joints[i] for i in joints]
         chain = Chain.of(model, joints=names, tool=tool)
         return cls(

@@ -37,7 +37,6 @@ class GrippingConfig(MonitoredMotion):
     patience: float = 1.0
 
     def __post_init__(self) -> None:
-        """Reject settings with which the fingers could not move."""
         MonitoredMotion.__post_init__(self)
         check_positive(self, "finger_speed", "patience")
         check_not_negative(self, "settling")

@@ -46,7 +46,6 @@ class MonitoredMotion:
     latency: float = 0.03
 
     def __post_init__(self) -> None:
-        """Reject limits that no motion could satisfy."""
         check_positive(self, "tracking", "push", "force", "ringing", "drift", "saturated")
         check_not_negative(self, "latency")
 

@@ -44,7 +44,6 @@ class MovingConfig(MonitoredMotion):
     patience: float = 0.5
 
     def __post_init__(self) -> None:
-        """Reject settings with which no motion could end."""
         MonitoredMotion.__post_init__(self)
         check_positive(self, "settled")
         check_not_negative(self, "patience")
@@ -58,12 +57,17 @@ def update_held_pose(context: StateContext, arm: Arm, task: Task) -> None:
 
 
 class ArmMotionState(State):
-    """Follows a path under a monitor, and finishes when the joints are at rest at its end."""
+    """Follows a path under a monitor, and finishes when the joints are at rest at its end.
+
+    Attributes:
+        holds_object: Whether the fingers hold the object, so that the grip is checked.
+    """
 
     outcomes: ClassVar[tuple[str, ...]] = ("done", "tracking", "collision", "saturated")
     failures: ClassVar[tuple[str, ...]] = ("tracking", "collision", "saturated")
     Config = MovingConfig
     config: MovingConfig
+    holds_object: ClassVar[bool] = False
 
     def start(self, context: StateContext) -> None:
         """Start the monitor."""
@@ -75,7 +79,10 @@ class ArmMotionState(State):
 
     def run(self, context: StateContext) -> str | None:
         """Move on."""
-        if failure := self.monitor.check_motion(context) or self.check(context):
+        failure = self.monitor.check_motion(context)
+        if failure is None and self.holds_object:
+            failure = self.monitor.check_grip(context)
+        if failure is not None:
             return failure
         if self._stop is None and (outcome := self.check_and_brake(context)):
             self._stop = outcome, context.reason
@@ -102,12 +109,8 @@ class ArmMotionState(State):
         return self._settle(context)
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the path, a failure, or None while it is not ready."""
-        raise NotImplementedError
-
-    def check(self, context: StateContext) -> str | None:
-        """Return a failure that ends the motion at once."""
-        return None
+        """Return the path, a failure, or None while it is not ready; default is the planned one."""
+        return self.task.motion
 
     def check_and_brake(self, context: StateContext) -> str | None:
         """Return an outcome that ends the motion after smooth braking."""
@@ -140,10 +143,6 @@ class ExecApproach(ArmMotionState):
     outcomes = (*ArmMotionState.outcomes, "object_moved", "stuck")
     failures = (*ArmMotionState.failures, "object_moved", "stuck")
 
-    def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the planned path."""
-        return self.task.motion
-
     def check_and_brake(self, context: StateContext) -> str | None:
         """Open the gripper, and check the pose of the object."""
         move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
@@ -166,14 +165,7 @@ class ExecTransport(ArmMotionState):
 
     outcomes = (*ArmMotionState.outcomes, "slip", "contact_oscillation")
     failures = (*ArmMotionState.failures, "slip", "contact_oscillation")
-
-    def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the planned path."""
-        return self.task.motion
-
-    def check(self, context: StateContext) -> str | None:
-        """Check the grip."""
-        return self.monitor.check_grip(context)
+    holds_object = True
 
     def start(self, context: StateContext) -> None:
         """Start the monitor."""

@@ -44,7 +44,6 @@ class PlanningConfig:
     acceleration: float = 1.0
 
     def __post_init__(self) -> None:
-        """Reject settings with which no motion can be planned."""
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
             raise UserInputError("speed and acceleration are factors: above 0, and 1 at most")
         if self.planning_time < 0.0 or self.iterations < 0 or self.clearance < 0.0:

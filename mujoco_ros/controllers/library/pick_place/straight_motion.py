@@ -50,7 +50,6 @@ class LineConfig(MovingConfig):
     planning_time: float = 0.05
 
     def __post_init__(self) -> None:
-        """Reject settings with which the tool could not move."""
         MovingConfig.__post_init__(self)
         check_positive(self, "speed", "acceleration")
         check_not_negative(self, "planning_time")
@@ -109,6 +108,7 @@ class Lift(LineMotionState):
 
     outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
     failures = (*LineMotionState.failures, "slip", "contact_oscillation")
+    holds_object = True
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LineConfig):
@@ -153,10 +153,6 @@ class Lift(LineMotionState):
         """Return the path up."""
         return LineMotionState.path(self, context) if self._up is None else self._up
 
-    def check(self, context: StateContext) -> str | None:
-        """Check the grip."""
-        return self.monitor.check_grip(context)
-
     def finish(self, context: StateContext) -> str | None:
         """Measure the mass."""
         if self._weighing_since is None:
@@ -190,16 +186,13 @@ class DescendPlace(LineMotionState):
 
     outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
     failures = (*LineMotionState.failures, "slip", "contact_oscillation")
+    holds_object = True
 
     def goal(self, context: StateContext) -> Pose:
         """Return the pose of the tool with the object at its goal."""
         task, tool = self.task, self.arm.tool(context.observation.q)
         assert task.held is not None, "the table leads here only with an object in the hand"
         return placing(task.goal, task.held, tool)
-
-    def check(self, context: StateContext) -> str | None:
-        """Check the grip."""
-        return self.monitor.check_grip(context)
 
 
 class Retract(ArmMotionState):

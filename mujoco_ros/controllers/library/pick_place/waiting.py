@@ -56,7 +56,6 @@ class Idle(State):
         wait: float = 0.0
 
         def __post_init__(self) -> None:
-            """Reject an incomplete goal and a negative time."""
             if len(self.goal) != 4:
                 raise UserInputError(f"goal is x, y, z and yaw, got {len(self.goal)} numbers")
             check_not_negative(self, "wait")

@@ -36,7 +36,6 @@ class StandConfig:
     max_drop: float = 0.1
 
     def __post_init__(self) -> None:
-        """Reject numbers that are not positive, also in subclasses."""
         check_positive(self)
 
 

@@ -27,7 +27,6 @@ class CollisionPair(NamedTuple):
     distance: float
 
     def __str__(self) -> str:
-        """Return a phrase for error messages."""
         gap = 1e3 * abs(self.distance)
         state = f"overlap by {gap:.1f} mm" if self.distance < 0 else f"are only {gap:.1f} mm apart"
         return f"{self.first} and {self.second} {state}"
@@ -154,7 +153,6 @@ class CollisionChecker:
         return np.flatnonzero(contact.dist < margin_scale * self._limit[first, second])
 
     def _move_held(self, address: int) -> None:
-        """Move the held object with the tool."""
         assert self.scene.held is not None
         data, inner = self._data, self.scene.held.pose
         mujoco.mju_mat2Quat(self._quat, data.site_xmat[self.chain.site])

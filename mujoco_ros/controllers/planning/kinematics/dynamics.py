@@ -19,7 +19,6 @@ class Dynamics:
     """
 
     def __init__(self, chain: Chain, payload: Payload | None = None) -> None:
-        """Compute with an optional payload."""
         self.chain, self.payload = chain, payload
         model = chain.model
         self._data = data = mujoco.MjData(model)

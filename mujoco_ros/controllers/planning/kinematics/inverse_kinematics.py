@@ -46,8 +46,6 @@ _NEAR_ENOUGH = 1.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Attempt:
-    """The result of a descent."""
-
     q: np.ndarray  # (k,)
     error: tuple[float, float]  # [m, rad]
     collision: CollisionPair | None = None  # the deepest one

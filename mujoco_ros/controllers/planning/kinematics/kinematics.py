@@ -53,3 +53,12 @@ def within_limits(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
     addresses, clipped = model.jnt_qposadr[joints], qpos.copy()
     clipped[addresses] = np.clip(qpos[addresses], *model.jnt_range[joints].T)
     return clipped
+
+
+def moving_dofs(model: mujoco.MjModel, body: int) -> np.ndarray:
+    """Return which degrees of freedom move a body.  # (nv,) bool"""
+    ancestors = []
+    while body:
+        ancestors.append(body)
+        body = int(model.body_parentid[body])
+    return np.isin(model.dof_bodyid, ancestors)

@@ -20,7 +20,6 @@ class Payload:
     com: np.ndarray
 
     def __post_init__(self) -> None:
-        """Reject negative masses, NaN and infinity."""
         if not 0.0 <= self.mass < np.inf or not np.isfinite(self.com).all():
             raise UserInputError(
                 f"a payload is 0 kg or more at a finite position, got {self.mass} at {self.com}"
@@ -44,7 +43,6 @@ class MotionLimits:
     payload: Payload | None = None
 
     def __post_init__(self) -> None:
-        """Reject limits that are not positive."""
         for name in ("velocity", "acceleration", "torque"):
             limit = getattr(self, name)
             if limit is not None and not (np.asarray(limit) > 0.0).all():

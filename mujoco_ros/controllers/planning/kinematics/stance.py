@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import qpsolvers
 
-from mujoco_ros.controllers.planning.kinematics.kinematics import within_limits
+from mujoco_ros.controllers.planning.kinematics.kinematics import moving_dofs, within_limits
 from mujoco_ros.model.errors import UserInputError
 
 _TOLERANCE = 1e-4
@@ -85,7 +85,7 @@ class Stance:
             raise UserInputError(f"{', '.join(feet)} do not belong to one floating base")
         carrying = np.zeros(model.nv, dtype=bool)
         for body in bodies:
-            carrying |= _moving_dofs(model, body)
+            carrying |= moving_dofs(model, body)
         carrying[model.jnt_dofadr[joint] :][:6] = True
         self.legs = np.flatnonzero(carrying[dof])
         self._qpos = qpos[self.legs]
@@ -155,12 +155,3 @@ class Stance:
 def _error(task: mink.Task, configuration: mink.Configuration) -> float:
     """Return the error of a task in its components with a cost [m or rad]."""
     return float(np.abs(task.compute_error(configuration)[task.cost > 0.0]).max())
-
-
-def _moving_dofs(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """Return which degrees of freedom move a body.  # (nv,) bool"""
-    ancestors = []
-    while body:
-        ancestors.append(body)
-        body = int(model.body_parentid[body])
-    return np.isin(model.dof_bodyid, ancestors)

@@ -88,8 +88,6 @@ def export_urdf(
 
 
 class _Robot:
-    """The exported part of a model."""
-
     def __init__(self, model: mujoco.MjModel, root: str | None, prefix: str) -> None:
         self.model = model
         self._prefix = prefix

@@ -58,17 +58,14 @@ def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
 
 def _stl_points(content: bytes) -> Points:
     facets = np.frombuffer(content, STL_FACET, offset=_STL_HEADER)
-    return _some(facets["corners"].reshape(-1, 3)).astype(np.float64)
+    points = facets["corners"].reshape(-1, 3)
+    return points[_chosen(len(points))].astype(np.float64)
 
 
 def _obj_points(content: bytes) -> Points:
     lines = [line for line in content.splitlines() if line.startswith((b"v ", b"v\t"))]
     chosen = [lines[i] for i in _chosen(len(lines))]
     return np.array([[float(word) for word in line.split()[1:4]] for line in chosen])
-
-
-def _some(points: Points) -> Points:
-    return points[_chosen(len(points))]
 
 
 def _chosen(count: int) -> NDArray[np.intp]:

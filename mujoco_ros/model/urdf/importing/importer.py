@@ -144,8 +144,6 @@ class _Mount:
 
 
 class _Builder:
-    """Adds the links and joints of a URDF to a spec."""
-
     def __init__(self, urdf: Urdf, spec: mujoco.MjSpec) -> None:
         self._urdf = urdf
         self._spec = spec
@@ -205,7 +203,6 @@ class _Builder:
         return masses
 
     def _is_folded(self, joint: UrdfJoint, link: UrdfLink) -> bool:
-        """Whether a link only connects two moving joints."""
         below = self._urdf.child_joints[link.name]
         return (
             joint.type not in ("fixed", "floating")
@@ -246,7 +243,6 @@ class _Builder:
         self._from_shape.update(solid)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
-        """Add mass and shapes of a link."""
         if link.inertial is not None and link.name != WORLD:
             tensor, fault = corrected(link.inertial.inertia, link.inertial.mass)
             if fault:

@@ -2,9 +2,10 @@
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,19 +22,11 @@ from mujoco_ros.model.urdf.importing.markup import (
     required,
 )
 
-JOINT_TYPES = (
-    "revolute",
-    "continuous",
-    "prismatic",
-    "fixed",
-    "floating",
-    "planar",
-    "spherical",
-)
-"""URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
-
 SCALAR_TYPES = ("revolute", "continuous", "prismatic")
 """Joint types with a scalar position."""
+
+JOINT_TYPES = (*SCALAR_TYPES, "fixed", "floating", "planar", "spherical")
+"""URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
 
 _SHAPES = {
     "box": (("size", 3),),
@@ -127,6 +120,9 @@ class Urdf:
             stack += [(below, below.child) for below in reversed(self.child_joints[name])]
 
 
+Named = TypeVar("Named", UrdfLink, UrdfJoint)
+
+
 def read_urdf(path: Path, text: str | None = None) -> Urdf:
     """Read and check a URDF file, or `text` in its place."""
     robot = parse_robot(path, text)
@@ -136,20 +132,10 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
         raise UserInputError(
             f"{path}: the robot has {len(elements)} links; at most {MAX_LINKS} are allowed"
         )
-    links: dict[str, UrdfLink] = {}
-    for element in elements:
-        link = _link(element, colours, str(path))
-        if link.name in links:
-            raise UserInputError(f"{path}: two links are named '{link.name}'")
-        links[link.name] = link
+    links = _by_name("link", (_link(it, colours, str(path)) for it in elements), path)
     if not links:
         raise UserInputError(f"{path}: the robot has no link")
-    joints: dict[str, UrdfJoint] = {}
-    for element in robot.findall("joint"):
-        joint = _joint(element, str(path))
-        if joint.name in joints:
-            raise UserInputError(f"{path}: two joints are named '{joint.name}'")
-        joints[joint.name] = joint
+    joints = _by_name("joint", (_joint(it, str(path)) for it in robot.findall("joint")), path)
     root, below = _tree(links, joints, str(path))
     for joint in joints.values():
         _check_mimic(joint, joints, str(path))
@@ -162,6 +148,14 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
         root=root,
         mujoco=robot.find("mujoco"),
     )
+
+
+def _by_name(kind: str, elements: Iterable[Named], path: Path) -> dict[str, Named]:
+    found: dict[str, Named] = {}
+    for element in elements:
+        if found.setdefault(element.name, element) is not element:
+            raise UserInputError(f"{path}: two {kind}s are named '{element.name}'")
+    return found
 
 
 def _origin(parent: ET.Element, where: str) -> Pose:
@@ -318,12 +312,10 @@ def _tree(
     if len(roots) > 1:
         listing = ", ".join(roots)
         raise UserInputError(f"{path}: several links have no parent: {listing}; a URDF is one tree")
-    seen = set(roots)
     reached = list(roots)
-    while reached:
-        for joint in below[reached.pop()]:
-            seen.add(joint.child)
-            reached.append(joint.child)
+    for name in reached:
+        reached += [joint.child for joint in below[name]]
+    seen = set(reached)
     loop = [name for name in links if name not in seen]
     if loop:
         raise UserInputError(f"{path}: these links form a loop: {', '.join(loop)}")

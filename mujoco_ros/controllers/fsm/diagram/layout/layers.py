@@ -1,6 +1,7 @@
 """Assignment of boxes to rows, so that most arrows lead one row down."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
 
 _SWEEPS = 4
 
@@ -12,7 +13,7 @@ def layers(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> list[list
     """
     onward = _without_loops(names, arrows)
     depth = dict.fromkeys(names, 0)
-    for name in _sorted(names, onward):
+    for name in reversed([*TopologicalSorter(onward).static_order()]):
         for goal in onward[name]:
             depth[goal] = max(depth[goal], depth[name] + 1)
     rows: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
@@ -44,21 +45,6 @@ def _without_loops(names: Sequence[str], arrows: Iterable[tuple[str, str]]) -> d
                     trail.append(goal)
                     rest.append(iter(goals[goal]))
     return onward
-
-
-def _sorted(names: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names in topological order."""
-    missing = dict.fromkeys(names, 0)
-    for goals in onward.values():
-        for goal in goals:
-            missing[goal] += 1
-    found = [name for name in names if not missing[name]]
-    for name in found:
-        for goal in onward[name]:
-            missing[goal] -= 1
-            if not missing[goal]:
-                found.append(goal)
-    return found
 
 
 def _untangle(rows: list[list[str]], onward: Mapping[str, Sequence[str]]) -> None:
