@@ -35,11 +35,11 @@ def test_each_namesake_and_rival_is_warned_of_once_until_it_is_gone(
 ) -> None:
     own, log = node("boss"), _Log()
     monkeypatch.setattr(own, "get_logger", lambda: log)
-    namesakes = DuplicateNodes(own, "/orders", lambda name: name != "/helper")
+    duplicates = DuplicateNodes(own, "/orders", lambda name: name != "/helper")
 
     def says(*parts: str) -> bool:
         log.said.clear()
-        namesakes.look()
+        duplicates.check()
         return len(log.said) == len(parts) and all(
             part in said for part, said in zip(parts, log.said, strict=True)
         )
