@@ -27,7 +27,7 @@ class Domain:
         Raises:
             RuntimeError: No domain is free.
         """
-        # Processes that start at different domains seldom compete for one.
+        # Processes that start at different domains rarely compete for one.
         start = os.getpid() if first is None else first - _DOMAINS.start
         for offset in range(len(_DOMAINS)):
             self.id = _DOMAINS[(start + offset) % len(_DOMAINS)]

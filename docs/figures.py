@@ -37,14 +37,14 @@ _NUMBER = re.compile(r"-?\d+\.?\d*")
 class View:
     """A view of a scene.
 
-    `size` is width and height [px], `look_at` the centre [m], `azimuth` and `elevation` the
-    direction of the camera [degrees].
+    `size` is width and height [px], `lookat` the point in the middle [m], `azimuth` and `elevation`
+    the direction of the camera [degrees].
     """
 
     name: str
     scene: str
     size: tuple[int, int]
-    look_at: tuple[float, float, float]
+    lookat: tuple[float, float, float]
     distance: float
     azimuth: float
     elevation: float
@@ -55,7 +55,7 @@ VIEWS = (
         name="zoo",
         scene="zoo",
         size=(1280, 640),
-        look_at=(0.28, 0.16, 0.72),
+        lookat=(0.28, 0.16, 0.72),
         distance=2.55,
         azimuth=233.0,
         elevation=-19.0,
@@ -64,7 +64,7 @@ VIEWS = (
         name="humanoid",
         scene="humanoid",
         size=(360, 400),
-        look_at=(0.0, 0.0, 0.86),
+        lookat=(0.0, 0.0, 0.86),
         distance=2.45,
         azimuth=150.0,
         elevation=-8.0,
@@ -73,7 +73,7 @@ VIEWS = (
         name="quadruped",
         scene="quadruped",
         size=(360, 400),
-        look_at=(0.0, 0.0, 0.26),
+        lookat=(0.0, 0.0, 0.26),
         distance=1.25,
         azimuth=140.0,
         elevation=-14.0,
@@ -82,7 +82,7 @@ VIEWS = (
         name="arm",
         scene="arm",
         size=(360, 400),
-        look_at=(0.22, 0.0, 0.37),
+        lookat=(0.22, 0.0, 0.37),
         distance=1.7,
         azimuth=78.0,
         elevation=-14.0,
@@ -143,7 +143,7 @@ def render(view: View, path: Path) -> None:
     while simulation.time < SETTLED_S:
         simulation.step()
     camera = mujoco.MjvCamera()
-    camera.lookat[:] = view.look_at
+    camera.lookat[:] = view.lookat
     camera.distance = view.distance
     camera.azimuth, camera.elevation = view.azimuth, view.elevation
     option = mujoco.MjvOption()

@@ -14,7 +14,7 @@ from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.writer import Describe, Draft, SharedStateWriter
+from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
 
 CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
@@ -83,7 +83,7 @@ class ChildProcesses(Component):
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
         self._processes: list[ManagedProcess] = []
-        self._draft: Draft | None = None
+        self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
         enabled = _enabled(context.values, node.get_fully_qualified_name())
         if not enabled:
@@ -96,7 +96,7 @@ class ChildProcesses(Component):
             state = ["--state", f"{writer.name}#{slot}"]
             command = python_command(f"mujoco_ros.cli.{name}", *state, *own, *ros)
             self._processes.append(
-                ManagedProcess(name, command, writer.head.deadline(slot), forward=_forward)
+                ManagedProcess(name, command, writer.header.deadline(slot), forward=_forward)
             )
         self._timer = create_wall_timer(node, _CHECK_S, self._check)
 
@@ -119,13 +119,13 @@ class ChildProcesses(Component):
     def build(self, plant: Plant) -> None:
         """Allocate shared memory for the next model and its state."""
         if self._writer is not None:
-            self._draft = self._writer.draft(plant)
+            self._prepared = self._writer.prepare(plant)
 
     def commit(self) -> None:
         """Share the next model."""
-        if self._writer is not None and self._draft is not None:
-            self._writer.switch(self._draft)
-            self._draft = None
+        if self._writer is not None and self._prepared is not None:
+            self._writer.switch(self._prepared)
+            self._prepared = None
 
     def finish(self) -> None:
         """Release the memory of the previous model."""
@@ -134,9 +134,9 @@ class ChildProcesses(Component):
 
     def rollback(self) -> None:
         """Release the memory of the next model."""
-        if self._draft is not None:
-            self._draft.discard()
-            self._draft = None
+        if self._prepared is not None:
+            self._prepared.discard()
+            self._prepared = None
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
@@ -166,7 +166,7 @@ class ChildProcesses(Component):
 
     def _check(self) -> None:
         assert self._writer is not None
-        self._writer.head.factor = self._pacer.factor
+        self._writer.header.factor = self._pacer.factor
         self._writer.share_edits()
         now = time.monotonic()
         for process in self._processes:

@@ -23,7 +23,7 @@ from mujoco_ros.sim.stepping.step_listener import StepListener
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeContext:
-    """What a component of the node works with.
+    """The parts of the node that its components use.
 
     Attributes:
         node: The ROS node.
@@ -84,27 +84,27 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
 
     def on_reset(self, event: SimulationReset) -> None:
-        """Follow a reset of the simulation."""
+        """Handle a reset of the simulation."""
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics."""
         raise NotImplementedError
 
     def start(self) -> None:
-        """Start, right before the physics thread does."""
+        """Start, immediately before the physics thread."""
 
     def stop(self) -> None:
         """Begin to stop; the physics thread still runs."""
 
     def close(self) -> None:
-        """Close what is open, after the physics thread has ended; in reverse order."""
+        """Release all resources, after the physics thread has ended; called in reverse order."""
 
 
 class Extension(Component):
     """A component that is constructed with the context alone, as `MujocoNode` does for extensions.
 
     Args:
-        context: What it works with.
+        context: The parts of the node.
     """
 
     def __init__(self, context: NodeContext) -> None:

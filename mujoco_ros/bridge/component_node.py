@@ -36,7 +36,7 @@ class ComponentNode(Node):
         settings: The parameters.
         components: The components, in the order in which they are called.
         failure: The exception that ended the physics thread, if any.
-        leaving: Whether the process is to end.
+        leaving: Whether the process shall end.
     """
 
     models: ModelSwitch
@@ -78,7 +78,7 @@ class ComponentNode(Node):
         arguments: Sequence[str],
         begin_time: Callable[[], float],
     ) -> NodeContext:
-        """Return what the components work with; see `NodeContext` and `ModelSwitch`."""
+        """Return the context of the components; see `NodeContext` and `ModelSwitch`."""
         self.models = ModelSwitch(self, simulation, self.components, begin_time)
         lockstep, rejections = Lockstep(simulation), RejectionLog(self.get_logger().warning)
         return NodeContext(
@@ -124,7 +124,7 @@ class ComponentNode(Node):
 
     @property
     def rows(self) -> list[tuple[str, Callable[[], DiagnosticReport]]]:
-        """The components' rows on /diagnostics: names, and what reports them."""
+        """The names of the rows on /diagnostics, and the functions that report them."""
         return [
             (each.name, each.report)
             for each in self.components
@@ -147,11 +147,11 @@ class ComponentNode(Node):
             component.close()
 
     def quit(self) -> None:
-        """Have the process end."""
+        """End the process soon."""
         self.leaving = True
 
     def submit(self, command: Command) -> None:
-        """Have the physics thread run a command between two steps, before other commands.
+        """Queue a command for the physics thread, which runs it between two steps.
 
         Raises:
             QueueFullError: The physics thread has ended.

@@ -93,7 +93,7 @@ def compose(context: NodeContext) -> list[Component]:
 
 
 def _host(context: NodeContext, control: ControlParameters) -> Component:
-    # Imports state machines and motion planning, which a simulator without a controller needs not.
+    # A simulator without a controller needs neither state machines nor planning.
     from mujoco_ros.controllers.ros.hosted_controller import HostedController
 
     return HostedController(context, control.show_gains)

@@ -1,4 +1,4 @@
-"""Other nodes of the same name, and others who publish what is one node's to publish."""
+"""Detection of other nodes with the same name, and of other publishers of a topic."""
 
 import contextlib
 from collections.abc import Callable
@@ -9,44 +9,41 @@ from rclpy.node import Node
 
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 
-_LOOK_S = 1.0
+_PERIOD_S = 1.0
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
-"""The name of a node that was discovered only in part."""
+"""Name of a node that is not completely discovered."""
 
 
 class DuplicateNodes:
-    """Looks for other nodes that take a node's place, once a second; warns of each once.
-
-    It belongs to the executor's thread.
-    """
+    """Logs each node with the same name or topic once; checks every second, in the executor."""
 
     def __init__(
         self, node: Node, topic: str = "", concerns: Callable[[str], bool] = lambda _name: True
     ) -> None:
-        """Look for those who have the name of `node`, or publish on its `topic`.
+        """Start the timer.
 
         Args:
-            node: The node; it publishes on `topic` itself.
-            topic: What nobody else should publish; empty for none.
-            concerns: Returns whether a publisher matters, by its node's full name.
+            node: The node.
+            topic: Topic that only `node` should publish; empty for none.
+            concerns: Returns whether another publisher is a problem, by its node's full name.
         """
         self._node, self._topic, self._concerns = node, topic, concerns
-        self._told: set[str] = set()
-        self._timer = create_wall_timer(node, _LOOK_S, self.look)
+        self._logged: set[str] = set()
+        self._timer = create_wall_timer(node, _PERIOD_S, self.check)
 
-    def look(self) -> None:
-        """Warn of those who came; called by a timer."""
+    def check(self) -> None:
+        """Log the problems that are new since the last call."""
         with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
             problems = set(self._problems())
-            for problem in sorted(problems - self._told):
+            for problem in sorted(problems - self._logged):
                 self._node.get_logger().warning(problem)
-            self._told = problems
+            self._logged = problems
 
     def _problems(self) -> list[str]:
         node, own, problems = self._node, self._node.get_fully_qualified_name(), []
         parts = node.get_name(), node.get_namespace()
         if node.get_node_names_and_namespaces().count(parts) > 1:
-            # One that was killed is discovered until its lease is over.
+            # A killed node is discovered until its DDS lease expires.
             problems.append(
                 f"another node '{own}' is in this ROS domain, unless it was killed just now: end "
                 "one of the two, or give one another ROS_DOMAIN_ID"

@@ -16,7 +16,7 @@ class RosLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record with its severity."""
         text = self.format(record)
-        # One call site per severity: rclpy remembers the severity a call site used first.
+        # One call site per severity: rclpy requires a constant severity for each.
         if record.levelno >= logging.ERROR:
             self._logger.error(text)
         elif record.levelno >= logging.WARNING:

@@ -24,12 +24,12 @@ Done = Callable[[Exception | None], None]
 
 
 class EndedError(RuntimeError):
-    """The simulator ends, and the model will not change any more."""
+    """The simulator is shutting down, so the model cannot change."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HoldTimes:
-    """How often, and for how long [s], the physics waited for a change of the model."""
+    """Number and durations [s] of the holds of the physics thread by changes of the model."""
 
     count: int = 0
     last: float = 0.0
@@ -44,34 +44,34 @@ class _Change:
 
 
 class ModelChangeListener:
-    """Follows a change of the model; override what applies.
+    """Takes part in changes of the model; override what applies.
 
     A change calls `build`, `prepare`, `commit` and `finish`, or `rollback` after the first or the
-    second. The simulation goes on in between.
+    second. The simulation continues in between.
     """
 
     def build(self, plant: Plant) -> None:
-        """Do the slow work for the next model, in a worker thread, while this object is in use.
+        """Prepare the next model in a worker thread: slow work that leaves the current one as is.
 
         Raises:
             UserInputError: The change is impossible.
         """
 
     def prepare(self, plant: Plant) -> None:
-        """Open what the next model needs, in the executor's thread.
+        """Open the ROS endpoints and parameters of the next model, in the executor's thread.
 
         Raises:
             UserInputError: The change is impossible.
         """
 
     def commit(self) -> None:
-        """Switch to what was prepared, in the physics thread, between two steps."""
+        """Switch to the next model, in the physics thread, between two steps."""
 
     def finish(self) -> None:
-        """Close what the previous model needed, in the executor's thread."""
+        """Close the endpoints and parameters of the previous model, in the executor's thread."""
 
     def rollback(self) -> None:
-        """Discard what was prepared, in the executor's thread."""
+        """Discard the next model, in the executor's thread."""
 
 
 class ModelSwitch:
@@ -83,7 +83,7 @@ class ModelSwitch:
 
     Attributes:
         simulation: The simulation.
-        holds: How long the physics thread was held by changes so far.
+        holds: Holds of the physics thread by changes.
     """
 
     def __init__(

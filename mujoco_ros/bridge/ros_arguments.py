@@ -14,14 +14,14 @@ _WITH_VALUE = {
 _NODE_RULES = ("__node", "__name", "__ns")
 """Remappings of a node itself, not of its topics."""
 _SIMULATOR = ("", "mujoco")
-"""Nodes whose name and namespace are not for children: any node, and the simulator."""
+"""Nodes whose name and namespace are not passed on: any node, and the simulator."""
 
 
 def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
     """Return the remappings of topics, the logging options and the parameter files for a child.
 
-    The name of the simulator's node and parameters without a node are not passed on. A child's node
-    gets a name with a rule of its own: ``-r mujoco_cameras:__node:=my_cameras``.
+    The name of the simulator's node and parameters without a node are not passed on. A rule with
+    its name renames a child's node: ``-r mujoco_cameras:__node:=my_cameras``.
 
     Args:
         arguments: All arguments of the simulator.

@@ -1,4 +1,4 @@
-"""Requests to services that are answered, refused or given up in time, whoever serves them."""
+"""Calls of ROS services with a timeout and retries."""
 
 import time
 from collections.abc import Callable
@@ -12,124 +12,123 @@ from rclpy.task import Future
 
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 
-PATIENCE_S = 5.0
-"""For so long an answer is waited for."""
-_AGAIN_S = 1.0
-"""After so long what may be asked twice is asked again."""
+TIMEOUT_S = 5.0
+"""Longest wait for a response."""
+_RETRY_S = 1.0
+"""Time after which a request is repeated, if it may be."""
 
 
 @dataclass(eq=False)
-class _Pending:
-    """A request that has no answer yet, and how often it was sent so far."""
+class _Call:
+    """A call without a response yet, and a future for each time that it was sent."""
 
     client: Client
     request: Any
-    answered: Callable[[Any], object]
-    given_up: Callable[[str], object] | None
+    on_response: Callable[[Any], object]
+    on_failure: Callable[[str], object] | None
     deadline: float
-    again: float | None
+    retry_at: float | None
     futures: list[Future] = field(default_factory=list)
 
 
 class ServiceCaller:
-    """Calls services by name; all of it belongs to the executor's thread.
+    """Calls services by name, in the executor's thread.
 
-    A request to a service that is not there yet waits for it: what is sent before the service is
-    discovered gets lost.
+    A request is sent when its service is discovered; the middleware would lose an earlier one.
     """
 
     def __init__(self, node: Node) -> None:
-        """Ask in the name of `node`."""
+        """Create clients that belong to `node`."""
         self._node = node
-        self._known: dict[str, Client] = {}
-        self._pending: list[_Pending] = []
+        self._clients: dict[str, Client] = {}
+        self._pending: list[_Call] = []
 
-    def ask(
+    def call(
         self,
         kind: Any,
         name: str,
         request: Any,
-        answered: Callable[[Any], object],
-        given_up: Callable[[str], object] | None = None,
+        on_response: Callable[[Any], object],
+        on_failure: Callable[[str], object] | None = None,
         *,
-        twice: bool = False,
+        retry: bool = False,
     ) -> None:
         """Call a service.
 
         Args:
             kind: Its type.
             name: Its full name.
-            request: What is asked.
-            answered: Handed the response.
-            given_up: Told why, in the end, there was none.
-            twice: Whether it does no harm to ask again when no answer comes. A service that is
-                there may not know its client yet, and its answer gets lost.
+            request: The request.
+            on_response: Called with the response.
+            on_failure: Called with the reason if there is no response.
+            retry: Whether to repeat the request without a response, for idempotent requests. A
+                service that has not discovered its client yet loses the response.
         """
         client, now = self._client(kind, name), time.monotonic()
-        again = now + _AGAIN_S if twice else None
-        pending = _Pending(client, request, answered, given_up, now + PATIENCE_S, again)
-        self._pending.append(pending)
-        self._send_if_ready(pending)
+        retry_at = now + _RETRY_S if retry else None
+        call = _Call(client, request, on_response, on_failure, now + TIMEOUT_S, retry_at)
+        self._pending.append(call)
+        self._send_if_ready(call)
 
     def is_served(self, kind: Any, name: str) -> bool:
-        """Return whether a service is there, as far as is known; the first time it seldom is."""
+        """Return whether a service is discovered; rarely true at the first call for a name."""
         return bool(self._client(kind, name).service_is_ready())
 
     def forget(self, prefix: str) -> None:
-        """Give up all services whose names begin so."""
-        for name in [name for name in self._known if name.startswith(prefix)]:
-            client = self._known.pop(name)
-            for pending in [p for p in self._pending if p.client is client]:
-                self._drop(pending, "it is gone")
+        """Fail the calls of all services whose names begin with `prefix`, and close the clients."""
+        for name in [name for name in self._clients if name.startswith(prefix)]:
+            client = self._clients.pop(name)
+            for call in [call for call in self._pending if call.client is client]:
+                self._fail(call, "it is gone")
             self._node.destroy_client(client)
 
     def tick(self, now: float) -> None:
-        """Send what can be sent now, and give up what waited too long; `now` is monotonic [s]."""
-        for pending in list(self._pending):
-            if now > pending.deadline:
-                there = "does not answer" if pending.futures else "is not there"
-                self._drop(pending, f"{pending.client.srv_name} {there}")
-            elif not pending.futures:
-                self._send_if_ready(pending)
-            elif pending.again is not None and now > pending.again:
-                pending.again = now + _AGAIN_S
-                self._send_if_ready(pending)
+        """Send, repeat or fail pending calls; `now` is monotonic time [s]."""
+        for call in list(self._pending):
+            if now > call.deadline:
+                problem = "does not answer" if call.futures else "is not there"
+                self._fail(call, f"{call.client.srv_name} {problem}")
+            elif not call.futures:
+                self._send_if_ready(call)
+            elif call.retry_at is not None and now > call.retry_at:
+                call.retry_at = now + _RETRY_S
+                self._send_if_ready(call)
 
     def _client(self, kind: Any, name: str) -> Client:
-        client = self._known.get(name)
+        client = self._clients.get(name)
         if client is None:
-            client = self._known[name] = self._node.create_client(
+            client = self._clients[name] = self._node.create_client(
                 kind,
                 name,
-                # A group remembers whatever was in it.
+                # A callback group keeps a reference to everything that was ever in it.
                 callback_group=MutuallyExclusiveCallbackGroup(),
             )
         return client
 
-    def _send_if_ready(self, pending: _Pending) -> None:
-        if not pending.client.service_is_ready():
+    def _send_if_ready(self, call: _Call) -> None:
+        if not call.client.service_is_ready():
             return
-        future = pending.client.call_async(pending.request)
-        pending.futures.append(future)
-        future.add_done_callback(guarded(lambda future: self._done(pending, future)))
+        future = call.client.call_async(call.request)
+        call.futures.append(future)
+        future.add_done_callback(guarded(lambda future: self._finish(call, future)))
 
-    def _done(self, pending: _Pending, future: Future) -> None:
-        if pending not in self._pending:
-            return  # given up before
+    def _finish(self, call: _Call, future: Future) -> None:
+        if call not in self._pending:
+            return  # it failed before
         response = future.result()
         if response is None:
-            self._drop(pending, f"{pending.client.srv_name} failed")
+            self._fail(call, f"{call.client.srv_name} failed")
         else:
-            self._forget(pending)
-            pending.answered(response)
+            self._remove(call)
+            call.on_response(response)
 
-    def _drop(self, pending: _Pending, reason: str) -> None:
-        self._forget(pending)
-        if pending.given_up is not None:
-            pending.given_up(reason)
+    def _fail(self, call: _Call, reason: str) -> None:
+        self._remove(call)
+        if call.on_failure is not None:
+            call.on_failure(reason)
 
-    def _forget(self, pending: _Pending) -> None:
-        self._pending.remove(pending)
-        for future in pending.futures:
+    def _remove(self, call: _Call) -> None:
+        self._pending.remove(call)
+        for future in call.futures:
             if not future.done():
-                pending.client.remove_pending_request(future)
+                call.client.remove_pending_request(future)

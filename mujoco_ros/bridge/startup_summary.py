@@ -1,4 +1,4 @@
-"""What the node logs about a simulation when it starts."""
+"""Log messages of the node at its start."""
 
 from collections.abc import Iterator
 

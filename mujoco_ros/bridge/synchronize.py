@@ -1,4 +1,4 @@
-"""What exists per robot or element of the model, kept in step with the model."""
+"""Objects that exist once per robot or element of the model."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -14,7 +14,7 @@ def synchronize(
     open_new: Callable[[K, W], V],
     close: Callable[[V], object],
 ) -> None:
-    """Close the entries of `opened` that are not wanted any more, and open new ones."""
+    """Close the entries of `opened` that are not `wanted`, and open those that are missing."""
     for key in opened.keys() - wanted.keys():
         close(opened.pop(key))
     for key, description in wanted.items():

@@ -55,12 +55,12 @@ class StreamSettings:
         parameter="command_timeout",
     )
     on_timeout: OnTimeout = setting(
-        "What the joints of a stopped stream do: hold their position, or be damped",
+        "Behaviour of joints whose stream stopped: they hold their position, or are damped",
         "hold",
         parameter="on_command_timeout",
     )
     out_of_limits: OutOfLimits = setting(
-        "What happens to commanded positions beyond the limits of a joint",
+        "Handling of commanded positions beyond the limits of a joint",
         "clamp",
         parameter="joint_limits",
     )

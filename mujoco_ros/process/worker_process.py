@@ -52,7 +52,7 @@ class WorkerProcess:
         self._thread.submit(self._connect)
 
     def submit(self, request: object) -> "Future[Any]":
-        """Return a future of the answer; it fails with what the worker raised."""
+        """Return a future of the answer; it fails with the exception of the worker."""
         return self._thread.submit(self._request, request)
 
     def finish(self) -> None:

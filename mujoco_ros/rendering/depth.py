@@ -12,7 +12,7 @@ _FARTHEST_MM = 65535
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClipPlanes:
-    """Distances along the optical axis between which a camera sees [m]."""
+    """Limits of the visible depth along the optical axis [m]."""
 
     near: float
     far: float

@@ -1,4 +1,4 @@
-"""Quantities of the current state, computed beside the running physics."""
+"""Quantities of the current state, computed in parallel to the physics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 
 
 class BoundingBox(NamedTuple):
-    """A box along the axes of some frame: its lowest and its highest corner [m]."""
+    """An axis-aligned box in some frame: its lowest and its highest corner [m]."""
 
     low: np.ndarray  # (3,)
     high: np.ndarray  # (3,)
@@ -44,11 +44,11 @@ class Motion:
 
 
 class Observer:
-    """Computes quantities that follow from a state, on data of its own.
+    """Computes quantities of a state on its own `MjData`.
 
     `read` belongs to the physics thread and costs a copy of the state; everything else belongs to
-    another thread. The state is the current one between two steps, also after a reset or a jump,
-    which the data of the simulation shows only after the next step.
+    another thread. The state is the current one between two steps, also after a reset or a jump;
+    the derived quantities in the data of the simulation are older.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -83,7 +83,7 @@ class Observer:
             mujoco.mj_objectVelocity(model, data, _BODY, body, velocity, 0)
             mujoco.mj_objectAcceleration(model, data, _BODY, body, acceleration, 0)
             if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
-                acceleration[3:] += model.opt.gravity  # which the engine includes
+                acceleration[3:] += model.opt.gravity  # the engine subtracts it
         position, quat = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(
             position, quat, data.xpos[body], data.xquat[body], offset[:3], offset[3:]

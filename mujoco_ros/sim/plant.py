@@ -56,9 +56,9 @@ class Plant:
         sample: The last sample; its arrays stay the same objects.
         moving: Its positions, velocities and activations in one array.  # (nq + nv + na,)
         saturation: Counts of steps in which actuators were at their limits.
-        same: The elements that the plant before it has as well; None if there was none.
-        originals: The numbers of the model before edits at run time.
-        fresh: Whether it starts in its initial state, and keeps nothing of the plant before it.
+        same: The elements that the previous plant has as well; None if there was none.
+        originals: The values of the model before edits at run time.
+        fresh: Whether it starts in its initial state, without state of the previous plant.
     """
 
     def __init__(
@@ -82,14 +82,12 @@ class Plant:
         Raises:
             UserInputError: A file that the scene names is missing or invalid.
         """
-        # A robot that is loaded again is another one, whatever its name.
+        # A robot that is loaded again is another one, even with the same name.
         staying, timestep = {}, float(assembly.model.opt.timestep)
         if before is not None and assembly.shares_parts_with(before.assembly):
             robots = zip(before.assembly.robots, before.controls, strict=True)
             staying = {part: control for part, control in robots if part in assembly.parts}
-            timestep = float(
-                before.assembly.model.opt.timestep
-            )  # the timestep of the current plant remains
+            timestep = float(before.assembly.model.opt.timestep)
         self.assembly: Assembly = assembly
         self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
@@ -109,7 +107,7 @@ class Plant:
         )
         self.equalities = EqualitySettings(model, data)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
-        # In one array, so that one copy fills it and one shares it.
+        # In one array: a single copy fills or shares it.
         self.moving = np.zeros(model.nq + model.nv + model.na)
         qpos, qvel, act = np.split(self.moving, np.cumsum((model.nq, model.nv)))
         self.sample = Sample(
@@ -185,13 +183,13 @@ class Plant:
         mujoco.mj_copyState(self.model, self.data, self._twin, STATE)
         mujoco.mj_forward(self.model, self._twin)
 
-    def show_sensed(self) -> None:
+    def copy_sensed(self) -> None:
         """Copy the sensors from `sense` to `data`, where the next step overwrites them."""
         for name in _SENSED:
             getattr(self.data, name)[:] = getattr(self._twin, name)
 
     def evaluate(self) -> None:
-        """Compute what follows from the current state, which stays bit-identical."""
+        """Compute the derived quantities of the current state, which stays bit-identical."""
         state = state_vector(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, state, STATE)

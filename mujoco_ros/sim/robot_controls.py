@@ -68,7 +68,7 @@ def bind(
     references: References,
     timestep: float,
 ) -> None:
-    """Have controls write `references` and limit the efforts of `drives` from now on."""
+    """Make controls write `references`, and limit the efforts of `drives`."""
     for control, columns in zip(controls, layout.columns, strict=True):
         control.bind(references.values[:, columns], timestep, _limit(drives, columns.start))
 

@@ -45,7 +45,7 @@ class Saturation:
         self._recorded += 1
 
     def transfer(self, old: "Saturation", actuators: Pairs, joints: Pairs) -> None:
-        """Continue the counts of the plant before, for shared actuators and joints."""
+        """Continue the counts of the previous plant, for shared actuators and joints."""
         old._evaluate()
         self._steps[actuators[1]] = old._steps[actuators[0]]
         self._joint_steps[joints[1]] = old._joint_steps[joints[0]]

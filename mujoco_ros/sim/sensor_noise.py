@@ -33,17 +33,17 @@ class SensorNoise:
         """Restart the sequence."""
         self._random = np.random.default_rng(self._seed)
 
-    def carry(self, older: "SensorNoise") -> None:
-        """Continue the sequence of an older model's noise."""
-        self._random = older._random
+    def transfer(self, old: "SensorNoise") -> None:
+        """Continue the sequence of the previous plant."""
+        self._random = old._random
 
-    def memory(self) -> Any:
-        """Return the state of the sequence, for `recall`."""
+    def save_state(self) -> Any:
+        """Return the state of the sequence, for `restore_state`."""
         return deepcopy(self._random.bit_generator.state)
 
-    def recall(self, memory: Any) -> None:
-        """Continue the sequence from the state that `memory` returned."""
-        self._random.bit_generator.state = memory
+    def restore_state(self, state: Any) -> None:
+        """Continue the sequence from a saved state."""
+        self._random.bit_generator.state = state
 
     def add(self, sensordata: np.ndarray) -> None:
         """Add noise in place.

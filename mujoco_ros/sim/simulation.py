@@ -32,7 +32,7 @@ _BAD = (
 
 
 _ROUNDING = 1e-6
-"""Part of a timestep: far more than adding times up rounds away."""
+"""Fraction of a timestep, far above the rounding errors of summed times."""
 
 
 class DivergenceError(RuntimeError):
@@ -57,7 +57,7 @@ class Simulation:
 
         Args:
             scene: The scene, or its assembly.
-            on_divergence: What to do when positions, velocities or accelerations are invalid.
+            on_divergence: Reaction to invalid positions, velocities or accelerations.
             sensor_noise: Whether sensors have the noise that the model declares.
             seed: Seed of the noise.
 
@@ -87,9 +87,9 @@ class Simulation:
         """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
         self.origin = 0.0
-        """Time from which steps are counted, so that their lengths are not added up [s].
+        """Time of step zero, less than a timestep [s]; the time of a step follows from its number.
 
-        Less than a step, so that what goes by the number of a step goes by the time.
+        A sum of timesteps would accumulate rounding errors.
         """
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
         self._take(self._build_plant(assembly, None))
@@ -181,7 +181,7 @@ class Simulation:
         )
 
     def _options_changed(self) -> None:
-        """Follow options of the model, ``model.opt``, that were changed between two steps."""
+        """Apply options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
         # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
@@ -206,7 +206,7 @@ class Simulation:
         return round((self.time - self.origin) / self._timestep)
 
     def set_time(self, time: float) -> None:
-        """Set the simulated time [s], and nothing else; the next step begins at it."""
+        """Set only the simulated time [s]; the next step begins at it."""
         self.data.time = self.time = time
         self._align(time)
 
@@ -237,7 +237,7 @@ class Simulation:
             self._recover(time)
             return False
         if self._sense_first:
-            self.plant.show_sensed()
+            self.plant.copy_sensed()
         self.saturation.count()
         self._sampled[:] = self._before
         self.time = time

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from mujoco.studio import messages
 
-from mujoco_ros.sim.shared_memory.model_values import LOOKS
+from mujoco_ros.sim.shared_memory.model_values import APPEARANCE_FIELDS
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 MODEL_PATH = "simulation"
@@ -106,4 +106,4 @@ class Feed:
 
 
 def _appearance(model: mujoco.MjModel) -> bytes:
-    return b"".join(getattr(model, name).tobytes() for name in LOOKS)
+    return b"".join(getattr(model, name).tobytes() for name in APPEARANCE_FIELDS)

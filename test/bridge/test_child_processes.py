@@ -121,7 +121,7 @@ def test_readers_follow_services_and_parameters(simulated: SimulatorWithCameras)
     assert until(lambda: state.update() is Update.STATE)
     number = state.step
     assert until(lambda: bool(state.update()) and state.step > number + 10)
-    assert (state.told["scene"], state.factor, state.paused) == ("arm", 1.0, False)
+    assert (state.metadata["scene"], state.factor, state.paused) == ("arm", 1.0, False)
 
     simulated.listener.set_parameters(
         {"real_time_factor": 0.5, "physics.gravity": [0.0, 0.0, -1.0]}

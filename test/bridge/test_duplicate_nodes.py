@@ -39,9 +39,9 @@ def test_each_duplicate_node_and_publisher_is_logged_once_until_it_disappears(
 
     def logs(*parts: str) -> bool:
         log.warnings.clear()
-        duplicates.look()
+        duplicates.check()
         return len(log.warnings) == len(parts) and all(
-            part in warnings for part, warnings in zip(parts, log.warnings, strict=True)
+            part in warning for part, warning in zip(parts, log.warnings, strict=True)
         )
 
     assert logs()

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rclpy.task import Future
 
-from mujoco_ros.bridge.service_caller import PATIENCE_S, ServiceCaller
+from mujoco_ros.bridge.service_caller import TIMEOUT_S, ServiceCaller
 
 
 class Deaf:
@@ -41,7 +41,7 @@ def asker(client: Deaf) -> ServiceCaller:
 def test_an_idempotent_request_is_repeated_and_the_first_response_counts(client):
     answers: list[str] = []
     clerk, begin = asker(client), time.monotonic()
-    clerk.ask(None, "get", "?", answers.append, twice=True)
+    clerk.call(None, "get", "?", answers.append, retry=True)
     for later in (0.5, 1.5, 1.6, 3.0):
         clerk.tick(begin + later)
     assert len(client.sent) == 3
@@ -55,9 +55,9 @@ def test_an_idempotent_request_is_repeated_and_the_first_response_counts(client)
 def test_another_request_times_out(client):
     reasons: list[str] = []
     clerk, begin = asker(client), time.monotonic()
-    clerk.ask(None, "get", "?", reasons.append, reasons.append)
-    clerk.tick(begin + PATIENCE_S - 0.5)
+    clerk.call(None, "get", "?", reasons.append, reasons.append)
+    clerk.tick(begin + TIMEOUT_S - 0.5)
     assert (len(client.sent), reasons) == (1, [])
-    clerk.tick(begin + PATIENCE_S + 0.5)
+    clerk.tick(begin + TIMEOUT_S + 0.5)
     assert reasons == ["get does not answer"]
     assert client.removed == client.sent

@@ -223,11 +223,11 @@ def gripper() -> Iterator[tuple[str, trimesh.Trimesh]]:
         (0.0, -look, 0.0),
     )
     yield "gripper_dark", join(rail, bracket, shell)
-    eyes = []
+    lenses = []
     for y, radius in ((-0.030, 0.0055), (0.0, 0.0078), (0.030, 0.0055)):
         lens = place(drum(radius, 0.0035, 0.0052, fillet=0.0005, steps=1, count=24), (0.0, y, 0.0))
-        eyes.append(place(lens, CAMERA, (0.0, -look, 0.0)))
-    yield "camera_glass", join(*eyes)
+        lenses.append(place(lens, CAMERA, (0.0, -look, 0.0)))
+    yield "camera_glass", join(*lenses)
 
 
 def finger() -> Iterator[tuple[str, trimesh.Trimesh]]:

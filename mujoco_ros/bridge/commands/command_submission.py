@@ -11,9 +11,9 @@ from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
 Take = Callable[[str, int, Callable[[float], None]], str]
-"""Runs the command of a topic with a stamp [ns] when it is due, in the physics thread.
+"""Runs the command of a topic at the tick of its stamp [ns], in the physics thread.
 
-Returns why it never will, or an empty string.
+Returns why the command is dropped; empty if it is not.
 """
 
 

@@ -81,7 +81,7 @@ def to_trajectory(
 
 
 def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.ndarray:
-    """Return the joints that an empty trajectory makes hold: those it names, or all.
+    """Return the joints that hold after an empty trajectory: those it names, or all.
 
     Raises:
         CommandError: It names a joint that does not exist.

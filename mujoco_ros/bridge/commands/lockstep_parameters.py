@@ -52,8 +52,8 @@ class LockstepParameters(Component):
         ParameterSpec(
             "lockstep_policy",
             "wait",
-            "What the clock does after lockstep_timeout: wait on, or proceed without the command "
-            "and count that on /diagnostics",
+            "Policy after lockstep_timeout: wait for the command, or proceed without it and count "
+            "that on /diagnostics",
             choices=("wait", "proceed"),
         ),
     )

@@ -125,8 +125,8 @@ class RobotCommands(Component):
                     self._rejections.report(goal.server.name, "goals aborted", event.message)
             case events.CommandPreempted(was_idle=True):
                 self._node.get_logger().info(
-                    f"{event.new_owner} follows {_place(event.robot, event.source)}, "
-                    f"which was done, on {', '.join(event.joints)}"
+                    f"{event.new_owner} commands {', '.join(event.joints)} now; "
+                    f"{_place(event.robot, event.source)} had completed its command"
                 )
             case events.CommandPreempted():
                 self._rejections.report(

@@ -73,4 +73,4 @@ class StreamServer(CommandServer):
 
 
 def _nothing(_time: float) -> None:
-    """Count as the answer of a lockstep tick, and change nothing."""
+    """Answer a lockstep tick with a command that changes nothing."""

@@ -149,7 +149,7 @@ def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> Diagnostic
     status = now.status.control
     several = len(status.holders) > 1
     values, stale = {}, Metric("command_age", 0.0, "")
-    for robot, tallies in status.heard.items():
+    for robot, tallies in status.rates.items():
         for source, rate, age in tallies:
             name = f"{robot}: {source}" if several else source
             values[f"{name} rate [Hz]"] = f"{rate:.1f}"
@@ -198,4 +198,4 @@ ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticRep
     "control": control,
     "commands": commands,
 }
-"""What makes each row of what is the case now, and was at the report before."""
+"""The rows by name: each takes the current snapshot and the previous one."""

@@ -6,7 +6,7 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "scene",
         "humanoid",
-        "What is simulated: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
+        "Scene to simulate: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
         "file",
         read_only=True,
     ),
@@ -14,7 +14,7 @@ NODE_PARAMETERS = (
         "realtime_priority",
         20,
         "SCHED_FIFO priority of the physics thread where the system permits it, so that steps are "
-        "not late while other programs are busy; given up when the machine is too slow, not taken "
+        "not late while other programs are busy; dropped on a machine that is too slow, not used "
         "for a run as fast as possible; 0 is none",
         low=0,
         high=99,
@@ -23,7 +23,7 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "on_divergence",
         "reset",
-        "What happens when the simulation diverges",
+        "Reaction to a divergence of the simulation",
         choices=("reset", "pause", "shutdown"),
         read_only=True,
     ),

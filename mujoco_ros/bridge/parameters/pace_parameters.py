@@ -24,8 +24,8 @@ class PaceParameters(Component):
         ParameterSpec(
             _CATCH_UP,
             0.05,
-            "Largest lag behind the wall clock that is made up for [s]; lag beyond it is dropped "
-            "and counted",
+            "Largest lag behind the wall clock that is caught up [s]; a larger lag is dropped and "
+            "counted",
             low=0.0,
             high=10.0,
         ),

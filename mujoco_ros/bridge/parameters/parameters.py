@@ -18,13 +18,13 @@ from mujoco_ros.sim.command_queue import QueueFullError
 # Parameters that rclpy itself reads from the overrides, declared or not.
 _OF_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 _BURST = 10
-"""Changes beyond so many within a second go to the debug log."""
+"""Number of changes per second above which they go to the debug log."""
 _SHOWN = 2
 """Number of changes that are written to the log; the rest is counted."""
 
 
 class ParameterRejectedError(ParameterNotDeclaredException):
-    """A set of parameters is rejected; of this type alone rclpy passes on the reason."""
+    """A set of parameters is rejected; rclpy reports the reason for this base class only."""
 
     def __init__(self, reason: str) -> None:
         """Reject with a reason."""
@@ -32,7 +32,7 @@ class ParameterRejectedError(ParameterNotDeclaredException):
 
 
 Command = Callable[[], object]
-"""What the physics thread must do for accepted parameters."""
+"""Applies accepted parameters, in the physics thread."""
 Submit = Callable[[Command], object]
 
 

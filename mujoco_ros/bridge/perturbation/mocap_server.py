@@ -54,8 +54,8 @@ class MocapServer(Component):
             topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
             if topic in self._next:
                 raise UserInputError(
-                    f"two mocap bodies would have the topic '{topic}': letters, digits and "
-                    "underscores must tell their names apart"
+                    f"two mocap bodies would have the topic '{topic}': their names must differ in "
+                    "letters, digits or underscores"
                 )
             self._next[topic] = body
 

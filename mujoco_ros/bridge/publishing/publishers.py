@@ -21,13 +21,13 @@ from mujoco_ros.sim.plant import Plant
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
-_NEVER = 0
-"""Instead of a number of steps: not by itself."""
+_AT_TICKS = 0
+"""In place of a number of steps: only at ticks of the lockstep."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Settings:
-    """How often is what published."""
+    """Settings on which the batches depend."""
 
     rates: dict[str, float] = field(default_factory=dict)
     locked: frozenset[str] = frozenset()
@@ -40,9 +40,9 @@ class _Batched:
 
     Attributes:
         every: Steps from one message to the next.
-        robots: Whose ticks they are published at as well.
-        updates: What must be computed before.
-        batch: Their messages.
+        robots: Robots at whose ticks they are published as well.
+        updates: Compute the derived arrays.
+        batch: The messages.
     """
 
     every: int
@@ -61,20 +61,20 @@ class _Stage:
     batches: list[_Batched] = field(default_factory=list)
 
     def arrange(self, settings: _Settings) -> None:
-        """Put into one batch what is published at the same steps."""
+        """Batch the topics that are published at the same steps."""
         self.settings = settings
         groups: dict[tuple[int, bool, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
         for publisher, serialized in self.topics.items():
             topic = serialized.topic
             rate = self.plan.rate(topic, settings.rates) if settings.rates else 0.0
             if rate:
-                # Large, costly and seldom wanted: by itself it can be left out.
+                # Large, expensive and rarely subscribed: in its own batch it can be skipped.
                 apart = topic.rate == "controller_state"
-                # Where objects are is sensed by all.
+                # The poses of objects are an observation of all robots.
                 senses = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
                 robots = tuple(sorted(senses & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
-                every = _NEVER if at_ticks else max(1, round(1 / (rate * settings.timestep)))
+                every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
         arrays = self.plan.arrays
         self.batches = [
@@ -92,7 +92,6 @@ class Publishers(Component):
     """Publishes the samples of a simulation: every topic at its own rate, /clock with them.
 
     A topic that the next model has as well keeps its publisher when the model changes.
-
     """
 
     name = "middleware"
@@ -133,8 +132,8 @@ class Publishers(Component):
         Args:
             context: The node.
             frames: Returns the frames on /tf.
-            all_at_last_step: Whether every topic is published after the last of the steps that
-                `context.run` was asked for.
+            all_at_last_step: Whether every topic is published after the last step that was
+                requested from `context.run`.
         """
         self._run = context.run if all_at_last_step else None
         self._lockstep = context.lockstep
@@ -180,10 +179,10 @@ class Publishers(Component):
         )
 
     def build(self, plant: Plant) -> None:
-        """Plan what is published of the next plant.
+        """Plan the topics of the next plant.
 
         Raises:
-            ModelError: Elements of the model would have the same, or no valid, topic name.
+            UserInputError: Two topics would have the same name, or one an invalid name.
         """
         self._drafted = TopicPlan(
             plant,
@@ -194,14 +193,14 @@ class Publishers(Component):
         )
 
     def prepare(self, plant: Plant) -> None:
-        """Open what is published of the next plant only."""
+        """Open the publishers that only the next plant has."""
         plan = self._drafted
         assert plan is not None
         self._next = _Stage(plan, {self._open(it): it for it in plan.contents}, self._settings)
         self._next.arrange(self._settings)
 
     def commit(self) -> None:
-        """Publish what was prepared."""
+        """Publish the topics of the next plant from now on."""
         stage, self._next, self._drafted = self._next, None, None
         assert stage is not None
         settings = self._present_settings()
@@ -210,11 +209,11 @@ class Publishers(Component):
         self._stage, self._settings = stage, settings
 
     def finish(self) -> None:
-        """Close what is not published any more."""
+        """Close the publishers that only the previous plant had."""
         self._close_others()
 
     def rollback(self) -> None:
-        """Close what was opened for the next plant."""
+        """Close the publishers that only the next plant has."""
         self._next = self._drafted = None
         self._close_others()
 
@@ -239,20 +238,20 @@ class Publishers(Component):
         return 0.0
 
     def after_step(self) -> None:
-        """Publish what is due."""
+        """Publish the topics that are due."""
         self.publish()
 
     def publish(self, *, everything: bool = False) -> None:
-        """Publish what is due at the current sample, or everything; called once per step."""
+        """Publish the topics that are due at this sample, or all; called once per step."""
         if self._lockstep.robots is not self._settings.locked:
             self._arrange()
-        # By the time, not counted: what is published after a reset is the same each time.
+        # From the time, not counted: the same samples are published after each reset.
         step = self._simulation.step_number
         stamp = None
         ticking = self._ticking = self._lockstep.begin()
         last = everything or (self._run is not None and self._run.is_last())
         if ticking:
-            self._joined.clear()  # this tick is published to them
+            self._joined.clear()  # they receive this tick
             stamp = split(self._simulation.time)
             self._clock_batch.publish(*stamp)
         for due in self._stage.batches:
@@ -292,5 +291,5 @@ class Publishers(Component):
         return self._pool.open(type(topic.message), topic.name, topic.qos)
 
     def _close_others(self) -> None:
-        """Close the publishers beside /clock and the topics of the present plant."""
+        """Close all publishers except /clock and those of the current plant."""
         self._pool.close_others((self._clock, *self._stage.topics))

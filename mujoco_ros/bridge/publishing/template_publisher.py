@@ -61,7 +61,7 @@ class SerializedTopic:
 class Batch:
     """Topics published together: one buffer, filled by a few array operations.
 
-    Long runs of numbers are copied as such, the others gathered by one operation per source array.
+    Long runs of numbers are copied; the others are gathered, in one operation per source array.
     """
 
     def __init__(

@@ -116,12 +116,12 @@ class TopicPlan:
 
 
 def check_names(topics: list[Topic]) -> None:
-    """Refuse repeated topic names, and names that are too long."""
+    """Reject repeated topic names, and names that are too long."""
     for index, topic in enumerate(topics):
         if topic.name in (other.name for other in topics[:index]):
             raise UserInputError(
-                f"two elements of the model would publish on '{topic.name}': letters, digits and "
-                "underscores must tell their names apart"
+                f"two elements of the model would publish on '{topic.name}': their names must "
+                "differ in letters, digits or underscores"
             )
         if len(topic.name) > _LONGEST_NAME:
             raise UserInputError(f"the topic name '{topic.name}' is longer than {_LONGEST_NAME}")

@@ -44,7 +44,7 @@ class TopicPublisher:
 
 
 class PublisherPool:
-    """The publishers of a model's topics; those of topics that the next model has stay open."""
+    """The publishers of a model's topics; a topic of the next model keeps its publisher."""
 
     def __init__(
         self,

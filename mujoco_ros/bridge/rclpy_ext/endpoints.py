@@ -21,7 +21,7 @@ from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded
 
 _POLL_S = 0.05
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"
-"""The name of a node that was discovered only in part."""
+"""Name of a node that is not completely discovered."""
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class _Opened:
     warned: set[tuple[int, ...]] = field(default_factory=set)
 
     def poll(self) -> None:
-        """Report a changed number of subscriptions."""
+        """Call `on_count` if the number of subscriptions has changed."""
         if self.on_count is not None:
             count = self.endpoint.get_subscription_count()
             if count != self.count:
@@ -50,7 +50,7 @@ class _Opened:
                 self.on_count(count)
 
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
-        """Return all peers, if there are more than are matched."""
+        """Return all peers if some of them are not matched, else none."""
         endpoint, topic = self.endpoint, self.endpoint.topic_name
         if isinstance(endpoint, Publisher):
             if node.count_subscribers(topic) > endpoint.get_subscription_count():
@@ -173,7 +173,7 @@ class Endpoints:
                 return
 
     def _compare(self, endpoint: _Opened) -> None:
-        """Warn, once about each, of peers that are incompatible with an endpoint."""
+        """Log a warning for each peer that is incompatible with an endpoint, once."""
         peers = {tuple(peer.endpoint_gid): peer for peer in endpoint.peers(self.node)}
         endpoint.warned &= peers.keys()
         for gid in peers.keys() - endpoint.warned:

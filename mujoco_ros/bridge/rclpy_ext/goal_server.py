@@ -29,16 +29,16 @@ _FEEDBACK = QoSProfile(depth=10)
 _STATUS = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""The default of actions but for its depth of 1, with which Fast DDS accepts no second status while
-it retries to reach a client that died."""
+"""The default of actions, except for its depth of 1: with that, Fast DDS accepts no second status
+while it retries to reach a client that died."""
 _FLUSH_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for acknowledgements of clients, some of which may have died."""
 _RESULT_S = 10.0
 """Time after the end of a goal in which its result can be requested; rclcpp_action's default."""
 _MOST_RESULTS = 1000
-"""Results of that many ended goals, the newest, are kept."""
+"""Number of ended goals whose results are kept, the newest ones."""
 _MOST_LISTED = 50
-"""That many ended goals, the newest, are listed in the status."""
+"""Number of ended goals in the status, the newest ones."""
 
 
 class GoalHandler(Protocol[T]):

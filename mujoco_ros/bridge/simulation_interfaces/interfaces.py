@@ -45,7 +45,7 @@ class SimulationInterfaces:
             spawn_formats: Formats of models that can be spawned.
 
         Raises:
-            UserInputError: The prefix makes no valid names.
+            UserInputError: The prefix is invalid in ROS names.
         """
         self.node = node
         self._spawn_formats = list(spawn_formats)

@@ -21,8 +21,8 @@ class RunControlServices(Component):
         ParameterSpec(
             RESET_TIME,
             REWIND,
-            "What a full reset does to the clock: rewind it to zero, or let it continue, so that "
-            "no subscriber sees time jump back; after divergence it always continues",
+            "Effect of a full reset on the clock: rewind sets it to zero, with continue the time "
+            "never jumps back; after divergence the clock always continues",
             choices=(REWIND, "continue"),
         ),
     )
@@ -50,7 +50,7 @@ class RunControlServices(Component):
         self._stepping = SteppingServices(context, interfaces)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> None:
-        """Follow `reset_time`."""
+        """Apply `reset_time`."""
         if RESET_TIME in values:
             self._reset.update_features()
 

@@ -19,12 +19,12 @@ from mujoco_ros.sim.stepping.run_control import Steps
 
 _CANCELED = "canceled"
 _FEEDBACK_EACH = 100
-"""For that many steps there is feedback each; later, at most once per `_FEEDBACK_S`."""
+"""Number of steps with feedback for each; later ones have it at most once per `_FEEDBACK_S`."""
 _FEEDBACK_S = 0.01
 
 
 class SteppingServices:
-    """Makes a paused simulation take steps, as fast as it can.
+    """Serves steps of a paused simulation, as fast as possible.
 
     Attributes:
         goals: The goals of the action; None where the installed standard has no such action.
@@ -54,7 +54,7 @@ class SteppingServices:
                 responder.succeed()
 
         steps = Steps(request.steps, ended)
-        responder.run(self._commands, lambda: self._run.take(steps), lambda _: None)
+        responder.run(self._commands, lambda: self._run.take_steps(steps), lambda _: None)
 
     def check(self, message: Any) -> int:
         """Return the number of steps; a wrong state is for the result."""
@@ -66,7 +66,7 @@ class SteppingServices:
 
         def take() -> None:
             try:
-                self._run.take(stepping.steps)
+                self._run.take_steps(stepping.steps)
             except Exception as error:
                 stepping.ended(str(error))
 
@@ -113,7 +113,7 @@ class _SteppingGoal:
             self.end(reason)
 
     def end(self, reason: str) -> None:
-        """End the goal: with a reason if not all steps were taken."""
+        """End the goal, with the reason if not all steps were taken."""
         self._publish()
         outcome, message = Outcome.SUCCESSFUL, ""
         if reason:
@@ -122,7 +122,7 @@ class _SteppingGoal:
         self._goal.end(GoalEnded(goal=self._goal, outcome=outcome, message=message))
 
     def _stepped(self) -> None:
-        """Publish feedback on a step, unless there was some just before; for the physics thread."""
+        """Publish feedback on a step, at a limited rate; for the physics thread."""
         completed = self.steps.completed
         if completed > _FEEDBACK_EACH:
             now = time.monotonic()
@@ -136,7 +136,7 @@ class _SteppingGoal:
                 self._publishing = False
 
     def _publish(self) -> None:
-        """Publish the feedback that waits."""
+        """Publish the pending feedback."""
         self._publishing = False  # first: a step that is added from now on may be missed below
         for _ in range(len(self._unpublished)):
             completed = self._unpublished.popleft()

@@ -14,14 +14,14 @@ POLL_S = 0.1
 """Longest wall time between two checks for another model, and for changes in a pause."""
 _MIN_WAIT_S = 0.001
 _STANDSTILL_S = 0.2
-"""Wall time without a step after which the simulation stands still; it may wait for commands."""
+"""Wall time without a step after which the simulation counts as stopped, e.g. in lockstep."""
 
 
 class FrameScheduler:
     """Publishes the frames of sources when they are due and have a subscription.
 
     All frames that are due at one state show that state, so cameras of the same rate show the same
-    instants. While the simulation stands still, a new subscription gets the current frame, and all
+    instants. While the simulation is stopped, a new subscription gets the current frame, and all
     subscriptions get another one when the state changes.
 
     Attributes:
@@ -80,12 +80,12 @@ class FrameScheduler:
 
     def _select(self, subscribed: list[FrameSource], at: float, now: float) -> list[FrameSource]:
         """Return the sources with a frame at a state of time `at` [s]."""
-        stands_still = self._state.paused or now - self._moved >= _STANDSTILL_S
+        is_stopped = self._state.paused or now - self._moved >= _STANDSTILL_S
         return [
             source
             for source in subscribed
             if source.schedule.is_due(at)
-            or (stands_still and (source.joined or self._is_stale(source, now)))
+            or (is_stopped and (source.joined or self._is_stale(source, now)))
         ]
 
     def _is_stale(self, source: FrameSource, now: float) -> bool:
@@ -125,7 +125,7 @@ class FrameScheduler:
         try:
             source.publish(self._snapshot)
             source.failure = ""
-        except Exception as error:  # the other sources go on
+        except Exception as error:  # the other sources continue
             source.note_failure(error)
         for publisher in source.publishers:
             publisher.joined = False

@@ -96,7 +96,7 @@ class FrameSource(ABC):
         return self.name.replace("/", ".")
 
     def repeat(self) -> None:
-        """Publish the current state again while the simulation stands still."""
+        """Publish the current state again while the simulation is stopped."""
         for publisher in self.publishers:
             publisher.joined = True
 

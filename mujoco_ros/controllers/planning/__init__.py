@@ -1,1 +1,1 @@
-"""Motion planning: inverse kinematics, collision-free paths, time scaling, impedance."""
+"""Planning: inverse kinematics, collision-free paths, time scaling, impedance."""

@@ -1,4 +1,4 @@
-"""Errors of motion planning."""
+"""Errors of planning."""
 
 
 class MotionError(Exception):

@@ -29,7 +29,7 @@ class MotionPlanner:
         self._checker: CollisionChecker | None = None
 
     def plan(self, request: Request) -> MotionPlan:
-        """Plan a motion; the same request gives the same bits, whatever was planned before.
+        """Plan a motion; the same request gives the same bits, independently of earlier requests.
 
         Raises:
             MotionError: There is no such motion; the request lists the errors.

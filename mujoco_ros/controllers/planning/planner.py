@@ -25,7 +25,7 @@ class InlinePlanner:
     """Plans in the calling thread, which waits for the plan."""
 
     def __init__(self, chain: Chain) -> None:
-        require("planning", "motion planning")
+        require("planning", "planning")
         self._plan = _plan_function(chain)
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
@@ -49,7 +49,7 @@ class ProcessPlanner:
     """
 
     def __init__(self, chain: Chain) -> None:
-        require("planning", "motion planning")
+        require("planning", "planning")
         self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
         self._worker.start()
 

@@ -41,7 +41,7 @@ REPLAY_PARAMETERS = (
     ParameterSpec(
         name="at_end",
         default="pause",
-        description="What happens at the end of the log",
+        description="Action at the end of the log",
         choices=("pause", "loop", "exit"),
     ),
     *ChildProcesses.parameters,

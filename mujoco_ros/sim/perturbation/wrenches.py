@@ -90,14 +90,14 @@ class ExternalWrenches:
             self._springs.clear()
             self._changed()
 
-    def memory(self) -> WrenchState:
-        """Return all wrenches that act, for `recall`; pulls are input, not state."""
+    def save_state(self) -> WrenchState:
+        """Return all wrenches that act, for `restore_state`; pulls are input, not state."""
         return tuple((load.place, load.wrench) for load in self._loads.values())
 
-    def recall(self, memory: WrenchState) -> None:
-        """Apply the wrenches of a `memory`, and nothing else, on the bodies that exist."""
+    def restore_state(self, state: WrenchState) -> None:
+        """Replace all wrenches and pulls by the saved wrenches on bodies that exist."""
         self._loads, self._springs = {}, {}
-        for place, wrench in memory:
+        for place, wrench in state:
             self._load(place, wrench)
         self._changed()
 
@@ -106,7 +106,7 @@ class ExternalWrenches:
         if time > self._next_end:
             self._loads = {frame: load for frame, load in self._loads.items() if time <= load.end}
             self._changed()
-        # The previous step left the poses of its start.
+        # MjData still has the poses at the start of the previous step.
         mujoco.mj_kinematics(self._model, self._data)
         for row in self._rows.values():
             row[:] = 0.0
@@ -121,11 +121,11 @@ class ExternalWrenches:
         Args:
             model: The model.
             data: Its state.
-            fresh: Whether all bodies are different ones, whatever their names.
+            fresh: Whether all bodies are different ones, even those with the same names.
         """
-        memory = () if fresh else self.memory()
+        state = () if fresh else self.save_state()
         self._model, self._data, self._rows = model, data, {}
-        self.recall(memory)
+        self.restore_state(state)
 
     def _load(self, place: BodyFrame, wrench: AppliedWrench) -> None:
         place = self._current_frame(place)

@@ -94,31 +94,31 @@ class GainSettings:
         """Set the configured gains."""
         self._drives.set_gains(*self._configured)
 
-    def snapshot(self) -> np.ndarray:
+    def save_state(self) -> np.ndarray:
         """Return a copy of the gains over the joints of all robots.  # (2, n)"""
         return self._current()
 
-    def recall(self, snapshot: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set gains from a snapshot.
+    def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
+        """Set saved gains.
 
         Args:
-            snapshot: Gains over the joints of all robots of a plant.  # (2, n)
+            state: Gains over the joints of all robots of a plant.  # (2, n)
             pairs: Joints of that plant and of this one that are the same; None if all are.
         """
         gains = self._current()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
-        gains[:, new] = snapshot[:, old]
+        gains[:, new] = state[:, old]
         self._drives.set_gains(*gains)
 
     def transfer(self, old: "GainSettings", pairs: Pairs) -> None:
-        """Take over the gains, in force and configured, of the joints that a plant shares.
+        """Copy the gains, in force and configured, of the joints that two plants share.
 
         Args:
-            old: The settings of the plant before.
+            old: The settings of the previous plant.
             pairs: Joints of that plant and of this one that are the same.
         """
         self._configured[:, pairs[1]] = old._configured[:, pairs[0]]
-        self.recall(old.snapshot(), pairs)
+        self.restore_state(old.save_state(), pairs)
 
     def _current(self) -> np.ndarray:
         return np.stack([self._drives.kp, self._drives.kd])

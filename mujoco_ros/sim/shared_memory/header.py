@@ -1,4 +1,4 @@
-"""The page that says where the present state is, and who of its readers is alive."""
+"""The header page of the shared state: current segment, run state, heartbeats of the readers."""
 
 from pathlib import Path
 
@@ -11,60 +11,65 @@ _MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _DEADLINES = rang
 
 
 class SharedHeader:
-    """The one page that stays where it is as long as there is a simulation.
+    """One page of shared memory that keeps its address for the lifetime of the simulator.
 
-    Each of its words has one writer: the simulator, or the reader whose slot it is.
+    Each word has one writer: the simulator, or the reader that owns the slot.
     """
 
     def __init__(self, block: MemoryBlock) -> None:
-        """Take a block that `create` or `open` made."""
+        """Wrap a block from `create` or `open`."""
         self._block = block
         self._integers, self._numbers = block.integers, block.numbers
 
     @classmethod
     def create(cls) -> "SharedHeader":
-        """Make the page of a simulation."""
-        head = cls(MemoryBlock.create(_SIZE))
-        head._integers[_MAGIC_AT] = _MAGIC
-        return head
+        """Allocate the header of a simulator.
+
+        Raises:
+            UserInputError: There is not enough memory.
+        """
+        header = cls(MemoryBlock.create(_SIZE))
+        header._integers[_MAGIC_AT] = _MAGIC
+        return header
 
     @classmethod
     def open(cls, name: str) -> "SharedHeader":
-        """Open the page that another process made.
+        """Open the header of another process.
 
         Raises:
-            ModelError: There is none of that name.
+            UserInputError: No header has that name.
         """
-        head = cls(MemoryBlock.open(name, writable=True))
-        if len(head._integers) * 8 != _SIZE or head._integers[_MAGIC_AT] != _MAGIC:
+        header = cls(MemoryBlock.open(name, writable=True))
+        if len(header._integers) * 8 != _SIZE or header._integers[_MAGIC_AT] != _MAGIC:
             raise UserInputError(f"'{name}' is no shared state")
-        return head
+        return header
 
     @property
     def name(self) -> str:
-        """Under which readers open it."""
+        """Name for `open`."""
         return self._block.name
 
     @property
     def generation(self) -> int:
-        """How many models there were."""
+        """Number of the current model, counted from 1."""
         return int(self._integers[_GENERATION])
 
     @property
     def segment(self) -> str:
-        """Name of the block that the present model and its state are in."""
+        """Name of the block with the current model and its state."""
         return str(Path(self.name).with_name(str(self._integers[_DESCRIPTOR])))
 
     def point_to(self, generation: int, block: MemoryBlock) -> None:
-        """Have readers go over to another block."""
+        """Direct readers to the block of another model."""
         assert block.descriptor is not None
-        # Who sees the old number with the new block finds another number in that, and looks again.
+        # A reader between these two writes finds different generations in header and segment,
+        # and reads both again.
         self._integers[_DESCRIPTOR] = block.descriptor
         self._integers[_GENERATION] = generation
 
     @property
     def paused(self) -> bool:
-        """Whether the simulation stands."""
+        """Whether the simulation is paused."""
         return bool(self._integers[_PAUSED])
 
     @paused.setter
@@ -73,7 +78,7 @@ class SharedHeader:
 
     @property
     def factor(self) -> float:
-        """Simulated seconds per wall second, as asked for; 0 is as fast as possible."""
+        """Requested simulated seconds per wall second; 0 is as fast as possible."""
         return float(self._numbers[_FACTOR])
 
     @factor.setter
@@ -82,14 +87,14 @@ class SharedHeader:
 
     @property
     def ended(self) -> bool:
-        """Whether there will be nothing new, as the simulator ended or died."""
+        """Whether the simulator ended or died."""
         return bool(self._integers[_ENDED]) or not self._block.exists
 
     def end(self) -> None:
-        """Say that there will be nothing new."""
+        """Mark the simulation as ended."""
         self._integers[_ENDED] = True
         self._block.close()
 
     def deadline(self, slot: int) -> "memoryview[float]":
-        """Return the word that has the deadline of a reader's heartbeat (monotonic time [s])."""
+        """Return the word of the heartbeat deadline of a reader (monotonic time [s])."""
         return self._numbers[_DEADLINES + slot : _DEADLINES + slot + 1]

@@ -1,4 +1,4 @@
-"""Memory that several processes have in common, and that is gone with the last of them."""
+"""Shared memory that the system releases when its last process ends."""
 
 import mmap
 import os
@@ -10,34 +10,33 @@ _WORD = 8
 
 
 class MemoryBlock:
-    """A piece of memory with a name, under which other processes of the same user find it.
+    """A named block of memory that other processes of the same user can open.
 
-    It is no file in a folder, so there is none to clean up, whatever becomes of the processes, and
-    no limit of ``/dev/shm``, which containers set low.
+    It is an anonymous file (memfd_create(2)): no file remains after a crash, and the size limit of
+    ``/dev/shm``, which containers set low, does not apply.
 
     Attributes:
-        name: Path under which it is opened, as long as whoever made it has not closed it.
+        name: Path for `open`, valid until the creator closes the block or ends.
         memory: The bytes.
+        descriptor: File descriptor of the creator; None in other processes, and once closed.
     """
 
     def __init__(self, name: str, memory: mmap.mmap, descriptor: int | None = None) -> None:
-        """Take what `create` or `open` made."""
-        self.name, self.memory = name, memory
-        self.descriptor = descriptor
-        """Of the file; None for who opened it by name and needs it no more."""
+        """Wrap the memory from `create` or `open`."""
+        self.name, self.memory, self.descriptor = name, memory, descriptor
 
     @classmethod
     def create(cls, size: int) -> "MemoryBlock":
-        """Make a block of so many bytes, all of them zero.
+        """Allocate a block of `size` zero bytes.
 
         Raises:
-            ModelError: There is not so much memory.
+            UserInputError: There is not enough memory.
         """
         descriptor = os.memfd_create("mujoco_ros")
         try:
-            # Without, the process would be killed when it writes to memory that is not there.
+            # Without this, a write to memory that cannot be allocated kills the process (SIGBUS).
             os.posix_fallocate(descriptor, 0, size)
-            # Nobody has to wait for a page later on.
+            # MAP_POPULATE: no page faults in the physics thread.
             memory = mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
         except OSError as error:
             os.close(descriptor)
@@ -48,10 +47,10 @@ class MemoryBlock:
 
     @classmethod
     def open(cls, name: str, *, writable: bool = False) -> "MemoryBlock":
-        """Open the block that another process made.
+        """Open the block of another process.
 
         Raises:
-            ModelError: There is none of that name.
+            UserInputError: No block has that name.
         """
         try:
             descriptor = os.open(name, os.O_RDWR if writable else os.O_RDONLY)
@@ -66,12 +65,12 @@ class MemoryBlock:
 
     @property
     def integers(self) -> "memoryview[int]":
-        """Return the memory as words of 8 bytes, each of which is read and written at once."""
+        """The memory as words of 8 bytes; reads and writes of a word are atomic."""
         return memoryview(self.memory)[: self._whole].cast("q")
 
     @property
     def numbers(self) -> "memoryview[float]":
-        """Return the same words as numbers."""
+        """The same words as floating-point numbers."""
         return memoryview(self.memory)[: self._whole].cast("d")
 
     @property
@@ -79,12 +78,12 @@ class MemoryBlock:
         return len(self.memory) // _WORD * _WORD
 
     def close(self) -> None:
-        """Have nobody open it any more; who has it open keeps it."""
+        """Prevent further `open` calls; existing mappings remain valid."""
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
 
     @property
     def exists(self) -> bool:
-        """Whether whoever made it lives, and has not closed it."""
+        """Whether the creator runs and has not closed the block."""
         return Path(self.name).exists()

@@ -1,34 +1,32 @@
-"""The order in which other processes see what is written."""
+"""Memory fences, which order reads and writes across processes."""
 
 import platform
 import threading
 from collections.abc import Callable
 
-_KEEPING_ORDER = frozenset({"x86_64", "AMD64", "i686"})
-"""Processors that let others see what is written in the order in which it is written."""
+_STRONGLY_ORDERED = frozenset({"x86_64", "AMD64", "i686"})
+"""Processors that never reorder two stores or two loads (Intel SDM, volume 3, 9.2)."""
 
 
 def fence() -> Callable[[], None] | None:
-    """Return what keeps the order of all that is read and written before and after it.
-
-    For one thread.
+    """Return a memory fence for the calling thread.
 
     Returns:
-        None where nothing needs to be done, as doing it would cost some microseconds.
+        None on processors that need no fence, as a call costs some microseconds.
     """
-    if platform.machine() in _KEEPING_ORDER:
+    if platform.machine() in _STRONGLY_ORDERED:
         return None
-    # Letting go of a lock and taking it again keeps the order. Nobody else knows this lock, and so
-    # nobody ever waits for it.
+    # Releasing a lock orders what was written before, acquiring it what is read after. No other
+    # thread uses this lock, so it never blocks.
     lock = threading.Lock()
     lock.acquire()
 
-    def keep_order() -> None:
+    def order() -> None:
         lock.release()
         lock.acquire()
 
-    return keep_order
+    return order
 
 
-def nothing() -> None:
-    """Keep no order, where the processor does."""
+def no_fence() -> None:
+    """Do nothing, on processors that need no fence."""

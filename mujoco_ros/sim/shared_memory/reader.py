@@ -1,4 +1,4 @@
-"""Reading the state of a simulation that runs in another process.
+"""Reading the state of a simulation in another process.
 
 state = SharedState(name)
 while not state.ended:
@@ -19,7 +19,7 @@ from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_fence import fence, nothing
+from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
 from mujoco_ros.sim.shared_memory.model_values import scatter
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import copies
@@ -30,50 +30,50 @@ _ENDING_S = 30.0
 
 
 class Update(Enum):
-    """What has changed in a shared state."""
+    """Change of a shared state since the last update."""
 
     NOTHING = auto()
     STATE = auto()
-    """There is a new state, or the model was edited."""
+    """A new state, or edits of the model."""
     MODEL = auto()
-    """There is another model."""
+    """Another model."""
 
 
 class SharedState:
-    """A model and state of one's own that follow those of a simulator.
+    """A copy of the model and state of a simulator, updated on request.
 
-    The simulator knows nothing of its readers: whatever they do, it goes on. For one thread.
+    Readers cannot block or disturb the simulator. For one thread.
 
     Attributes:
-        model: The model, with what was edited in it at run time.
-        data: The state at the beginning of a step, with `ctrl`, `qfrc_actuator` and `sensordata`
-            of it. What follows from it otherwise is not computed: that takes ``mj_forward``, which
-            finds the forces of the simulator's step, or for poses alone ``mj_kinematics``.
-        assembly: The scene around the model.
+        model: The model, with all run-time edits.
+        data: The state at the beginning of a step, with its `ctrl`, `qfrc_actuator` and
+            `sensordata`. Other fields are not computed: ``mj_forward`` computes them, including the
+            forces of the simulator's step; ``mj_kinematics`` computes only the poses.
+        assembly: The scene of the model.
         layout: Its robots.
-        told: What a state log tells of a model as well: names of joints, sensors, references, …
-        references: What the joints of all robots are told, in the order of ``told["references"]``.
-        step: How many states there were since the simulation began; never goes back.
-        edits: How often the model was edited.
+        metadata: Names of joints, sensors, references, …, as in the header of a state log.
+        references: References of the joints, in the order of ``metadata["references"]``.
+        step: Number of states since the simulation began; never decreases.
+        edits: Number of edits of the model.
     """
 
     model: mujoco.MjModel
     data: mujoco.MjData
     assembly: Assembly
     layout: ModelLayout
-    told: dict[str, Any]
+    metadata: dict[str, Any]
     references: References
 
     def __init__(self, name: str) -> None:
-        """Attach to the shared state of that name, which the simulator gives its companions.
+        """Open the shared state `name`, which the simulator passes to its child processes.
 
         Raises:
-            ModelError: There is none.
+            UserInputError: No shared state has that name.
         """
         path, _, slot = name.partition("#")
-        self._head = SharedHeader.open(path)
-        self._deadline = self._head.deadline(int(slot)) if slot else None
-        self._keep_order = fence() or nothing
+        self._header = SharedHeader.open(path)
+        self._deadline = self._header.deadline(int(slot)) if slot else None
+        self._keep_order = fence() or no_fence
         self.step = self.edits = 0
         self._load()
 
@@ -84,18 +84,18 @@ class SharedState:
 
     @property
     def paused(self) -> bool:
-        """Whether the simulation stands, at present."""
-        return self._head.paused
+        """Whether the simulation is paused."""
+        return self._header.paused
 
     @property
     def factor(self) -> float:
-        """Simulated seconds per wall second, as asked for; 0 is as fast as possible."""
-        return self._head.factor
+        """Requested simulated seconds per wall second; 0 is as fast as possible."""
+        return self._header.factor
 
     @property
     def ended(self) -> bool:
-        """Whether there will be nothing new, as the simulator ended or died."""
-        return self._head.ended
+        """Whether the simulator ended or died."""
+        return self._header.ended
 
     def beat(self, timeout_s: float = TIMEOUT_S) -> None:
         """Publish a heartbeat; without another one within `timeout_s`, the process is restarted."""
@@ -103,27 +103,27 @@ class SharedState:
             self._deadline[0] = time.monotonic() + timeout_s
 
     def peek(self) -> tuple[float, int]:
-        """Return time [s] and number of the latest state, which differ if `update` finds a new one.
+        """Return the time [s] and number of the latest state, without an update.
 
-        Costs less than `update`, and leaves everything as it is.
+        They differ from `time` and `step` if there is a new state or model.
         """
-        if self._head.generation != self._segment.generation:
+        if self._header.generation != self._segment.generation:
             return self.time, self.step + 1
         count = self._segment.counter[0]
         return self._segment.times[count % SLOTS][0], count
 
     def update(self) -> Update:
-        """Go over to the latest state, and to the latest model if that is another.
+        """Copy the latest state, and the latest model if it is another one.
 
         Raises:
-            ModelError: There is another model, and it cannot be read.
+            UserInputError: The latest model cannot be read.
         """
-        if self._head.generation != self._segment.generation:
+        if self._header.generation != self._segment.generation:
             if self.ended:
                 return Update.NOTHING
             self._load()
             return Update.MODEL
-        edited = self._follow_edits()
+        edited = self._apply_edits()
         if self._segment.counter[0] != self.step:
             self._copy()
         elif not edited:
@@ -131,36 +131,39 @@ class SharedState:
         return Update.STATE
 
     def close(self) -> None:
-        """Promise to end soon, as a driver may hang even then; `model` and `data` stay."""
+        """Publish the last heartbeat: a process whose graphics driver hangs at its end is killed.
+
+        `model` and `data` remain valid.
+        """
         self.beat(_ENDING_S)
 
     def _load(self) -> None:
-        """Go over to the present model; who reads is heard of when that has been got ready for."""
+        """Load the current model; the next heartbeat may come after the reader has processed it."""
         self.beat(_LOADING_S)
         while True:
-            generation = self._head.generation
+            generation = self._header.generation
             try:
-                segment = SharedSegment.open(self._head.segment)
+                segment = SharedSegment.open(self._header.segment)
                 if segment.generation == generation:
-                    self._take(segment)
+                    self._use(segment)
                     break
             except UserInputError:
-                # Perhaps it is gone because there is yet another.
-                if self._head.generation == generation:
+                # The segment may be gone because the model was switched again.
+                if self._header.generation == generation:
                     raise
 
-    def _take(self, segment: SharedSegment) -> None:
+    def _use(self, segment: SharedSegment) -> None:
         self._segment = segment
-        self.told, self.model = segment.told(), segment.model()
+        self.metadata, self.model = segment.metadata(), segment.model()
         self.data = mujoco.MjData(self.model)
-        self.assembly = assembly(self.told, self.model)
+        self.assembly = assembly(self.metadata, self.model)
         self.layout = lay_out(self.assembly)
         self._edited = 0
-        self.references = References(np.zeros((3, len(self.told["references"]))))
+        self.references = References(np.zeros((3, len(self.metadata["references"]))))
         self._row = memoryview(bytearray(segment.rows[0]))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._copies = copies(self._row, self.data, self.references.values)
-        self._follow_edits()
+        self._apply_edits()
         self._copy()
 
     def _copy(self) -> None:
@@ -170,16 +173,16 @@ class SharedState:
             self._keep_order()
             self._row[:] = segment.rows[count % SLOTS]
             self._keep_order()
-            # Up to then, the row was not the next to be written.
+            # The copy is valid if the writer had not begun to overwrite the row.
             if segment.counter[0] - count < SLOTS - 1:
                 break
         self.data.time = self._time[0]
-        for part, own in self._copies:
-            own[:] = part
+        for source, target in self._copies:
+            target[:] = source
         self.step = count
 
-    def _follow_edits(self) -> bool:
-        """Edit the model as the simulator's was; return whether that was necessary."""
+    def _apply_edits(self) -> bool:
+        """Apply the simulator's edits to the model; return whether there were new ones."""
         segment = self._segment
         edited = segment.edited
         if edited == self._edited or edited % 2:
@@ -188,7 +191,7 @@ class SharedState:
         numbers = segment.edits.copy()
         self._keep_order()
         if segment.edited != edited:
-            return False  # it is being edited at this moment: next time
+            return False  # the simulator writes at this moment: the next update tries again
         scatter(self.model, numbers)
         self._edited = edited
         self.edits += 1

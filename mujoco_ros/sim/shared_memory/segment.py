@@ -1,4 +1,4 @@
-"""The memory of one model: what it is, what was edited in it, and the latest states."""
+"""Shared memory of one model: its binary, its run-time edits, and its latest states."""
 
 import json
 from collections.abc import Sequence
@@ -16,107 +16,108 @@ from mujoco_ros.sim.shared_memory.state_row import size
 from mujoco_ros.sim.state_log.segment_header import describe, read_model
 
 SLOTS = 2
-"""States that are kept: who reads the latest has a step's time to copy it. With more, the writer's
-caches would be colder."""
+"""Number of rows. A reader of the latest has one step's time to copy it; more rows would cost the
+writer cache misses."""
 
 _MAGIC = int.from_bytes(b"MJRSEGM1", "little")
-_MAGIC_AT, _GENERATION, _TOLD, _MODEL, _ROW, _EDITS = range(6)
-_COUNT, _EDITED = 8, 9  # in a cache line of their own, as these alone change
-_HEAD = 16  # words
+_MAGIC_AT, _GENERATION, _METADATA, _MODEL, _ROW, _EDITS = range(6)
+_COUNT, _EDITED = 8, 9  # in another cache line: only these change
+_HEADER = 16  # words
 _LINE = 8  # words
 
 
 class SharedSegment:
-    """A head, rows of numbers, edits, what is told, and the model, one after the other.
+    """Layout of the memory: a header, the rows, the edits, the metadata, and the model.
 
-    Row ``count % SLOTS`` is the latest, and the next one is being written.
+    Row ``counter[0] % SLOTS`` is the latest; the next one may be incomplete.
 
     Attributes:
         block: The memory.
-        generation: The how manieth model it is.
+        generation: Number of the model, counted from 1.
         rows: The bytes of the latest states.
-        times: The simulated time of each; the one number of it [s].
-        counter: How many states were written, since the simulation began; the one word of it.
-        edits: The model's numbers that change at run time, as `gather` has them.
+        times: The simulated time of each row [s].  # (1,) each
+        counter: Number of states written since the simulation began.  # (1,)
+        edits: The vector of `gather`.
     """
 
     def __init__(self, block: MemoryBlock) -> None:
-        """Take a block that `create` or `open` made."""
+        """Wrap a block from `create` or `open`."""
         self.block = block
-        self._head = head = block.integers[:_HEAD]
-        self.generation = int(head[_GENERATION])
-        self.counter = head[_COUNT : _COUNT + 1]
-        width = _padded(head[_ROW])
-        end = _HEAD + SLOTS * width
-        firsts = range(8 * _HEAD, 8 * end, 8 * width)
-        self.rows = [memoryview(block.memory)[at : at + 8 * head[_ROW]] for at in firsts]
+        self._header = header = block.integers[:_HEADER]
+        self.generation = int(header[_GENERATION])
+        self.counter = header[_COUNT : _COUNT + 1]
+        width = _padded(header[_ROW])
+        end = _HEADER + SLOTS * width
+        firsts = range(8 * _HEADER, 8 * end, 8 * width)
+        self.rows = [memoryview(block.memory)[at : at + 8 * header[_ROW]] for at in firsts]
         self.times: list[memoryview[float]] = [row[:8].cast("d") for row in self.rows]
-        self.edits = np.frombuffer(block.memory, np.float64, head[_EDITS], 8 * end)
-        self._texts = 8 * (end + _padded(head[_EDITS]))
+        self.edits = np.frombuffer(block.memory, np.float64, header[_EDITS], 8 * end)
+        self._metadata_at = 8 * (end + _padded(header[_EDITS]))
 
     @classmethod
     def create(
         cls, plant: Plant, described: Sequence[RobotDescription], generation: int
     ) -> "SharedSegment":
-        """Make the memory for a plant; its rows are empty, and its edits as well.
+        """Allocate the memory of a plant; its rows and edits are zero.
 
         Raises:
-            ModelError: There is not so much memory.
+            UserInputError: There is not enough memory.
         """
         model = plant.model
-        told = json.dumps(describe(plant, described)).encode()
+        metadata = json.dumps(describe(plant, described)).encode()
         binary = int(mujoco.mj_sizeModel(model))
         row = size(plant.data, plant.references.values)
         edits = len(gather(model))
-        words = _HEAD + SLOTS * _padded(row) + _padded(edits)
-        block = MemoryBlock.create(8 * words + len(told) + binary)
-        head = block.integers
-        head[_GENERATION], head[_TOLD], head[_MODEL] = generation, len(told), binary
-        head[_ROW], head[_EDITS] = row, edits
+        words = _HEADER + SLOTS * _padded(row) + _padded(edits)
+        block = MemoryBlock.create(8 * words + len(metadata) + binary)
+        header = block.integers
+        header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(metadata), binary
+        header[_ROW], header[_EDITS] = row, edits
         segment = cls(block)
-        begin = segment._texts
-        block.memory[begin : begin + len(told)] = told
-        buffer = np.frombuffer(block.memory, np.uint8, binary, begin + len(told))
+        begin = segment._metadata_at
+        block.memory[begin : begin + len(metadata)] = metadata
+        buffer = np.frombuffer(block.memory, np.uint8, binary, begin + len(metadata))
         mujoco.mj_saveModel(model, None, buffer)
-        head[_MAGIC_AT] = _MAGIC
+        header[_MAGIC_AT] = _MAGIC
         return segment
 
     @classmethod
     def open(cls, name: str) -> "SharedSegment":
-        """Open the memory that another process made.
+        """Open the memory of another process.
 
         Raises:
-            ModelError: There is none of that name.
+            UserInputError: No segment has that name.
         """
         block = MemoryBlock.open(name)
-        if len(block.memory) < 8 * _HEAD or block.integers[_MAGIC_AT] != _MAGIC:
+        if len(block.memory) < 8 * _HEADER or block.integers[_MAGIC_AT] != _MAGIC:
             raise UserInputError(f"'{name}' is no state of a model")
         return cls(block)
 
     @property
     def edited(self) -> int:
-        """How often edits were written, twice: odd while they are being written."""
-        return int(self._head[_EDITED])
+        """Sequence number of the edits, incremented before and after each write: odd during one."""
+        return int(self._header[_EDITED])
 
     @edited.setter
     def edited(self, edited: int) -> None:
-        self._head[_EDITED] = edited
+        self._header[_EDITED] = edited
 
-    def told(self) -> dict[str, Any]:
-        """Return what is told of the model, as in the head of a state log."""
-        begin = self._texts
-        content: dict[str, Any] = json.loads(self.block.memory[begin : begin + self._head[_TOLD]])
+    def metadata(self) -> dict[str, Any]:
+        """Return the description of the plant, as in the header of a state log."""
+        begin = self._metadata_at
+        end = begin + self._header[_METADATA]
+        content: dict[str, Any] = json.loads(self.block.memory[begin:end])
         return content
 
     def model(self) -> mujoco.MjModel:
-        """Return a model of one's own.
+        """Return a copy of the model.
 
         Raises:
-            ModelError: It cannot be read.
+            UserInputError: It cannot be read.
         """
-        begin = self._texts + self._head[_TOLD]
+        begin = self._metadata_at + self._header[_METADATA]
         try:
-            return read_model(self.block.memory[begin : begin + self._head[_MODEL]])
+            return read_model(self.block.memory[begin : begin + self._header[_MODEL]])
         except (ValueError, mujoco.FatalError) as error:
             raise UserInputError(f"the shared model cannot be read: {error}") from error
 

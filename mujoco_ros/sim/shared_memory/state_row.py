@@ -1,4 +1,4 @@
-"""What a row of the shared state has, in bytes: the time, the references, and the state."""
+"""Layout of a row of the shared state: the time, the references, and the state."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ import numpy as np
 from mujoco_ros.sim.sample import Sample
 
 _MOVING = ("qpos", "qvel", "act")
-"""What a step integrates: afterwards it is another one in `MjData` than in the sample."""
+"""Fields that a step integrates: after it, `MjData` has their next values, the sample these."""
 _SENSORS = "sensordata"
 _OTHERS = (
     _SENSORS,
@@ -25,32 +25,32 @@ _OTHERS = (
     "userdata",
     "qfrc_actuator",
 )
-"""The rest of MuJoCo's integration state, what was measured, and what the actuators did."""
+"""The rest of MuJoCo's integration state, the measurements, and the actuator forces."""
 _WORD = 8
 _LARGEST_GAP = 4096
-"""Between two arrays of `MjData` [bytes], so that what is in between is copied along."""
+"""Largest gap between two arrays of `MjData` that are copied as one, with the gap [bytes]."""
 
 Copies = list[tuple[memoryview, memoryview]]
-"""Pieces of a row, and those of the state that they are copies of."""
+"""Pieces of a row, each with the piece of the state that it is a copy of."""
 
 
 def size(data: mujoco.MjData, references: np.ndarray) -> int:
-    """Return how long a row is, in words of 8 bytes; arguments as those of `copies`."""
+    """Return the length of a row in words of 8 bytes; arguments as for `copies`."""
     return 1 + sum(_words(piece) for piece in _pieces(data, references, None))
 
 
 def copies(
     row: memoryview, data: mujoco.MjData, references: np.ndarray, sample: Sample | None = None
 ) -> Copies:
-    """Return what of a row is a copy of what, behind the time.
+    """Return the pieces of a row after the time, each with its source.
 
-    They are made once, and few: a piece takes longer to turn to than to copy.
+    Call it once per row. The pieces are few: each costs more in overhead than in bytes.
 
     Args:
         row: The bytes of the row.
         data: The state.
-        references: What the joints are told.  # (3, n)
-        sample: Has the state at the beginning of the step that led to `data`, to be taken instead.
+        references: Position, velocity and effort references of the joints.  # (3, n)
+        sample: The state at the beginning of the step that led to `data`, copied instead of it.
     """
     measured = data.sensordata if sample is None else sample.sensordata
     found, over, first = [], [], _WORD
@@ -65,15 +65,15 @@ def copies(
 
 
 def _pieces(data: mujoco.MjData, references: np.ndarray, sample: Sample | None) -> list[np.ndarray]:
-    """Return the pieces of memory that a row is copied from.  # (n,) uint8 each."""
+    """Return the sources of a row.  # (n,) uint8 each."""
     moving = [_flat(getattr(sample or data, name)) for name in _MOVING]
-    # The engine keeps almost all of them together, in the same way in every process.
+    # MuJoCo allocates most of them next to each other, in the same order in every process.
     others = sorted((_flat(getattr(data, name)) for name in _OTHERS), key=_address)
     return [_flat(references), *_joined(moving, gap=0), *_joined(others, gap=_LARGEST_GAP)]
 
 
 def _joined(arrays: Iterable[np.ndarray], gap: int) -> list[np.ndarray]:
-    """Return the memory of some arrays, as one piece where there is at most a `gap` between two."""
+    """Return the memory of `arrays`, joined where two are at most `gap` bytes apart."""
     pieces: list[np.ndarray] = []
     for array in arrays:
         if not array.size:

@@ -1,4 +1,4 @@
-"""Writing the state where other processes read it, in the physics thread."""
+"""Writing the state to shared memory, in the physics thread."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_fence import fence, nothing
+from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
 from mujoco_ros.sim.shared_memory.model_values import gather
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import Copies, copies
@@ -16,38 +16,38 @@ from mujoco_ros.sim.simulation import Simulation
 Describe = Callable[[Plant], Sequence[RobotDescription]]
 
 
-class Draft:
-    """The memory of a plant, and what is copied into its rows.
+class SegmentWriter:
+    """The shared segment of a plant, and the copies that fill its rows.
 
     Attributes:
-        plant: What is simulated next.
-        segment: The memory.
-        stepped: What is copied where in each row after a step.
-        standing: The same while the simulation stands.
+        plant: The plant.
+        segment: The segment.
+        stepped: Copies to each row after a step.
+        paused: Copies to each row in a pause.
     """
 
     def __init__(
         self, plant: Plant, described: Sequence[RobotDescription], generation: int
     ) -> None:
-        """Make the memory.
+        """Allocate the segment.
 
         Raises:
-            ModelError: There is not enough.
+            UserInputError: There is not enough memory.
         """
         self.plant = plant
         self.segment = SharedSegment.create(plant, described, generation)
         state = plant.data, plant.references.values
         self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
-        self.standing = [copies(row, *state) for row in self.segment.rows]
+        self.paused = [copies(row, *state) for row in self.segment.rows]
         self._edits = np.empty(0)
 
     def share_edits(self) -> None:
-        """Share what was edited in the model since the last call."""
+        """Share the edits of the model since the last call."""
         edits, segment = gather(self.plant.model), self.segment
         if np.array_equal(edits, self._edits):
             return
         self._edits = edits
-        keep_order = fence() or nothing
+        keep_order = fence() or no_fence
         segment.edited += 1
         keep_order()
         segment.edits[:] = edits
@@ -55,17 +55,17 @@ class Draft:
         segment.edited += 1
 
     def discard(self) -> None:
-        """Give the memory back, once readers let go of it."""
+        """Close the segment; the system frees it when the last reader has closed it too."""
         self.segment.block.close()
 
 
 class SharedStateWriter:
-    """Shares the state of a simulation with readers, of which it knows nothing and waits for none.
+    """Shares the state of a simulation with any number of readers, without waiting for them.
 
-    A row is written where no reader reads, and counted when it is whole.
+    It fills a row that no reader uses, and increments the counter when the row is complete.
 
     Attributes:
-        head: What readers look at first.
+        header: The header, which readers open first.
     """
 
     def __init__(self, simulation: Simulation, describe: Describe, factor: float = 1.0) -> None:
@@ -73,91 +73,91 @@ class SharedStateWriter:
 
         Args:
             simulation: The simulation.
-            describe: Gives the descriptions of a plant's robots.
+            describe: Returns the descriptions of a plant's robots.
             factor: Simulated seconds per wall second; 0 is as fast as possible.
 
         Raises:
-            ModelError: There is not enough memory.
+            UserInputError: There is not enough memory.
         """
-        self.head = SharedHeader.create()
-        self.head.factor = factor
+        self.header = SharedHeader.create()
+        self.header.factor = factor
         self._simulation, self._describe = simulation, describe
-        self._drafted = self._count = 0
+        self._generations = self._count = 0
         self._paused = False
         self._reset_at = -1
-        self._seen: bytes | None = None  # the state, when a pause was last looked at
+        self._paused_state: bytes | None = None  # at the last call of `idle`
         self._keep_order = fence()
-        self._gone: list[Draft] = []
+        self._previous: list[SegmentWriter] = []
         simulation.on_reset.append(self._note_reset)
-        self._take(self.draft(simulation.plant))
+        self._use(self.prepare(simulation.plant))
 
     @property
     def name(self) -> str:
-        """Under which readers find the shared state."""
-        return self.head.name
+        """Name of the shared state for readers."""
+        return self.header.name
 
-    def draft(self, plant: Plant) -> Draft:
-        """Make the memory for what is simulated next; one thread at a time may call this.
+    def prepare(self, plant: Plant) -> SegmentWriter:
+        """Allocate the segment of the next plant; one thread at a time may call this.
 
         Raises:
-            ModelError: There is not enough.
+            UserInputError: There is not enough memory.
         """
-        self._drafted += 1
-        return Draft(plant, self._describe(plant), self._drafted)
+        self._generations += 1
+        return SegmentWriter(plant, self._describe(plant), self._generations)
 
-    def switch(self, draft: Draft) -> None:
-        """Share what is simulated from now on, in the physics thread."""
-        self._gone.append(self._draft)
-        self._take(draft)
+    def switch(self, prepared: SegmentWriter) -> None:
+        """Share the state of another plant from now on, in the physics thread."""
+        self._previous.append(self._current)
+        self._use(prepared)
 
     def finish(self) -> None:
-        """Give back the memory of models that are gone, after a switch."""
-        while self._gone:
-            self._gone.pop().discard()
+        """Release the memory of previous models, after a switch."""
+        while self._previous:
+            self._previous.pop().discard()
 
     def write(self) -> None:
         """Share the sample, in the physics thread, after a step."""
         if self._paused:
-            self._paused, self._seen = False, None
-            self.head.paused = False
+            self._paused, self._paused_state = False, None
+            self.header.paused = False
         self._share(self._stepped)
 
     def idle(self) -> None:
-        """Share what was changed while the simulation stands, in the physics thread, at leisure."""
+        """Share changes of a paused simulation, in the physics thread."""
         if not self._paused:
-            self.head.paused = self._paused = True
-        present = b"".join(own for _, own in self._draft.standing[0])
-        changed = self._seen is not None and self._seen != present
+            self.header.paused = self._paused = True
+        present = b"".join(source for _, source in self._current.paused[0])
+        changed = self._paused_state is not None and self._paused_state != present
         if changed or self._reset_at == self._count:
-            self._share(self._draft.standing)
-        self._seen = present
+            self._share(self._current.paused)
+        self._paused_state = present
 
     def share_edits(self) -> None:
-        """Share what was edited in the model, if anything was; one thread may call this."""
-        self._draft.share_edits()
+        """Share edits of the model, if there are any; one thread may call this."""
+        self._current.share_edits()
 
     def close(self) -> None:
-        """Tell readers that there will be nothing new, after the physics thread has ended."""
-        self.head.end()
-        self._gone.append(self._draft)
+        """Mark the simulation as ended, after the physics thread has ended."""
+        self.header.end()
+        self._previous.append(self._current)
         self.finish()
 
-    def _take(self, draft: Draft) -> None:
-        draft.share_edits()
-        self._draft, self._seen = draft, None
-        self._counter, self._times = draft.segment.counter, draft.segment.times
-        self._stepped = draft.stepped
+    def _use(self, prepared: SegmentWriter) -> None:
+        prepared.share_edits()
+        self._current, self._paused_state = prepared, None
+        self._counter, self._times = prepared.segment.counter, prepared.segment.times
+        self._stepped = prepared.stepped
         self._share(self._stepped)
-        (self._keep_order or nothing)()
-        self.head.point_to(draft.segment.generation, draft.segment.block)
+        (self._keep_order or no_fence)()
+        self.header.point_to(prepared.segment.generation, prepared.segment.block)
 
     def _share(self, rows: Sequence[Copies]) -> None:
-        """Write the next of some rows."""
+        """Write the next row."""
         count = self._count + 1
         slot = count % SLOTS
         self._times[slot][0] = self._simulation.time
-        for part, own in rows[slot]:
-            part[:] = own
+        for target, source in rows[slot]:
+            target[:] = source
         if self._keep_order is not None:
             self._keep_order()
         self._counter[0] = self._count = count

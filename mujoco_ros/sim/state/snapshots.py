@@ -72,14 +72,14 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         origin=simulation.origin,
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
-        gains=simulation.gains.snapshot(),
+        gains=simulation.gains.save_state(),
         force_limits=_force_limits(model),
         controls={
             part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
         },
-        wrenches=simulation.wrenches.memory(),
-        noise=None if plant.noise is None else plant.noise.memory(),
+        wrenches=simulation.wrenches.save_state(),
+        noise=None if plant.noise is None else plant.noise.save_state(),
     )
 
 
@@ -95,7 +95,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     """
     present = simulation.assembly
     if not snapshot.assembly.shares_parts_with(present):
-        raise UserInputError("it was saved in another world, of which nothing is left")
+        raise UserInputError("it was saved in another world, which has no element of this one")
     before = float(simulation.data.time)
     for control in simulation.controls:
         control.reset(_REASON)
@@ -104,7 +104,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
         _set_all(simulation, snapshot)
     else:
         _set_shared(simulation, snapshot)
-    simulation.wrenches.recall(snapshot.wrenches)
+    simulation.wrenches.restore_state(snapshot.wrenches)
     for part, control in zip(present.robots, simulation.controls, strict=True):
         if part in snapshot.controls:
             control.restore_state(snapshot.controls[part])
@@ -121,11 +121,11 @@ def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
     model, plant = simulation.model, simulation.plant
     mujoco.mj_setState(model, simulation.data, snapshot.state, STATE)
     simulation.references.values[:] = snapshot.references
-    simulation.gains.recall(snapshot.gains)
+    simulation.gains.restore_state(snapshot.gains)
     model.actuator_forcerange[:] = snapshot.force_limits[:, :2]
     model.actuator_forcelimited[:] = snapshot.force_limits[:, 2]
     if plant.noise is not None:
-        plant.noise.recall(snapshot.noise)
+        plant.noise.restore_state(snapshot.noise)
     plant.evaluate()
 
 
@@ -138,7 +138,7 @@ def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     transfer_data(saved, simulation.data, same)
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]
-    simulation.gains.recall(snapshot.gains, (old, new))
+    simulation.gains.restore_state(snapshot.gains, (old, new))
     old, new = same.pairs["actuator"]
     model.actuator_forcerange[new] = snapshot.force_limits[old, :2]
     model.actuator_forcelimited[new] = snapshot.force_limits[old, 2]

@@ -45,7 +45,7 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
     if new.noise is not None and old.noise is not None:
-        new.noise.carry(old.noise)
+        new.noise.transfer(old.noise)
 
 
 class _Jointed(Protocol):

@@ -13,8 +13,8 @@ _FEWEST, _MOST = 1024, 1 << 16
 class RingBuffer:
     """Rows of one model that are not written yet.
 
-    The physics thread adds rows, and one other thread removes them, without locks: they share
-    integers only, which are read and written atomically.
+    The physics thread adds rows and one other thread removes them. They need no locks: they share
+    only integers, which are read and written atomically.
 
     Attributes:
         plant: The logged plant.

@@ -213,22 +213,22 @@ class Lockstep:
 
     def _answer_tick(self, source: _Source, stamp: int, command: Callable[[float], None]) -> str:
         """Answer a tick with a command; return why it cannot, empty if it does."""
-        what = f"stamped {stamp * NANOSECOND:.6f} s" if stamp else "without a stamp"
+        given = f"stamped {stamp * NANOSECOND:.6f} s" if stamp else "without a stamp"
         last = source.tick
         if last is None:
-            return f"dropped a command {what}: there has been no tick yet"
+            return f"dropped a command {given}: there has been no tick yet"
         tick = last + self._ahead(source, stamp) if stamp else last
         at = f"the tick of {source.time:.6f} s"
         if tick < last:
-            return f"dropped a command {what}: {at} is there; stamp commands as their joint_states"
+            return f"dropped a command {given}, before {at}; stamp commands as their joint_states"
         if tick > last + source.every:
-            return f"dropped a command {what}, ahead of {at}; stamp commands as their joint_states"
+            return f"dropped a command {given}, ahead of {at}; stamp commands as their joint_states"
         if tick > last and source.early is None:
             source.early = (tick, command)
         elif tick == last and not source.answered:
             self._answer(source, command)
         else:
-            return f"dropped a command {what}: its tick already has one; send one for each"
+            return f"dropped a command {given}: its tick already has one; send one for each"
         return ""
 
     def _ahead(self, source: _Source, stamp: int) -> int:

@@ -4,7 +4,7 @@
 class Pacer:
     """Decides when the next physics step is due; never reads a clock itself.
 
-    Catch-up after a stall is bounded: what lies further back is dropped, and counted.
+    Catch-up after a stall is bounded: a larger lag is dropped and counted.
     """
 
     def __init__(self, timestep: float, *, factor: float = 1.0, catch_up_s: float = 0.05) -> None:
@@ -13,11 +13,11 @@ class Pacer:
         Args:
             timestep: Simulated seconds per step.
             factor: Simulated seconds per wall second; 0 means as fast as possible.
-            catch_up_s: Largest lag behind the wall clock that is made up for [s].
+            catch_up_s: Largest lag behind the wall clock that is caught up [s].
         """
         self.catch_up_s = catch_up_s
         self.dropped_s = 0.0
-        """Wall time given up since the start [s]."""
+        """Wall time dropped since the start [s]."""
         self.late_steps = 0
         """Steps that started a whole step period or more after they were due (deadline misses)."""
         self.lag_s = 0.0
@@ -55,7 +55,7 @@ class Pacer:
         return max(0.0, self._due - now)
 
     def started(self, now: float) -> None:
-        """Note that a step starts at wall time `now` [s], and set when the next one is due."""
+        """Register a step that starts at wall time `now` [s], and schedule the next one."""
         if not self._factor:
             self.lag_s = 0.0
             return
@@ -70,11 +70,11 @@ class Pacer:
         self._due += self._period
 
     def restart(self) -> None:
-        """Forget the past: the next step is due at once and owes nothing (after a pause)."""
+        """Drop the lag without counting it: the next step is due at once, as after a pause."""
         self._due = None
         self.lag_s = 0.0
 
     def excuse(self, now: float) -> None:
-        """Forget a lag that is beyond catching up, as it was somebody else who was waited for."""
+        """Drop a lag beyond `catch_up_s` without counting it, as after a wait for commands."""
         if self._due is not None and now - self._due > self.catch_up_s:
             self.restart()

@@ -50,7 +50,7 @@ class PhysicsThread:
     """Runs a simulation in real time and calls its step listeners.
 
     Attributes:
-        run: Whether the simulation runs; belongs to this thread.
+        run: Run control; belongs to this thread.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class PhysicsThread:
         """Prepare the thread.
 
         Args:
-            simulation: What to step; from `start` on it belongs to this thread.
-            pacer: When to step; belongs to this thread as well.
+            simulation: The simulation; from `start` on it belongs to this thread.
+            pacer: Schedules the steps; belongs to this thread as well.
             listeners: Called in this order around each step.
-            run: Run control of `simulation`; None makes one.
+            run: Run control of `simulation`; None creates one.
             priority: Real-time priority to request from the system; 0 for none.
             on_end: Called in this thread when it ends, with the exception that ended it.
             clock: Wall time.
@@ -85,7 +85,7 @@ class PhysicsThread:
         self._priority = priority
         self._scheduled = 0
         self._stepping, self._factor = False, pacer.factor
-        self._give_up_at = _OVERLOAD_S
+        self._overload_at = _OVERLOAD_S
         self._on_end = on_end
         self._clock: Clock = clock or WallClock()
         self._ending = False
@@ -132,13 +132,13 @@ class PhysicsThread:
         self._cost.clear()
         self._steps = 0
         self._since = now
-        self._give_up_at = pacer.dropped_s + _OVERLOAD_S
+        self._overload_at = pacer.dropped_s + _OVERLOAD_S
         return status
 
     def _reschedule(self, *, stepping: bool) -> None:
         """Request the real-time priority, or drop it for a run that never yields the processor."""
         self._stepping, self._factor = stepping, self._pacer.factor
-        self._give_up_at = self._pacer.dropped_s + _OVERLOAD_S
+        self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
         self._schedule(self._priority if self._factor and not stepping else 0)
 
     def _schedule(self, priority: int) -> None:
@@ -199,8 +199,8 @@ class PhysicsThread:
                     clock.sleep(min(delay, _LONGEST_SLEEP_S))
                     continue
                 pacer.started(now)
-                if pacer.dropped_s > self._give_up_at and self._scheduled:
-                    _LOG.warning("too slow for real time: giving up the real-time priority")
+                if pacer.dropped_s > self._overload_at and self._scheduled:
+                    _LOG.warning("too slow for real time: dropping the real-time priority")
                     self._schedule(0)
             period(now - last)
             last = now
@@ -212,4 +212,4 @@ class PhysicsThread:
             self._steps += 1
             cost(now_s() - now)
             if stepping:
-                run.stepped()
+                run.count_step()

@@ -1,4 +1,4 @@
-"""Whether the simulation runs: played, paused, stopped, advanced by so many steps, and reset."""
+"""Run control: play, pause, stop, single steps, and reset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,30 +8,30 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class RunState(Enum):
-    """What the simulation does."""
+    """State of the simulation."""
 
     STOPPED = auto()
-    """It stands at the start of the scene."""
+    """Paused in the initial state of the scene."""
     PAUSED = auto()
-    """It stands."""
+    """Paused in any other state."""
     PLAYING = auto()
-    """It goes on by itself, or takes steps it was asked for."""
+    """Running in real time, or taking requested steps."""
 
 
 class RunError(RuntimeError):
-    """What was asked is not possible in the present state."""
+    """The request is not possible in the current run state."""
 
 
 @dataclass(eq=False, slots=True)
 class Steps:
-    """Steps to take; counted by the physics thread, and any thread may read how far it is.
+    """A request for a number of steps; the physics thread counts them, any thread may read them.
 
     Attributes:
-        count: How many.
-        on_end: Called in the physics thread after the last one, with why it was the last; empty if
-            all were taken.
-        on_step: Called in the physics thread after each.
-        completed: How many were taken.
+        count: Number of steps.
+        on_end: Called in the physics thread after the last step, with the reason for an early end;
+            empty if all steps were taken.
+        on_step: Called in the physics thread after each step.
+        completed: Number of steps taken so far.
     """
 
     count: int
@@ -41,14 +41,14 @@ class Steps:
 
     @property
     def remaining(self) -> int:
-        """How many are still to be taken."""
+        """Number of steps still to be taken."""
         return self.count - self.completed
 
 
 class RunControl:
     """Decides whether the simulation runs.
 
-    All of it is for the physics thread, but `state` and `stepping`, which any thread may read.
+    Belongs to the physics thread, except `state` and `stepping`, which any thread may read.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -59,32 +59,32 @@ class RunControl:
 
     @property
     def state(self) -> RunState:
-        """What the simulation does."""
+        """The run state."""
         if not self._simulation.paused:
             return RunState.PLAYING
         return RunState.STOPPED if self._stopped else RunState.PAUSED
 
     @property
     def stepping(self) -> bool:
-        """Whether it takes steps it was asked for, as fast as possible."""
+        """Whether it takes requested steps, as fast as possible."""
         return self._steps is not None
 
     def is_last(self) -> bool:
-        """Return whether the present step is the last of those it was asked for."""
+        """Return whether the present step is the last requested one."""
         return self._steps is not None and self._steps.remaining == 1
 
     def play(self) -> None:
-        """Go on."""
+        """Run in real time."""
         self.end_steps("the simulation was played")
         self._stopped = self._simulation.paused = False
 
     def pause(self) -> None:
-        """Stand still at the present state."""
+        """Pause in the present state."""
         self.end_steps("the simulation was paused")
         self._stopped, self._simulation.paused = False, True
 
     def stop(self, *, time: float | None) -> None:
-        """Stand still at the start of the scene.
+        """Reset, and pause in the initial state of the scene.
 
         Args:
             time: Simulated time to set [s]; None to leave it.
@@ -94,13 +94,12 @@ class RunControl:
         self._stopped = True
 
     def reset(self, *, time: float | None, state: bool = True) -> None:
-        """Return to the start of the scene, and go on if it goes on.
+        """Return to the initial state of the scene; a playing simulation continues from there.
 
         Args:
             time: Simulated time to set [s]; None to leave it.
-            state: Whether to reset everything but the time as well. What goes by the time ends
-                otherwise too: goals, trajectories, streams and external wrenches; references stay
-                where they are.
+            state: Whether to reset the state as well as the time. If only the time is reset, goals,
+                trajectories, streams and external wrenches end, and references are kept.
         """
         self.end_steps("the simulation was reset")
         simulation = self._simulation
@@ -112,15 +111,15 @@ class RunControl:
             simulation.set_time(time)
             simulation.emit(simulation.reset_event(before, state=False))
 
-    def take(self, steps: Steps) -> None:
+    def take_steps(self, steps: Steps) -> None:
         """Take steps as fast as possible, and pause again.
 
         Raises:
             RunError: The simulation is not paused.
         """
         if self.state is not RunState.PAUSED:
-            what = "takes steps already" if self.stepping else f"is {self.state.name.lower()}"
-            raise RunError(f"only a paused simulation takes steps, and it {what}")
+            present = "takes steps already" if self.stepping else f"is {self.state.name.lower()}"
+            raise RunError(f"only a paused simulation takes steps, and it {present}")
         if not steps.remaining:
             steps.on_end("")
             return
@@ -128,8 +127,8 @@ class RunControl:
         self._divergences = self._simulation.divergences
         self._simulation.paused = False
 
-    def stepped(self) -> None:
-        """Note that one of the steps was taken."""
+    def count_step(self) -> None:
+        """Count a requested step, and end the request after its last one."""
         steps = self._steps
         if steps is None:
             return
@@ -142,11 +141,11 @@ class RunControl:
             self.end_steps("")
 
     def end_steps(self, reason: str, only: Steps | None = None) -> None:
-        """Take no more steps, and pause again.
+        """End the request for steps, and pause again.
 
         Args:
-            reason: Why.
-            only: Do nothing if other steps than these are being taken.
+            reason: The reason, for `Steps.on_end`.
+            only: Do nothing if the current request is another one.
         """
         steps = self._steps
         if steps is None or (only is not None and steps is not only):

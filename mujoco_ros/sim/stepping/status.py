@@ -47,12 +47,12 @@ class ControlStatus:
         saturated: Steps in which the torque of a joint was at its limit, since the start; joints of
             a robot with a namespace are ``<namespace>/<joint>``.
         holders: The joints that each source owns, by robot.
-        heard: Rate and age of the commands of each source, by robot.
+        rates: Rate and age of the commands of each source, by robot.
     """
 
     saturated: Mapping[str, int]
     holders: Mapping[str, Mapping[CommandSource, tuple[str, ...]]]
-    heard: Mapping[str, tuple[CommandTally, ...]]
+    rates: Mapping[str, tuple[CommandTally, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,5 +126,5 @@ def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     return ControlStatus(
         saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
         holders={robot.name: control.owners() for robot, control in robots},
-        heard={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
+        rates={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
     )

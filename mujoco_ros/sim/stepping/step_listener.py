@@ -1,4 +1,4 @@
-"""What the physics thread calls around each step."""
+"""Callbacks of the physics thread around each step."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

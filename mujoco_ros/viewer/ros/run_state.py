@@ -59,13 +59,13 @@ class RunStateClient:
         if self.status:
             self._poll()
         else:  # the names of the services depend on a parameter
-            self._caller.ask(
+            self._caller.call(
                 GetParameters,
                 f"{self._parameters.simulator}/get_parameters",
                 GetParameters.Request(names=[_PREFIX]),
                 self._on_prefix,
                 self._on_timeout,
-                twice=True,
+                retry=True,
             )
 
     def play(self) -> Request:
@@ -121,7 +121,7 @@ class RunStateClient:
 
             kind = getattr(simulation_interfaces.srv, interface)
             service = self._service(interface)
-            self._caller.ask(kind, service, message, on_response, request.fail)
+            self._caller.call(kind, service, message, on_response, request.fail)
 
         return self._requests.submit(name, send)
 
@@ -138,7 +138,7 @@ class RunStateClient:
                     request.fail(reason)
                     return
                 service = f"{self._parameters.simulator}/{action}_keyframe"
-                self._caller.ask(Trigger, service, Trigger.Request(), on_response, request.fail)
+                self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
 
             self._parameters.send({"active_keyframe": name}, on_named)
 
@@ -152,8 +152,8 @@ class RunStateClient:
     def _poll(self) -> None:
         kind = simulation_interfaces.srv.GetSimulationState
         service = self._service("GetSimulationState")
-        self._caller.ask(
-            kind, service, kind.Request(), self._on_state, self._on_timeout, twice=True
+        self._caller.call(
+            kind, service, kind.Request(), self._on_state, self._on_timeout, retry=True
         )
 
     def _on_prefix(self, response: GetParameters.Response) -> None:

@@ -72,7 +72,7 @@ class SimulatorParameters:
             done: Called with whether they are set, and the reason if not.
         """
         parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
-        self._caller.ask(
+        self._caller.call(
             SetParametersAtomically,
             f"{self.simulator}/set_parameters_atomically",
             SetParametersAtomically.Request(
@@ -118,13 +118,13 @@ class SimulatorParameters:
         on_timeout: Callable[[], object],
     ) -> None:
         """Call a service of the node that may be called twice."""
-        self._caller.ask(
+        self._caller.call(
             kind,
             f"{self.simulator}/{service}",
             message,
             on_response,
             lambda _reason: on_timeout(),
-            twice=True,
+            retry=True,
         )
 
     def _on_names(self, response: ListParameters.Response) -> None:

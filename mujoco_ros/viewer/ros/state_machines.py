@@ -78,7 +78,7 @@ class StateMachines:
             available = ", ".join(machine.available) or "nothing"
             request.fail(f"refused in state '{machine.state}', which offers {available}")
 
-        self._caller.ask(ChangeState, f"{name}/change_state", message, on_response, request.fail)
+        self._caller.call(ChangeState, f"{name}/change_state", message, on_response, request.fail)
 
     def _discover(self) -> None:
         """Add the machines that appeared and remove those that disappeared."""
@@ -138,7 +138,7 @@ class StateMachines:
 
     def _get(self, kind: Any, service: str, on_response: Callable[[Any], None]) -> None:
         """Call a service without arguments."""
-        self._caller.ask(kind, service, kind.Request(), on_response)
+        self._caller.call(kind, service, kind.Request(), on_response)
 
     def _update(self, name: str, **changes: Any) -> None:
         if name in self.known:

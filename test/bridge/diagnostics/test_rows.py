@@ -24,7 +24,7 @@ _ENGINE = EngineStatus(
     warnings={},
 )
 _CONTROL = ControlStatus(
-    saturated={}, holders={"arm": {CommandSource.UNCLAIMED: ("a", "b")}}, heard={}
+    saturated={}, holders={"arm": {CommandSource.UNCLAIMED: ("a", "b")}}, rates={}
 )
 _STATUS = Status(
     sim_time=10.0,
@@ -149,8 +149,8 @@ def test_refused_commands_are_a_warning_once() -> None:
 
 
 def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any]:
-    heard = {robot: (CommandTally(CommandSource.JOINT_COMMANDS, 200.0, 0.5),) for robot in holders}
-    return {"holders": holders, "heard": heard}
+    rates = {robot: (CommandTally(CommandSource.JOINT_COMMANDS, 200.0, 0.5),) for robot in holders}
+    return {"holders": holders, "rates": rates}
 
 
 def test_command_sources_are_reported_with_their_rates_and_ages() -> None:

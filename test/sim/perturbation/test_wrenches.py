@@ -228,10 +228,10 @@ def test_a_wrench_for_a_frame_of_the_previous_model_finds_its_body() -> None:
 def test_restored_wrenches_act_again() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
-    memory = world.wrenches.memory()
+    saved = world.wrenches.save_state()
     world.wrenches.put(world.place(), _wrench(2.0, 2.0, 2.0))
     world.wrenches.put(world.place("other"), _wrench(2.0, 2.0, 2.0))
-    world.wrenches.recall(memory)
+    world.wrenches.restore_state(saved)
     assert {f: w.force for f, w in world.wrenches.listing.items()} == {"box": (1.0, 1.0, 1.0)}
     world.step()
     assert not world.data.xfrc_applied[world.other].any()

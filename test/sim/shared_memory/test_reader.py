@@ -34,7 +34,7 @@ def test_a_reader_has_the_state_at_the_beginning_of_the_step(arm):
     for name in ("ctrl", "qfrc_actuator", "xfrc_applied", "mocap_pos", "eq_active"):
         np.testing.assert_array_equal(getattr(reader.data, name), getattr(simulation.data, name))
     np.testing.assert_array_equal(reader.references.values, simulation.references.values)
-    assert tuple(reader.told["references"]) == simulation.joints.names
+    assert tuple(reader.metadata["references"]) == simulation.joints.names
 
 
 def test_a_reader_computes_the_accelerations_of_the_step(arm):
@@ -49,7 +49,7 @@ def test_a_reader_has_the_scene_with_its_robots(arm):
     robots, expected = arm.reader.layout.robots, arm.simulation.layout.robots
     assert [robot.name for robot in robots] == [robot.name for robot in expected]
     assert robots[0].joints.names == expected[0].joints.names
-    assert arm.reader.told["scene"] == "arm"
+    assert arm.reader.metadata["scene"] == "arm"
 
 
 def test_an_update_has_the_latest_state_and_there_is_none_without_a_step(arm):
@@ -78,10 +78,10 @@ def test_another_model_reaches_a_reader_with_its_state(arm):
     before, assembly = arm.reader.model, arm.simulation.assembly
     box = ObjectConfig(name="more", model="package://mujoco_ros/urdf_mjcf/objects/box.xml")
     plant = arm.simulation.build_plant(rebuild(assembly, add=[object_part(assembly.config, box)]))
-    draft = arm.writer.draft(plant)
+    prepared = arm.writer.prepare(plant)
     assert arm.reader.update() is Update.STATE  # of the model that is simulated still
     arm.simulation.switch_model(plant)
-    arm.writer.switch(draft)
+    arm.writer.switch(prepared)
     arm.writer.finish()
     assert arm.reader.peek() != (arm.reader.time, arm.reader.step)
     assert arm.reader.update() is Update.MODEL
@@ -95,7 +95,7 @@ def test_another_model_reaches_a_reader_with_its_state(arm):
 
 def test_a_model_that_is_rolled_back_does_not_reach_a_reader(arm):
     arm.reader.update()
-    arm.writer.draft(arm.simulation.build_plant(rebuild(arm.simulation.assembly))).discard()
+    arm.writer.prepare(arm.simulation.build_plant(rebuild(arm.simulation.assembly))).discard()
     assert arm.reader.update() is Update.NOTHING
     arm.step()
     assert arm.reader.update() is Update.STATE
@@ -162,7 +162,7 @@ def test_a_reset_together_with_a_pause_reaches_a_reader(arm):
 
 
 def test_a_reader_gets_the_real_time_factor(arm):
-    arm.writer.head.factor = 0.25
+    arm.writer.header.factor = 0.25
     assert arm.reader.factor == 0.25
 
 
@@ -184,4 +184,4 @@ def test_memory_that_is_not_a_shared_state_is_refused(name):
 def test_only_readers_with_a_slot_are_monitored(arm):
     arm.reader.beat(1e9)
     SharedState(f"{arm.writer.name}#2").beat(1e9)
-    assert [arm.writer.head.deadline(slot)[0] > 1e9 for slot in range(4)] == [0, 0, 1, 0]
+    assert [arm.writer.header.deadline(slot)[0] > 1e9 for slot in range(4)] == [0, 0, 1, 0]

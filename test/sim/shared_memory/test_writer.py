@@ -60,12 +60,12 @@ def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
         if changes and time.monotonic() > changes[0]:
             del changes[0]
             plant = simulation.build_plant(rebuild(simulation.assembly))
-            draft = writer.draft(plant)
+            prepared = writer.prepare(plant)
             simulation.switch_model(plant)
             for array in (plant.sample.qpos, plant.sample.qvel, plant.references.values):
                 array[:] = number
             plant.data.xfrc_applied[:] = plant.data.qfrc_actuator[:] = number
-            writer.switch(draft)
+            writer.switch(prepared)
             writer.finish()
     seen = watching.seen()
     assert seen["torn"] == 0
@@ -109,11 +109,11 @@ def test_the_memory_of_a_replaced_model_is_freed(share, simulate):
     gc.collect()  # memory of earlier tests
     before = _shared_memory()
     plant = shared.simulation.build_plant(rebuild(shared.simulation.assembly))
-    draft = shared.writer.draft(plant)
+    prepared = shared.writer.prepare(plant)
     assert _shared_memory() > before
     shared.simulation.switch_model(plant)
-    shared.writer.switch(draft)
-    del draft
+    shared.writer.switch(prepared)
+    del prepared
     shared.writer.finish()
     assert _shared_memory() == before
 

@@ -151,7 +151,7 @@ def test_a_second_command_for_a_tick_is_dropped_and_counted() -> None:
 @pytest.mark.parametrize(
     ("at", "reason"),
     [
-        (5, "stamped 0.005000 s: the tick of 0.010000 s is there"),
+        (5, "stamped 0.005000 s, before the tick of 0.010000 s"),
         (16, "stamped 0.016000 s, ahead of the tick of 0.010000 s"),
         (1_700_000_000_000, "ahead of the tick"),
     ],

@@ -302,7 +302,7 @@ def test_a_gate_is_queried_again_only_after_commands(run):
 def test_steps_are_taken_as_fast_as_possible_and_all_published(run):
     running, ends = run(0.001), []
     running.thread.run.pause()
-    running.at(0.1, lambda: running.thread.run.take(Steps(100, ends.append)))
+    running.at(0.1, lambda: running.thread.run.take_steps(Steps(100, ends.append)))
     statuses = running.status_at(0.2)
     running.until(0.21)
     assert ends == [""], "at the real-time factor they would take 100 s"
@@ -315,7 +315,7 @@ def test_steps_are_taken_as_fast_as_possible_and_all_published(run):
 def test_a_command_can_end_steps_on_request(run):
     running, ends = run(1.0), []
     running.thread.run.pause()
-    running.at(0.1, lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.at(0.1, lambda: running.thread.run.take_steps(Steps(10**9, ends.append)))
     running.at(0.2, lambda: running.thread.run.end_steps("enough"))
     running.until(0.3)
     assert ends == ["enough"]
@@ -324,7 +324,7 @@ def test_a_command_can_end_steps_on_request(run):
 def test_steps_on_request_end_with_the_thread(run):
     running, ends = run(1.0), []
     running.thread.run.pause()
-    running.at(0.1, lambda: running.thread.run.take(Steps(10**9, ends.append)))
+    running.at(0.1, lambda: running.thread.run.take_steps(Steps(10**9, ends.append)))
     running.until(0.2)
     assert ends == ["the simulator is shutting down"]
 
@@ -401,7 +401,7 @@ def test_the_real_time_priority_is_requested_for_real_time_alone(run, scheduled)
 def test_steps_on_request_yield_the_processor(run, scheduled):
     running, ends = run(1.0, priority=7), []
     running.thread.run.pause()
-    running.at(0.1, lambda: running.thread.run.take(Steps(5, ends.append)))
+    running.at(0.1, lambda: running.thread.run.take_steps(Steps(5, ends.append)))
     running.until(0.3)
     assert ends == [""]
     assert scheduled == [7, 0, 7]
@@ -429,7 +429,7 @@ def test_no_priority_is_requested_unless_it_is_configured(run, scheduled):
 def test_a_simulation_too_slow_for_real_time_drops_its_priority(run, scheduled, caplog):
     run(1.0, priority=7, cost_s=0.02).until(1.0)
     assert scheduled == [7, 0]
-    assert "giving up the real-time priority" in caplog.text
+    assert "dropping the real-time priority" in caplog.text
 
 
 # --- the thread

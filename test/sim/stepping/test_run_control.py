@@ -30,7 +30,7 @@ class Stepper:
             if not self.simulation.paused:
                 self.simulation.step()
                 if self.run.stepping:
-                    self.run.stepped()
+                    self.run.count_step()
 
     def resets(self) -> list[SimulationReset]:
         return [event for event in self.simulation.events if isinstance(event, SimulationReset)]
@@ -89,7 +89,7 @@ def test_a_pause_after_divergence_is_not_a_stop(simulate):
 def test_steps_are_taken_one_by_one_and_the_simulation_is_paused_again(stepper):
     stepper.run.pause()
     steps = Asked(3)
-    stepper.run.take(steps)
+    stepper.run.take_steps(steps)
     assert stepper.run.stepping
     assert stepper.run.state is RunState.PLAYING
     stepper.turn(10)
@@ -107,7 +107,7 @@ def test_the_last_step_is_marked_while_it_is_taken(stepper):
     lasts: list[bool] = []
     step = stepper.simulation.step
     stepper.simulation.step = lambda: lasts.append(stepper.run.is_last()) or step()
-    stepper.run.take(Asked(3))
+    stepper.run.take_steps(Asked(3))
     stepper.turn(5)
     assert lasts == [False, False, True]
     stepper.run.play()
@@ -118,7 +118,7 @@ def test_the_last_step_is_marked_while_it_is_taken(stepper):
 def test_a_request_for_zero_steps_ends_at_once(stepper):
     stepper.run.pause()
     steps = Asked(0)
-    stepper.run.take(steps)
+    stepper.run.take_steps(steps)
     assert steps.ends == [""]
     assert stepper.run.state is RunState.PAUSED
 
@@ -128,7 +128,7 @@ def test_a_request_for_zero_steps_ends_at_once(stepper):
     [
         (lambda run: run.play(), "is playing"),
         (lambda run: run.stop(time=0.0), "is stopped"),
-        (lambda run: run.take(Asked(2)), "takes steps already"),
+        (lambda run: run.take_steps(Asked(2)), "takes steps already"),
     ],
     ids=["playing", "stopped", "stepping"],
 )
@@ -137,7 +137,7 @@ def test_steps_are_refused_unless_the_simulation_is_paused(stepper, prepare, wha
     prepare(stepper.run)
     refused = Asked(1)
     with pytest.raises(RunError, match=what):
-        stepper.run.take(refused)
+        stepper.run.take_steps(refused)
     stepper.turn(2)
     assert refused.completed == 0
     assert refused.ends == []
@@ -157,7 +157,7 @@ def test_steps_are_refused_unless_the_simulation_is_paused(stepper, prepare, wha
 def test_steps_that_are_interrupted_end_once_with_the_reason(stepper, interrupt, reason, state):
     stepper.run.pause()
     steps = Asked(10)
-    stepper.run.take(steps)
+    stepper.run.take_steps(steps)
     stepper.turn(4)
     interrupt(stepper.run)
     stepper.turn(20)
@@ -169,9 +169,9 @@ def test_steps_that_are_interrupted_end_once_with_the_reason(stepper, interrupt,
 def test_an_interruption_of_earlier_steps_does_not_end_the_current_ones(stepper):
     stepper.run.pause()
     first, second = Asked(2), Asked(2)
-    stepper.run.take(first)
+    stepper.run.take_steps(first)
     stepper.turn(2)
-    stepper.run.take(second)
+    stepper.run.take_steps(second)
     stepper.run.end_steps("canceled", only=first)
     stepper.turn(2)
     assert second.ends == [""]
@@ -183,7 +183,7 @@ def test_steps_end_when_the_simulation_diverges(simulate, on_divergence, last):
     stepper = Stepper(simulate(ARM, gains={"j": (10.0, 1.0)}, on_divergence=on_divergence))
     stepper.run.pause()
     steps = Asked(1 if last else 5)
-    stepper.run.take(steps)
+    stepper.run.take_steps(steps)
     stepper.simulation.data.qvel[0] = np.nan
     stepper.turn(10)
     assert steps.ends == ["the simulation diverged"]

@@ -63,8 +63,8 @@ def test_it_has_command_sources_and_saturated_joints(simulate):
     status = control_status(simulation, 0.01)
     assert status.saturated == {"j": 5}
     assert status.holders == {"robot": {CommandSource.JOINT_COMMANDS: ("j",)}}
-    ((source, rate, age),) = status.heard["robot"]
+    ((source, rate, age),) = status.rates["robot"]
     assert (source, rate) == (CommandSource.JOINT_COMMANDS, 100.0)
     assert age == pytest.approx(5 * simulation.model.opt.timestep)
     simulation.reset()
-    assert control_status(simulation, 0.0).heard == {"robot": ()}
+    assert control_status(simulation, 0.0).rates == {"robot": ()}

@@ -16,17 +16,17 @@ class FakeServiceCaller:
     def __init__(self) -> None:
         self.open: list[tuple[str, Any, Callable[[Any], object], Callable[[str], object]]] = []
 
-    def ask(
+    def call(
         self,
         kind: Any,
         name: str,
         request: Any,
-        answered: Callable[[Any], object],
-        given_up: Callable[[str], object] = lambda _reason: None,
+        on_response: Callable[[Any], object],
+        on_failure: Callable[[str], object] = lambda _reason: None,
         *,
-        twice: bool = False,
+        retry: bool = False,
     ) -> None:
-        self.open.append((name, request, answered, given_up))
+        self.open.append((name, request, on_response, on_failure))
 
     def names(self) -> list[str]:
         return [name for name, *_ in self.open]

@@ -263,7 +263,7 @@ def test_log_messages_are_buffered_in_order(connected):
 
 
 def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog):
-    monkeypatch.setattr(service_caller, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.1)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     executor, faults = viewer._executor, [RuntimeError("a fault")]
 
@@ -289,7 +289,7 @@ def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog)
 
 
 def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
-    monkeypatch.setattr(service_caller, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.3)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     clients = viewer.clients
     viewer.start()

@@ -50,7 +50,7 @@ class StateQueries(Generic[C, S]):
         Args:
             responder: Sends it; also a failure, if `fill` raises.
             fill: Called in the executor's thread with the evaluated state.
-            finish: Whether to send the response after `fill`; otherwise `fill` sees to it.
+            finish: Whether to send the response after `fill`; otherwise `fill` sends it.
         """
         self._waiting.append((responder, fill, finish))
         if not self._capturing:

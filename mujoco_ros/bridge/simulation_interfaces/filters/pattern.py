@@ -12,7 +12,7 @@ _COUNT = regex.compile(r"\{(?:\d*,)?(\d+)")
 
 
 class PatternError(ValueError):
-    """An expression is malformed, too large, or takes too long to match; the message says which."""
+    """An expression is malformed, too large, or takes too long to match."""
 
 
 class Pattern:

@@ -32,7 +32,7 @@ class Recover(State):
             attempts: Maximum number of retries.
             calm: Time to come to rest [s].
             height: Height of the motion up [m].
-            speed: Speed of the tool on the way up [m/s].
+            speed: Speed of the tool during the motion up [m/s].
         """
 
         attempts: int = 2

@@ -1,4 +1,4 @@
-"""The task: the object, its goal, and what was measured on the way."""
+"""The task: the object, its goal, and the measurements during the motion."""
 
 from dataclasses import dataclass, field
 

@@ -123,6 +123,6 @@ def _weakest(still: np.ndarray, limit: np.ndarray, dynamics: Dynamics) -> str:
     most = np.abs(still).max(axis=0)
     joint = int(np.argmax(most / limit))
     return (
-        f"{dynamics.chain.names[joint]} is too weak: standing still takes up to "
+        f"{dynamics.chain.names[joint]} is too weak: holding still takes up to "
         f"{most[joint]:.1f} of its {limit[joint]:.1f} N m"
     )

@@ -22,7 +22,7 @@ ROTATION_TOLERANCE = 1e-6
 """Largest orientation error of a solution [rad]."""
 _ITERATIONS = 60
 _STALL = 12
-"""A descent stops if the error does not halve in so many iterations."""
+"""A descent stops if the error does not halve within this number of iterations."""
 _DAMPING = 0.1
 """Levenberg-Marquardt damping of the squared error: small steps far away, none at the goal."""
 _NEAR_COST = 0.01

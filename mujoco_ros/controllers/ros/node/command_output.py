@@ -112,7 +112,7 @@ class GripperGoals:
         request = _SEND_GOAL.Request(goal_id=UUID(uuid=np.frombuffer(uuid.uuid4().bytes, np.uint8)))
         request.goal.command.name = [self._name]
         request.goal.command.position = [position]
-        self._caller.ask(_SEND_GOAL, self._service, request, lambda _response: None)
+        self._caller.call(_SEND_GOAL, self._service, request, lambda _response: None)
 
 
 class Trajectories(CommandOutput):

@@ -13,7 +13,7 @@ CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
         name="scene",
         default="arm",
-        description="Scene with the robot and its surroundings, for kinematics and planning: name "
+        description="Scene with the robot and its environment, for kinematics and planning: name "
         "of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB file",
         read_only=True,
     ),

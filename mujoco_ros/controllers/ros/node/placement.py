@@ -32,7 +32,7 @@ class PlacementClient:
         position, orientation = request.state.pose.position, request.state.pose.orientation
         position.x, position.y, position.z = map(float, pose.position)
         orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
-        self._caller.ask(SetEntityState, self._service, request, self._check, self._fail)
+        self._caller.call(SetEntityState, self._service, request, self._check, self._fail)
 
     def _check(self, response: Any) -> None:
         if response.result.result != Result.RESULT_OK:

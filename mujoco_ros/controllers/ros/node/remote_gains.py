@@ -94,13 +94,13 @@ class RemoteGains:
 
     def _read(self) -> None:
         self._in_flight, self._is_stale = True, False
-        self._caller.ask(
+        self._caller.call(
             GetParameters,
             f"{self._node}/get_parameters",
             GetParameters.Request(names=list(self._cells)),
             lambda response: self._take(response.values),
             lambda _reason: self._take([]),
-            twice=True,
+            retry=True,
         )
 
     def _take(self, messages: Sequence[Any]) -> None:
@@ -122,13 +122,13 @@ class RemoteGains:
             self._remote, self._target = target, None
             return
         self._in_flight = True
-        self._caller.ask(
+        self._caller.call(
             SetParametersAtomically,
             self._setter,
             SetParametersAtomically.Request(parameters=changes),
             partial(self._confirm, target),
             self._reject,
-            twice=True,
+            retry=True,
         )
 
     def _confirm(self, sent: np.ndarray, response: Any) -> None:

@@ -23,9 +23,9 @@ class FakeCaller:
         self.asked: list[tuple] = []
         self.served = False
 
-    def ask(self, kind, name, request, answered, given_up=None, *, twice=False) -> None:
-        assert twice == (kind is not SetEntityState), "a repeated pose could be outdated"
-        self.asked.append((kind, name, request, answered, given_up))
+    def call(self, kind, name, request, on_response, on_failure=None, *, retry=False) -> None:
+        assert retry == (kind is not SetEntityState), "a repeated pose could be outdated"
+        self.asked.append((kind, name, request, on_response, on_failure))
 
     def is_served(self, _kind, _name) -> bool:
         return self.served

@@ -1,0 +1,183 @@
+"""The package uses the terms of the glossary, and its public classes have different names."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from glossary import violations
+from python_source import passages, public_classes, words
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = (".ci", "benchmark", "bootstrap", "docs", "examples", "launch", "mujoco_ros", "urdf_mjcf")
+SOURCES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for folder in FOLDERS
+    for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
+}
+CONFIGURATIONS = [
+    path for folder in ("config", "urdf_mjcf") for path in sorted(ROOT.glob(f"{folder}/**/*.y*ml"))
+]
+
+
+class Permission(NamedTuple):
+    """Files that may use a word of the glossary in another sense."""
+
+    files: str
+    word: str
+    reason: str
+
+
+PERMISSIONS = (
+    Permission("mujoco_ros/controllers/library/stand/*", "posture", "users name `HoldPosture`"),
+    Permission("mujoco_ros/cameras/ros/shared_renderer.py", "looks", "a ROS parameter"),
+    Permission("mujoco_ros/control/trajectory/*", "follower", "it follows a joint trajectory"),
+    Permission("mujoco_ros/control/trajectory/*", "followers", "they follow a joint trajectory"),
+)
+
+
+class Finding(NamedTuple):
+    """A banned word of a file."""
+
+    path: str
+    word: str
+    message: str
+
+    @property
+    def permitted(self) -> bool:
+        """Whether the file may use the word."""
+        return any(self.is_permitted_by(permission) for permission in PERMISSIONS)
+
+    def is_permitted_by(self, permission: Permission) -> bool:
+        """Return whether the file may use the word for the reason of a permission."""
+        return self.word == permission.word and fnmatch(self.path, permission.files)
+
+
+def findings(path: str, source: str) -> Iterator[Finding]:
+    """Yield the banned words of a Python file, in its path, its names and its prose."""
+    for part in Path(path).with_suffix("").parts:
+        for found in violations(words(part)):
+            yield Finding(path, found.phrase.lower(), f"{path}: {found}")
+    for begin, text in passages(source):
+        for found in violations(text):
+            line = begin + found.line - 1
+            yield Finding(path, found.phrase.lower(), f"{path}:{line}: {found}")
+
+
+def duplicates(sources: Mapping[str, str]) -> list[str]:
+    """Return a message for each name that several public classes of Python files share."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path, source in sources.items():
+        for line, name in public_classes(source):
+            places[name].append(f"{path}:{line}")
+    return [f"{name}: {', '.join(at)}" for name, at in places.items() if len(at) > 1]
+
+
+def messages(found: Iterable[Finding]) -> list[str]:
+    return [finding.message for finding in found if not finding.permitted]
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_python_file_has_no_banned_word(path: str) -> None:
+    found = messages(findings(path, SOURCES[path]))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_configuration_file_has_no_banned_word(path: Path) -> None:
+    found = [f"line {it.line}: {it}" for it in violations(path.read_text(encoding="utf-8"))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("permission", PERMISSIONS, ids=lambda it: f"{it.word} in {it.files}")
+def test_each_permission_is_needed(permission: Permission) -> None:
+    assert any(
+        finding.is_permitted_by(permission)
+        for path, source in SOURCES.items()
+        if fnmatch(path, permission.files)
+        for finding in findings(path, source)
+    )
+
+
+def test_the_public_classes_of_the_package_have_different_names() -> None:
+    package = {path: text for path, text in SOURCES.items() if path.startswith("mujoco_ros/")}
+    assert len(package) > 100
+    assert not duplicates(package)
+
+
+SAMPLE = '''
+"""A module that is told nothing."""
+
+import module as outbox
+
+LOOKS = 1
+
+
+class WhoeverRuns:
+    """Fine."""
+
+    telling: int = 0
+
+    def __init__(self, companion):
+        self._was_heard = companion
+
+
+def go(stand_still, *, seat):
+    # A comment that is on
+    # its way.
+    log("no posture " "of the robot")
+    raise ValueError(f"joint {stand_still} is on the" " way")
+'''
+
+
+def test_banned_words_are_found_in_names_docstrings_comments_and_messages() -> None:
+    found = list(findings("package/hears/the_surroundings.py", SAMPLE))
+    lines = sorted(tuple(it.message.split(": ")[:2]) for it in found)
+    path = "package/hears/the_surroundings.py"
+    assert [(place.removeprefix(f"{path}:"), text) for place, text in lines] == [
+        (path, "'hears' is banned; write"),
+        (path, "'surroundings' is banned; write"),
+        ("12", "'telling' is banned; write"),
+        ("14", "'companion' is banned; write"),
+        ("15", "'heard' is banned; write"),
+        ("18", "'seat' is banned; write"),
+        ("18", "'stand still' is banned; write"),
+        ("19", "'on its way' is banned; write"),
+        ("2", "'told' is banned; write"),
+        ("21", "'posture' is banned; write"),
+        ("22", "'on the way' is banned; write"),
+        ("4", "'outbox' is banned; write"),
+        ("6", "'LOOKS' is banned; write"),
+        ("9", "'Whoever' is banned; write"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import module\nmodule.tell(module.companion)",
+        "camera.lookat = bearing",
+        "class Retold: ...",
+        "pose = 'cam_looks_at'",
+        "# Run ``make pictures``; `told` is a name of another library.",
+    ],
+)
+def test_names_of_other_libraries_and_longer_words_are_no_banned_words(source: str) -> None:
+    assert not list(findings("package/module.py", source))
+
+
+def test_a_permission_holds_for_its_word_in_its_files_only() -> None:
+    source = "follower = 1\ntold = 2"
+    (other,) = messages(findings("mujoco_ros/control/trajectory/module.py", source))
+    assert "told" in other
+    assert len(messages(findings("mujoco_ros/control/module.py", source))) == 2
+
+
+def test_public_classes_with_the_same_name_are_found() -> None:
+    sources = {
+        "a.py": "class Same: ...\nclass _Private: ...\nclass A:\n    class Config: ...",
+        "b.py": "class _Private: ...\nclass Same: ...\nclass B:\n    class Config: ...",
+    }
+    assert duplicates(sources) == ["Same: a.py:1, b.py:2"]
