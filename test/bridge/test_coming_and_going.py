@@ -124,11 +124,11 @@ class _Crowd:
             return
         self.accepted += 1
         with contextlib.suppress(rclpy_implementation.RCLError):  # its client has left
-            handle.get_result_async().add_done_callback(self._told)
+            handle.get_result_async().add_done_callback(self._count)
             if self._random.random() < 0.3:
                 handle.cancel_goal_async()
 
-    def _told(self, _answer: Any) -> None:
+    def _count(self, _answer: Any) -> None:
         self.ended += 1
 
 

@@ -102,8 +102,8 @@ SCENES = {
         "two robots or objects are named 'r'; names must differ",
     ),
     "missing plugin folder": (
-        "plugins: [nowhere]\nrobots: [{name: r, model: robot.xml}]",
-        "plugin folder '{}/nowhere' does not exist",
+        "plugins: [missing]\nrobots: [{name: r, model: robot.xml}]",
+        "plugin folder '{}/missing' does not exist",
     ),
     "empty plugin folder": (
         "plugins: [empty]\nrobots: [{name: r, model: robot.xml}]",

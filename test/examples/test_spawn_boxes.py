@@ -49,6 +49,6 @@ def test_boxes_remain_with_keep(arm: CommandedSimulator) -> None:
 
 
 def test_the_reason_of_a_rejection_is_printed(arm: CommandedSimulator) -> None:
-    done = arm.run(SCRIPT, "--count", "1", "--model", "/nowhere/box.xml")
+    done = arm.run(SCRIPT, "--count", "1", "--model", "/missing/box.xml")
     assert (done.code, done.output) == (1, "0 spawned, 0 deleted\n")
-    assert done.errors == "there is no file '/nowhere/box.xml'"
+    assert done.errors == "there is no file '/missing/box.xml'"

@@ -11,11 +11,22 @@ from glossary import violations
 from python_source import passages, public_classes, words
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "benchmark", "bootstrap", "docs", "examples", "launch", "mujoco_ros", "urdf_mjcf")
+FOLDERS = (
+    ".ci",
+    "benchmark",
+    "bootstrap",
+    "docs",
+    "examples",
+    "launch",
+    "mujoco_ros",
+    "test",
+    "urdf_mjcf",
+)
 SOURCES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for folder in FOLDERS
     for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
+    if path.parent != ROOT / "test" / "language"  # it quotes the words
 }
 CONFIGURATIONS = [
     path for folder in ("config", "urdf_mjcf") for path in sorted(ROOT.glob(f"{folder}/**/*.y*ml"))
@@ -33,8 +44,10 @@ class Permission(NamedTuple):
 PERMISSIONS = (
     Permission("mujoco_ros/controllers/library/stand/*", "posture", "users name `HoldPosture`"),
     Permission("mujoco_ros/cameras/ros/shared_renderer.py", "looks", "a ROS parameter"),
+    Permission("test/cameras/ros/test_shared_renderer.py", "looks", "a ROS parameter"),
     Permission("mujoco_ros/control/trajectory/*", "follower", "it follows a joint trajectory"),
     Permission("mujoco_ros/control/trajectory/*", "followers", "they follow a joint trajectory"),
+    Permission("test/control/trajectory/*", "follower", "the name of the tested module"),
 )
 
 

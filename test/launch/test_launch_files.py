@@ -197,7 +197,7 @@ def test_a_controller_that_fails_makes_ros2_launch_fail(ros2_launch, stand_ins):
         ([], "missing required argument 'controller'"),
         (["controller:=stand", "output:=words"], 'provided value "words" is not valid'),
         (["controller:=stand", "seed:=some"], "seed:=some is not an integer"),
-        (["controller:=stand", "params_file:=/nowhere.yaml"], "/nowhere.yaml does not exist"),
+        (["controller:=stand", "params_file:=/missing.yaml"], "/missing.yaml does not exist"),
     ],
 )
 def test_an_invalid_argument_of_a_controller_is_one_clear_error(
@@ -348,8 +348,8 @@ def test_a_failed_simulator_ends_all_processes_with_an_error(ros2_launch, stand_
         (["rviz:=maybe"], 'Argument "rviz" provided value "maybe" is not valid'),
         (["tf:=links"], 'Argument "tf" provided value "links" is not valid'),
         (["real_time_factor:=fast"], "real_time_factor:=fast is not a number"),
-        (["params_file:=/nowhere.yaml"], "params_file:=/nowhere.yaml does not exist"),
-        (["rviz:=true", "rviz_config:=/nowhere.rviz"], "rviz_config:=/nowhere.rviz does not exist"),
+        (["params_file:=/missing.yaml"], "params_file:=/missing.yaml does not exist"),
+        (["rviz:=true", "rviz_config:=/missing.rviz"], "rviz_config:=/missing.rviz does not exist"),
         (["rviz:=true", f"rviz_config:={__file__}"], "is not YAML"),
         (["tf:=all", "robot_state_publisher:=true"], "would both publish every link"),
         (["record:=/tmp"], "record:=/tmp already exists"),

@@ -223,7 +223,7 @@ def test_a_finished_spawner_does_not_end_the_launch(ros2_launch, stand_ins):
     ("arguments", "message"),
     [
         (["scene:=armm"], "scene 'armm' not found (did you mean 'arm'?)"),
-        (["controllers:=/nowhere.yaml"], "controllers:=/nowhere.yaml does not exist"),
+        (["controllers:=/missing.yaml"], "controllers:=/missing.yaml does not exist"),
         (
             ["active_controllers:=gripper"],
             "arm.yaml has no controller 'gripper'; it has: joint_state_broadcaster, "

@@ -87,10 +87,10 @@ def test_the_previous_scene_is_usable_after_a_failure():
 
 def test_a_missing_mesh_has_its_own_error():
     text = """
-    <mujoco><asset><mesh name="m" file="/nowhere/m.stl"/></asset>
+    <mujoco><asset><mesh name="m" file="/missing/m.stl"/></asset>
       <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>
     """
-    with pytest.raises(MissingAssetError, match=r"/nowhere/m\.stl"):
+    with pytest.raises(MissingAssetError, match=r"/missing/m\.stl"):
         rebuild(assemble(load_scene("arm")), add=(part_from_text(text, name="it"),))
 
 

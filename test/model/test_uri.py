@@ -53,8 +53,8 @@ def test_package_uris_follow_the_ament_prefixes_in_their_order(tmp_path, monkeyp
 
 def test_an_unknown_package_is_named_with_the_prefixes_searched(tmp_path, monkeypatch):
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-    with pytest.raises(UserInputError, match=f"package 'nowhere' not found.*{tmp_path}"):
-        resolve("package://nowhere/a.xml", tmp_path)
+    with pytest.raises(UserInputError, match=f"package 'missing' not found.*{tmp_path}"):
+        resolve("package://missing/a.xml", tmp_path)
 
 
 @pytest.mark.parametrize("uri", ["package://", "package:///a.xml", "package://../a.xml"])

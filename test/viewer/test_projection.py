@@ -24,7 +24,7 @@ def projection(empty, **camera) -> ScreenProjection:
     return ScreenProjection.of(*empty, viewed, WIDTH, HEIGHT)
 
 
-def test_the_look_at_point_is_in_the_middle(empty):
+def test_the_point_that_the_camera_targets_is_in_the_middle(empty):
     np.testing.assert_allclose(projection(empty).project(np.array([1.0, 2.0, 0.5])), [400.0, 300.0])
 
 

@@ -146,8 +146,8 @@ def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
     assert values["refused on joint_commands"] == "1"
     assert int(values["positions clamped on position_controller/commands"]) >= 2
     assert values["held by position_controller"] == ", ".join(ARM)
-    # The level is about the last second; the counts are of all time. By now the arm may have wedged
-    # itself in, and no command frees it.
+    # The level covers the last second; the counts start with the simulator. By now the arm may be
+    # jammed, and no command frees it.
     with closing(SimulatorClient(simulator.domain)) as caller:
         reset = caller.call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
         assert reset.result.result == Result.RESULT_OK

@@ -87,12 +87,12 @@ def test_a_world_may_be_a_text_or_a_file(simulator: SimulatorClient, tmp_path: P
     [
         ("", "", CODES.NO_RESOURCE),
         ("nothing", "", CODES.NO_RESOURCE),
-        ("/nowhere/scene.yaml", "", CODES.NO_RESOURCE),
+        ("/missing/scene.yaml", "", CODES.NO_RESOURCE),
         ("/etc/hostname", "", CODES.UNSUPPORTED_FORMAT),
         ("", "<sdf/>", CODES.UNSUPPORTED_FORMAT),
         ("", "<mujoco><bad/></mujoco>", CODES.RESOURCE_PARSE_ERROR),
         ("", "robots: [", CODES.RESOURCE_PARSE_ERROR),
-        ("", "robots: [{name: a, model: /nowhere/a.xml}]", CODES.MISSING_ASSETS),
+        ("", "robots: [{name: a, model: /missing/a.xml}]", CODES.MISSING_ASSETS),
         ("", f"robots: [{{name: a, model: '{ARM}', keyframe: x}}]", None),
     ],
 )
@@ -160,11 +160,11 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
     assert listed() == shipped
     assert listed(filter=TagsFilter(tags=["quadruped"])) == ["quadruped", "zoo"]
     assert listed(additional_sources=[str(tmp_path)]) == [*shipped, "boxes"]
-    bad = {"additional_sources": ["/nowhere", str(tmp_path)]}
+    bad = {"additional_sources": ["/missing", str(tmp_path)]}
     assert listed(**bad, continue_on_error=True) == [*shipped, "boxes"]
     result = simulator.call("GetAvailableWorlds", **bad).result
     assert result.result == Result.RESULT_OPERATION_FAILED
-    assert "'/nowhere' does not exist" in result.error_message
+    assert "'/missing' does not exist" in result.error_message
     assert GetAvailableWorlds.Response.DEFAULT_SOURCES_FAILED == 101
 
 

@@ -163,7 +163,7 @@ def test_an_image_that_cannot_be_rendered_disables_only_its_camera(
     assert opened.published["camera/eye/camera_info"]
     assert not opened.published["camera/eye/image_raw"]
     assert not camera.counts
-    assert not shared.failure, "other cameras go on"
+    assert not shared.failure, "other cameras continue"
     monkeypatch.setattr(TooLarge, "has_memory", True)
     with pytest.raises(ValueError, match="another reason"):
         camera.publish(StateSnapshot(model=MODEL, data=data, layout=layout, time=0.0, stamp=Time()))

@@ -73,7 +73,7 @@ def test_the_error_for_an_unknown_name_lists_the_known_ones(file, tmp_path):
     [
         ("mujoco_ros.controllers.fsm.basic_states:Wait", None),
         ("mujoco_ros.controllers.interface.store:Store", "it is not a subclass of State"),
-        ("mujoco_ros.nowhere:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.nowhere'"),
+        ("mujoco_ros.missing:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.missing'"),
     ],
 )
 def test_other_packages_register_states_as_entry_points(file, monkeypatch, value, message):

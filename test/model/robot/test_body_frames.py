@@ -23,7 +23,7 @@ _BARE = """
       <site name="tool" pos="0 0 0.5"/>
       <site name="tip" pos="0 0 0.7" quat="0 1 0 0"/>
       <camera name="eye" pos="0.1 0 0"/>
-      <camera name="follower" mode="trackcom"/>
+      <camera name="tracking" mode="trackcom"/>
       <body name="plate"/>
     </body>
     <body name="wall"><geom size="0.1"/></body>

@@ -72,7 +72,7 @@ def test_a_file_gives_the_same_part_as_its_text(tmp_path: Path):
         ("<mujoco><nonsense/></mujoco>", ParseError, "nonsense"),
         ("<mujoco><include file='/etc/passwd'/></mujoco>", ParseError, "includes a file"),
         ("<robot name='r'><link/></robot>", UserInputError, "link"),
-        (MESH.format("nowhere.stl"), MissingAssetError, "has no folder"),
+        (MESH.format("missing.stl"), MissingAssetError, "has no folder"),
         (
             "<robot name='r'>"
             + LINK.format("a", "<visual><geometry><mesh filename='m.stl'/></geometry></visual>")

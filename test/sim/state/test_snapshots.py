@@ -103,7 +103,7 @@ def test_the_steps_after_a_restored_snapshot_are_bitwise_the_same(arm):
 
 
 def test_the_steps_after_a_restore_are_the_same_with_the_same_commands(arm):
-    def go_on() -> list[bytes]:
+    def continuation() -> list[bytes]:
         states = run(arm, 4)
         stream(arm, "elbow_joint", 1.3)
         states += run(arm, 10)
@@ -113,9 +113,9 @@ def test_the_steps_after_a_restore_are_the_same_with_the_same_commands(arm):
         return states + run(arm, 600)
 
     saved = take_snapshot(arm)
-    before = go_on()
+    before = continuation()
     restore(arm, saved)
-    assert go_on() == before
+    assert continuation() == before
 
 
 @pytest.mark.parametrize("scene", ["humanoid", "quadruped", "zoo"])

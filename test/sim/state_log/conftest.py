@@ -25,7 +25,7 @@ def arm(shipped) -> Simulation:
 
 @pytest.fixture
 def write_log(path) -> WriteLog:
-    """A function that steps a simulation so many times and returns the log of it."""
+    """A function that takes a number of steps of a simulation and returns their log."""
 
     def write(simulation: Simulation, steps: int, every: int = 1) -> StateLog:
         writer = StateLogWriter(path)

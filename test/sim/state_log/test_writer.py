@@ -87,7 +87,7 @@ def test_an_existing_file_is_rejected_and_unchanged(path):
 
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(UserInputError, match="cannot be created: No such file or directory"):
-        StateLogWriter(tmp_path / "nowhere" / "run.mjlog")
+        StateLogWriter(tmp_path / "missing" / "run.mjlog")
 
 
 def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplog):

@@ -32,7 +32,7 @@ class LockstepRun:
         self.wall = 100.0
 
     def step(self) -> frozenset[str]:
-        """Do a step, and return for whom its sample is a tick."""
+        """Do a step, and return the sources for which its sample is a tick."""
         assert self.simulation.step()
         return self.lockstep.begin()
 

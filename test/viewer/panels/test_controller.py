@@ -89,7 +89,7 @@ FAILING = ControllerInfo(
         *(TransitionInfo("done", start, goal) for start, goal in pairwise(LONG)),
         *(TransitionInfo("slip", start, "RECOVER") for start in LONG),
         TransitionInfo("retry", "RECOVER", "S0"),
-        TransitionInfo("lost", "S3", "nowhere"),
+        TransitionInfo("lost", "S3", "missing"),
     ),
     available=("done",),
 )

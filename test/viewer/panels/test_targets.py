@@ -37,7 +37,7 @@ def frames(context, state, clients, monkeypatch):
     return frames
 
 
-def test_a_target_starts_at_the_look_at_point_or_at_the_selected_body(frames, clients, state):
+def test_a_target_starts_at_the_centre_of_the_view_or_at_the_selected_body(frames, clients, state):
     assert "target/<name>/pose" in frames.text
     frames.use("Add target")
     frames.panel.viewer.perturb.select = 2

@@ -87,7 +87,7 @@ def test_it_resets_the_named_scopes_and_names_the_valid_ones(connected):
 def test_it_saves_and_loads_keyframes(connected):
     assert "saved 'here'" in connected.done(connected.clients.simulation.save_keyframe("here"))
     assert "loaded 'here'" in connected.done(connected.clients.simulation.load_keyframe("here"))
-    assert not connected.until(connected.clients.simulation.load_keyframe("nowhere")).ok
+    assert not connected.until(connected.clients.simulation.load_keyframe("missing")).ok
 
 
 def test_it_has_all_parameters_and_their_bounds(connected):

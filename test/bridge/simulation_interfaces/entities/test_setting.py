@@ -102,7 +102,7 @@ def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
     [
         (wanted(x=math.nan), INVALID_POSE, "x of the position"),
         (wanted(w=0.0), INVALID_POSE, "not a unit quaternion"),
-        (wanted(frame="nowhere"), INVALID_POSE, "frame 'nowhere' not found; there are: world, arm"),
+        (wanted(frame="missing"), INVALID_POSE, "frame 'missing' not found; there are: world, arm"),
         (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
     ],
 )

@@ -48,9 +48,9 @@ def test_sources_are_searched_as_well(yard: SimulatorClient, tmp_path: Path):
 
 
 def test_a_missing_source_is_reported_beside_the_valid_spawnables(yard: SimulatorClient):
-    response = yard.call("GetSpawnables", sources=["/nowhere"])
+    response = yard.call("GetSpawnables", sources=["/missing"])
     assert response.result.result == Result.RESULT_OPERATION_FAILED
-    assert "'/nowhere' does not exist" in response.result.error_message
+    assert "'/missing' does not exist" in response.result.error_message
     assert len(response.spawnables) > 5
 
 

@@ -100,7 +100,7 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ({"uri": "relative.xml"}, CODES.NO_RESOURCE, "'relative.xml' is a relative path"),
         ({"uri": "http://x/y.xml"}, CODES.NO_RESOURCE, "'http' is not supported"),
         ({"uri": "package://nothing/y.xml"}, CODES.NO_RESOURCE, "package 'nothing' not found"),
-        ({"uri": "file:///nowhere/y.xml"}, CODES.NO_RESOURCE, "there is no file '/nowhere/y.xml'"),
+        ({"uri": "file:///missing/y.xml"}, CODES.NO_RESOURCE, "there is no file '/missing/y.xml'"),
         ({"uri": "/etc/hostname"}, CODES.UNSUPPORTED_FORMAT, "is no model; known are"),
         ({"text": "<sdf/>"}, CODES.UNSUPPORTED_FORMAT, "begins with <sdf>"),
         ({"text": "hello"}, CODES.UNSUPPORTED_FORMAT, "is no XML"),
@@ -114,9 +114,9 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ),
         (
             {"text": URDF.replace("<link name=\"base\"/>", """<link name="base"><visual><geometry>
-             <mesh filename="/nowhere/m.stl"/></geometry></visual></link>""")},
+             <mesh filename="/missing/m.stl"/></geometry></visual></link>""")},
             CODES.MISSING_ASSETS,
-            "/nowhere/m.stl",
+            "/missing/m.stl",
         ),
         (
             {"text": '<mujoco><include file="/etc/passwd"/></mujoco>'},
@@ -133,9 +133,9 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ({"text": BALL, "initial_pose": at(math.nan)}, CODES.INVALID_POSE, "x of the position"),
         ({"text": BALL, "initial_pose": tilted(0.0)}, CODES.INVALID_POSE, "not a unit quaternion"),
         (
-            {"text": BALL, "initial_pose": at(frame="nowhere")},
+            {"text": BALL, "initial_pose": at(frame="missing")},
             CODES.INVALID_POSE,
-            "frame 'nowhere' not found",
+            "frame 'missing' not found",
         ),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from mujoco_ros.model.pose import Pose
 IN_HAND = HeldObject(
     object="box", pose=Pose(position=np.zeros(3), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
 )
-NOWHERE = Pose(position=np.array([0.4, np.nan, 0.3]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+INVALID_POSE = Pose(position=np.array([0.4, np.nan, 0.3]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +122,9 @@ def test_names_that_are_not_in_the_model_are_errors(arm, wrong):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"objects": {"box": NOWHERE}}, "'box' needs a valid pose"),
+        ({"objects": {"box": INVALID_POSE}}, "'box' needs a valid pose"),
         (
-            {"held": HeldObject(object="brick", pose=NOWHERE)},
+            {"held": HeldObject(object="brick", pose=INVALID_POSE)},
             "'brick' in the hand needs a valid pose",
         ),
         ({"joints": {"finger": np.inf}}, "joint 'finger' must be a finite number, got inf"),

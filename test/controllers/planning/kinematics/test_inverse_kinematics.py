@@ -101,7 +101,7 @@ def test_a_pose_with_collisions_alone_names_the_pair(arm, home, down):
 
 
 @pytest.mark.parametrize(("starts", "most"), [(1, 9), (4, 36)])
-def test_a_pose_with_collisions_alone_is_given_up_after_a_number_of_descents(
+def test_a_pose_with_only_colliding_solutions_fails_after_a_number_of_descents(
     arm, home, down, monkeypatch, starts, most
 ):
     made = []

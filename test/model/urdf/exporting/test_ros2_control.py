@@ -13,7 +13,7 @@ URDF = """<robot name="r">
   <joint name="slide" type="prismatic"><limit lower="0" upper="1" velocity="1" effort="5"/></joint>
   <joint name="hinge" type="revolute"><limit lower="-1" upper="1" velocity="2" effort="9"/></joint>
   <joint name="wheel" type="continuous"><limit velocity="3" effort="9"/></joint>
-  <joint name="follower" type="prismatic">
+  <joint name="mimic" type="prismatic">
     <limit lower="0" upper="1" velocity="1" effort="0"/><mimic joint="slide"/>
   </joint>
   <joint name="bolt" type="fixed"/>
@@ -44,12 +44,12 @@ def test_joints_with_the_same_interfaces_are_one_component_in_their_order():
         joint("wheel", *ALL),
         joint("slide", "position"),
         joint("hinge", *ALL),
-        joint("follower"),
+        joint("mimic"),
     )
     assert [(b.name, [j.name for j in b.joints]) for b in blocks] == [
         ("position_velocity_effort_joints", ["wheel", "hinge"]),
         ("position_joints", ["slide"]),
-        ("passive_joints", ["follower"]),
+        ("passive_joints", ["mimic"]),
     ]
 
 
@@ -72,7 +72,7 @@ def test_the_initial_value_of_a_joint_is_its_exact_position():
 
 
 def test_a_block_always_sends_its_commands_and_never_without_command_interfaces():
-    moved, passive = written(joint("hinge", "velocity"), joint("follower"))
+    moved, passive = written(joint("hinge", "velocity"), joint("mimic"))
     assert float(moved.parameters["trigger_joint_command_threshold"]) < 0
     # With a negative threshold the plugin would send names without a number.
     assert "trigger_joint_command_threshold" not in passive.parameters
@@ -80,9 +80,9 @@ def test_a_block_always_sends_its_commands_and_never_without_command_interfaces(
 
 def test_a_joint_that_mimics_another_is_simulated_not_computed():
     # `read_blocks` refuses one that is not declared so.
-    _, block = written(joint("slide", "position"), joint("follower"))
-    assert [entry.name for entry in block.joints] == ["follower"]
-    ((entry,),) = (block.joints for block in written(joint("follower", "position")))
+    _, block = written(joint("slide", "position"), joint("mimic"))
+    assert [entry.name for entry in block.joints] == ["mimic"]
+    ((entry,),) = (block.joints for block in written(joint("mimic", "position")))
     assert entry.commands == ("position",)
 
 
