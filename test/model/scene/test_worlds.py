@@ -98,7 +98,7 @@ def test_sources_that_are_none_are_refused(tmp_path: Path):
     (tmp_path / "package.xml").write_text("<package/>")
     for name, complaint in (
         ("nothing", "does not exist"),
-        ("notes.txt", "is no world"),
+        ("notes.txt", "is not a world"),
         ("package.xml", "its first element is neither"),
     ):
         with pytest.raises(UserInputError, match=complaint):
