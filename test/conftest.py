@@ -1,4 +1,4 @@
-"""What all tests share: processes to run in, a private ROS domain, and a node to test with."""
+"""Shared set-up: worker processes, a private ROS domain and a node."""
 
 import os
 import time
@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, settings
 
 from benchmark.domains import Domain
 
-# Held as long as this process lives, and set before anything imports rclpy.
+# Reserved until this process ends, and set before anything imports rclpy.
 _DOMAIN = Domain()
 os.environ["ROS_DOMAIN_ID"] = str(_DOMAIN.id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 for _variable in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "RMW_IMPLEMENTATION"):
     os.environ.pop(_variable, None)
-# Tests start many processes, each of which would compile all that it imports.
+# Tests start many processes, each of which would compile its imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# The files run beside each other already; threads of linear algebra would only wait for a core.
+# Files already run in parallel; threads of linear algebra would only wait for a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 try:
@@ -31,30 +31,29 @@ except ModuleNotFoundError as error:
 else:
     MISSING = ""
 
-# How long an example takes says how busy the machine is.
+# The duration of an example depends on the load of the machine.
 settings.register_profile(
-    "patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "no_deadline", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("patient")
+settings.load_profile("no_deadline")
 
 SpinUntil = Callable[..., bool]
 
 _HERE = Path(__file__).resolve().parent
 _WITHOUT_PROGRAMS = ("control", "controllers", "fsm", "model", "motion", "sim")
-"""Folders whose tests start none, or few, and so end soon."""
+"""Folders whose tests start few processes, and so end soon."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes the tests run in: they often wait, for a simulator or a clock."""
+    """Return the number of workers: one more than cores, because tests often wait."""
     return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: at the end one of them would run alone.
+    """Run the slow files first; at the end, one of them would run alone.
 
-    In a file, begin with tests that start simulators for themselves: one that tests share would run
-    beside them.
+    Within a file, run tests that start their own simulators first, before a shared one runs.
     """
     files = {path: number for number, path in enumerate(dict.fromkeys(i.path for i in items))}
 
@@ -68,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def ros_node() -> "Iterator[Node]":
-    """A node in a context of its own."""
+    """A node in its own context."""
     if MISSING:
         pytest.skip(MISSING)
     context = Context()

@@ -15,7 +15,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` i
 
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
-from simulators import Starter
+from simulators import SimulatorLauncher
 
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
@@ -87,12 +87,12 @@ def test_an_extra_is_required_without_an_import(monkeypatch: pytest.MonkeyPatch)
     assert "wave" not in sys.modules
 
 
-def test_the_simulator_serves_all_but_the_optional_parts(
-    python: Path, start: Starter, monkeypatch: pytest.MonkeyPatch
+def test_the_simulator_serves_everything_but_the_optional_parts(
+    python: Path, start: SimulatorLauncher, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys, "executable", str(python))
     simulator = start.simulator(
-        anew=True, scene="arm", cameras="true", viewer="web", controller="grasp_reflex"
+        fresh_interpreter=True, scene="arm", cameras="true", viewer="web", controller="grasp_reflex"
     )
     listener = start.listener(simulator)
     clock = listener.record(Clock, "/clock")
@@ -105,18 +105,20 @@ def test_the_simulator_serves_all_but_the_optional_parts(
         "run: pip install 'mujoco_ros[viewer]'"
     )
     assert simulator.stop(signal.SIGINT) == 0
-    assert len([line for line in simulator.complaints() if "viewer" not in line]) == 0
+    assert len([line for line in simulator.warnings() if "viewer" not in line]) == 0
 
 
 @pytest.mark.parametrize("controller", ["pick_place", "stand"])
-def test_a_controller_that_plans_names_the_extra(python: Path, controller: str):
+def test_the_error_of_a_planning_controller_names_the_extra(python: Path, controller: str):
     arguments = ["--ros-args", "-p", "scene:=arm", "-p", f"controller:={controller}"]
     message = the_error(run(python, "-m", "mujoco_ros", *arguments))
     assert message.startswith(f"controller '{controller}' needs mink, ompl, ")
     assert message.endswith("; run: pip install 'mujoco_ros[planning]'")
 
 
-def test_an_evaluation_names_the_extra_before_any_episode(python: Path, tmp_path: Path):
+def test_the_error_of_an_evaluation_names_the_extra_before_any_episode(
+    python: Path, tmp_path: Path
+):
     command = ["-m", "mujoco_ros.cli.evaluate", "pick_place", "--output", str(tmp_path / "new")]
     message = the_error(run(python, *command))
     assert message == (

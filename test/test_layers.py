@@ -1,4 +1,4 @@
-"""Imports point downwards only, and only the ROS layers know ROS."""
+"""Imports point downwards only, and only the ROS layers import ROS."""
 
 import ast
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "__init__": set(),
     "controllers.__init__": set(),
 }
-"""What of mujoco_ros each layer may import, from the bottom up; a new layer needs a row."""
+"""Allowed imports of each layer, from the bottom up; a new layer needs a row."""
 
 KNOW_ROS = {"bridge", "bridge.composition", "bridge.node", "cli", *_LEAVES}
 ROS_MODULES = {
@@ -83,7 +83,7 @@ def row_of(name: str) -> str:
 
 
 def may_import(where: str, name: str) -> bool:
-    """Return whether a row allows a module; a row does not stand for the rows below it."""
+    """Return whether a row allows a module; rows below it are not included."""
     row = row_of(name)
     return any(
         f"{name}.".startswith(f"{allowed}.") and (len(allowed) >= len(row) or row not in MAY_IMPORT)
@@ -96,7 +96,7 @@ def layer(path: Path) -> str:
 
 
 def imports(source: str) -> Iterator[str]:
-    """Yield the full name of everything imported, inside functions as well."""
+    """Yield the full names of all imports, also inside functions."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -129,7 +129,7 @@ def offences(where: str, source: str) -> list[str]:
     return found
 
 
-def test_there_are_modules_to_look_at():
+def test_there_are_modules_to_check():
     assert {layer(path) for path in modules()} >= {"model", "control", "sim", "bridge", "cli"}
 
 
@@ -137,8 +137,8 @@ def test_every_layer_has_a_row():
     assert {layer(path) for path in modules()} == set(MAY_IMPORT)
 
 
-# One test for all modules: each by itself takes longer to announce than to look at.
-def test_a_module_imports_only_what_its_layer_may():
+# One test for all modules: a test for each would take longer than the check.
+def test_a_module_imports_only_allowed_layers():
     found = {
         str(path.relative_to(PACKAGE)): offences(layer(path), path.read_text(encoding="utf-8"))
         for path in modules()
@@ -146,7 +146,7 @@ def test_a_module_imports_only_what_its_layer_may():
     assert {module: names for module, names in found.items() if names} == {}
 
 
-def test_no_module_is_a_drawer_for_odds_and_ends():
+def test_no_module_is_a_collection_of_utilities():
     drawers = {"utils", "util", "helpers", "misc", "common"}
     assert [path for path in modules() if path.stem in drawers] == []
 
@@ -179,7 +179,7 @@ def test_no_module_is_a_drawer_for_odds_and_ends():
         ("__init__", "from mujoco_ros.sim.simulation import Simulation"),
     ],
 )
-def test_an_arrow_that_points_the_wrong_way_is_seen(where, source):
+def test_an_upward_import_is_detected(where, source):
     assert len(offences(where, source)) == 1
 
 
@@ -193,5 +193,5 @@ def test_an_arrow_that_points_the_wrong_way_is_seen(where, source):
         ("cli", "def main():\n    import rclpy\n    from mujoco_ros.bridge.node import MujocoNode"),
     ],
 )
-def test_an_arrow_that_points_downwards_is_fine(where, source):
+def test_a_downward_import_is_allowed(where, source):
     assert offences(where, source) == []

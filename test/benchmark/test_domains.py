@@ -26,7 +26,7 @@ for node, context in list(zip(nodes, contexts)):
 
 @pytest.fixture
 def free() -> Iterator[int]:
-    """A domain that is free, and not reserved by another process of the tests meanwhile."""
+    """A free domain that no other process of the tests has reserved."""
     domain = Domain()
     yield domain.id
     domain.close()

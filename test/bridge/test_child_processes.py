@@ -1,4 +1,4 @@
-"""The child processes of a running simulator: restarted after each failure, and no burden.
+"""The child processes of a running simulator, their restarts and their load.
 
 The tests share a simulator and depend on their order.
 """
@@ -14,7 +14,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetEntityState, SetSimulationState, SpawnEntity
-from simulators import PATIENCE_S, Listener, Recording, Simulator, Starter
+from simulators import WAIT_LIMIT_S, Listener, Recording, Simulator, SimulatorLauncher
 
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
@@ -26,7 +26,7 @@ _BUSY_S = 1.0
 class SimulatorWithCameras:
     """A simulator and its camera process."""
 
-    def __init__(self, start: Starter) -> None:
+    def __init__(self, start: SimulatorLauncher) -> None:
         self.simulator: Simulator = start.simulator(scene="arm", cameras="true")
         self.listener: Listener = start.listener(self.simulator)
         self.diagnostics: Recording = self.listener.record(DiagnosticArray, "/diagnostics")
@@ -43,7 +43,7 @@ class SimulatorWithCameras:
     def wait_for_heartbeat(self) -> None:
         """Wait until the camera process publishes regular heartbeats."""
         assert self.listener.spin_until(
-            lambda: self.head.deadline(0)[0] < time.monotonic() + 15.0, PATIENCE_S
+            lambda: self.head.deadline(0)[0] < time.monotonic() + 15.0, WAIT_LIMIT_S
         )
 
     def wait_for_another(self, pid: int) -> None:
@@ -97,7 +97,7 @@ def _state(pid: int) -> str:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorWithCameras]:
-    start = Starter(tmp_path_factory.mktemp("simulated"))
+    start = SimulatorLauncher(tmp_path_factory.mktemp("simulated"))
     yield SimulatorWithCameras(start)
     start.close()
 
@@ -148,7 +148,7 @@ def test_readers_follow_services_and_parameters(simulated: SimulatorWithCameras)
     assert (
         simulated.call(SetEntityState, "set_entity_state", move).result.result == Result.RESULT_OK
     )
-    place = int(state.model.jnt_qposadr[-1])  # what comes last to the scene is last in the model
+    place = int(state.model.jnt_qposadr[-1])  # an added part is last in the model
     assert until(lambda: state.update() is Update.STATE and state.data.qpos[place] == 5.0)
     simulated.call(
         SetSimulationState,
@@ -175,7 +175,7 @@ def test_a_process_that_dies_or_hangs_is_restarted_without_a_delay_of_the_physic
     assert time.monotonic() - began < 2.0 + _BUSY_S
     simulated.simulator.wait_for_log(f"child process 'cameras': {reason}; restart now")
     assert int(simulated.figure("cameras restarts")) == restarts + 1
-    assert simulated.dropped() - dropped < 0.01 * PATIENCE_S
+    assert simulated.dropped() - dropped < 0.01 * WAIT_LIMIT_S
 
 
 def test_a_child_that_hangs_ends_with_a_simulator_that_is_killed(
@@ -185,7 +185,7 @@ def test_a_child_that_hangs_ends_with_a_simulator_that_is_killed(
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     simulated.simulator.stop(signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_LIMIT_S
     while simulated.simulator.has_processes():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -195,10 +195,10 @@ def test_a_child_that_hangs_ends_with_a_simulator_that_is_killed(
 def test_a_simulator_that_is_interrupted_ends_its_child_processes_without_a_message(
     tmp_path: Path,
 ) -> None:
-    start = Starter(tmp_path)
+    start = SimulatorLauncher(tmp_path)
     simulated = SimulatorWithCameras(start)
     os.killpg(simulated.simulator.process.pid, signal.SIGINT)  # as a terminal does
-    assert simulated.simulator.process.wait(PATIENCE_S) == 0
+    assert simulated.simulator.process.wait(WAIT_LIMIT_S) == 0
     assert not simulated.simulator.has_processes()
-    assert simulated.simulator.complaints() == []
+    assert simulated.simulator.warnings() == []
     start.close()

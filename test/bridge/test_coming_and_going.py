@@ -1,4 +1,4 @@
-"""Clients may come, go and speak whenever they like while a robot comes and goes."""
+"""Clients connect, call and disconnect while a robot is spawned and deleted."""
 
 import contextlib
 import random
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from changing import ARM as FOLDER
-from commanders import ARM, follow, point
+from command_clients import ARM, follow, point
 from control_msgs.action import FollowJointTrajectory
+from model_switch_node import ARM as FOLDER
 from rclpy.action import ActionClient
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from remote import Remote
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Resource, Result
-from simulators import Starter
+from simulator_client import SimulatorClient
+from simulators import SimulatorLauncher
 
 _CYCLES = 5
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
@@ -27,13 +27,13 @@ _EXPECTED = (
     "send response",
     "send_response",
 )
-"""What the simulator may say meanwhile; a client that is gone gets no response."""
+"""Allowed warnings of the simulator; a client that has disconnected gets no response."""
 
 
 class _Crowd:
-    """Clients of a robot that do something at random, again and again."""
+    """Clients of a robot with random actions."""
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: SimulatorClient) -> None:
         self._node = remote.listener.node
         self._random = random.Random(1)
         self._subscriptions: list[Any] = []
@@ -42,8 +42,8 @@ class _Crowd:
         self._acted = 0.0
         self.accepted = self.ended = 0
 
-    def act(self) -> None:
-        """Do something, unless that was just now: there must be time to listen as well."""
+    def run_once(self) -> None:
+        """Do a random action, unless the last one was recent, to leave time for spinning."""
         now = time.monotonic()
         if now - self._acted < 0.02:
             return
@@ -133,25 +133,27 @@ class _Crowd:
 
 
 @pytest.fixture
-def remote(start: Starter) -> Any:
-    remote = Remote(start)
+def remote(start: SimulatorLauncher) -> Any:
+    remote = SimulatorClient(start)
     yield remote
     remote.close()
 
 
-def test_a_robot_comes_and_goes_amid_clients_that_do(remote: Remote) -> None:
+def test_a_robot_is_spawned_and_deleted_while_clients_connect_and_disconnect(
+    remote: SimulatorClient,
+) -> None:
     crowd, listener = _Crowd(remote), remote.listener
 
     def done(future: Any) -> Any:
-        def acted() -> bool:
-            crowd.act()
+        def has_run() -> bool:
+            crowd.run_once()
             return bool(future.done())
 
-        assert listener.spin_until(acted)
+        assert listener.spin_until(has_run)
         return future.result()
 
     def linger(seconds: float) -> None:
-        listener.spin_until(lambda: bool(crowd.act()), seconds)
+        listener.spin_until(lambda: bool(crowd.run_once()), seconds)
 
     resource = Resource(uri=str(FOLDER / "arm.xml"))
     for _ in range(_CYCLES):
@@ -164,12 +166,12 @@ def test_a_robot_comes_and_goes_amid_clients_that_do(remote: Remote) -> None:
     crowd.close()
     assert crowd.accepted > _CYCLES / 3
     assert crowd.ended > 0
-    heard = len(remote.joint_states)
-    assert listener.spin_until(lambda: len(remote.joint_states) > heard)
+    received = len(remote.joint_states)
+    assert listener.spin_until(lambda: len(remote.joint_states) > received)
     wrong = [
         line
-        for line in remote.simulator.complaints()
-        if not any(said in line for said in _EXPECTED)
+        for line in remote.simulator.warnings()
+        if not any(expected in line for expected in _EXPECTED)
     ]
     assert wrong == []
     assert remote.simulator.stop() == 0

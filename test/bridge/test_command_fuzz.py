@@ -1,4 +1,4 @@
-"""Nonsense of every kind is refused with its culprit while the simulation keeps time."""
+"""Invalid commands of all kinds are refused with the cause while the simulation keeps time."""
 
 import math
 import subprocess
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM, Commander, follow, point, seconds, trajectory
+from command_clients import ARM, CommandClient, follow, point, seconds, trajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from simulators import DATA, ROOT, Listener, Recording, Simulator, Starter
+from simulators import DATA, ROOT, Listener, Recording, Simulator, SimulatorLauncher
+from stepped_node import SteppedNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.control.events import Outcome
@@ -23,7 +23,7 @@ from mujoco_ros.control.events import Outcome
 _NAN, _INF = float("nan"), float("inf")
 _POINTS = 100_000
 
-# --- In one process: whatever a message says ------------------------------------------------------
+# --- In one process: any message ------------------------------------------------------------------
 
 _NAMES = st.one_of(
     st.sampled_from(
@@ -69,9 +69,9 @@ def _joint_commands(draw: st.DrawFn) -> JointState:
     return JointState(name=names, **fields)
 
 
-def _in_order(bench: Bench) -> bool:
+def _in_order(stepped: SteppedNode) -> bool:
     """Return whether all references are sensible."""
-    joints, references = bench.control.joints, bench.references
+    joints, references = stepped.control.joints, stepped.references
     within = (references[0] >= joints.lower - 1e-9) & (references[0] <= joints.upper + 1e-9)
     return bool(np.isfinite(references).all() and within.all())
 
@@ -81,64 +81,64 @@ _LIVE = settings(max_examples=120, suppress_health_check=[HealthCheck.function_s
 
 @_LIVE
 @given(_trajectories())
-def test_a_trajectory_is_followed_or_refused_and_nothing_between(
-    bench: Bench, message: JointTrajectory
+def test_a_trajectory_is_either_followed_or_refused(
+    stepped: SteppedNode, message: JointTrajectory
 ) -> None:
-    bench.start_anew()
-    before = bench.references
+    stepped.restart()
+    before = stepped.references
     goal = follow(joints=())
     goal.trajectory = message
-    sent = bench.commander.send(goal)
-    bench.deliver(bench.commander.publish_trajectory, message)
-    counts, told = bench.refusals.counts, "\n".join(bench.warnings)
-    bench.run(0.02)
+    sent = stepped.commander.send(goal)
+    stepped.deliver(stepped.commander.publish_trajectory, message)
+    counts, logged = stepped.refusals.counts, "\n".join(stepped.warnings)
+    stepped.run(0.02)
     controller = "joint_trajectory_controller"
     if sent.accepted:
-        assert not [kind for kind in counts if kind.startswith("refused")], told
-        assert _in_order(bench)
+        assert not [kind for kind in counts if kind.startswith("refused")], logged
+        assert _in_order(stepped)
         assert not message.points or sent.result().result.error_code == Outcome.INVALID_GOAL
     else:
         # For the same reason by both ways.
         assert counts[f"refused on {controller}/follow_joint_trajectory"] == 1
         assert counts[f"refused on {controller}/joint_trajectory"] == 1
-        reason = told.partition("goal rejected: ")[2].partition(f"\n{controller}/")[0]
+        reason = logged.partition("goal rejected: ")[2].partition(f"\n{controller}/")[0]
         assert reason
-        assert told.endswith(f"{controller}/joint_trajectory: {reason}")
-        np.testing.assert_array_equal(bench.references, before)
+        assert logged.endswith(f"{controller}/joint_trajectory: {reason}")
+        np.testing.assert_array_equal(stepped.references, before)
     assert not [kind for kind in counts if kind.startswith("failed")]
 
 
 @_LIVE
 @given(_joint_commands())
-def test_a_joint_command_is_applied_or_refused_and_nothing_between(
-    bench: Bench, message: JointState
+def test_a_joint_command_is_either_applied_or_refused(
+    stepped: SteppedNode, message: JointState
 ) -> None:
-    bench.start_anew()
-    before = bench.references
-    publisher = bench.commander._publisher(JointState, "joint_commands")
+    stepped.restart()
+    before = stepped.references
+    publisher = stepped.commander._publisher(JointState, "joint_commands")
     publisher.publish(message)
-    bench.commander.publish_joints(["marker"], position=[0.0])  # refused in any case
-    assert bench.listener.spin_until(lambda: "'marker' not found" in "".join(bench.warnings))
-    bench.run(0.02)
-    if bench.refusals.counts["refused on joint_commands"] > 1:
-        np.testing.assert_array_equal(bench.references, before)
+    stepped.commander.publish_joints(["marker"], position=[0.0])  # refused in any case
+    assert stepped.listener.spin_until(lambda: "'marker' not found" in "".join(stepped.warnings))
+    stepped.run(0.02)
+    if stepped.refusals.counts["refused on joint_commands"] > 1:
+        np.testing.assert_array_equal(stepped.references, before)
     else:
-        assert _in_order(bench)
+        assert _in_order(stepped)
         values = np.array([*message.position, *message.velocity, *message.effort])
         assert np.isfinite(values[~np.isnan(values)]).all()
-    assert not [kind for kind in bench.refusals.counts if kind.startswith("failed")]
+    assert not [kind for kind in stepped.refusals.counts if kind.startswith("failed")]
 
 
 # --- A running simulator --------------------------------------------------------------------------
 
 
 class Fuzzed:
-    """A humanoid, and what it says of its references."""
+    """A humanoid, and the messages of its references."""
 
     def __init__(self, simulator: Simulator, listener: Listener) -> None:
         self.simulator = simulator
         self.listener = listener
-        self.commander = Commander(listener)
+        self.commander = CommandClient(listener)
         self._states: Recording = listener.record(
             JointTrajectoryControllerState,
             "/joint_trajectory_controller/controller_state",
@@ -167,7 +167,7 @@ class Fuzzed:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(start_shared: Starter) -> Fuzzed:
+def fuzzed(start_shared: SimulatorLauncher) -> Fuzzed:
     simulator = start_shared.simulator(scene="humanoid", real_time_factor=0.3)
     simulator.wait_until_running()
     return Fuzzed(simulator, start_shared.listener(simulator))
@@ -218,10 +218,10 @@ _NONSENSE: dict[str, tuple[Callable[[JointTrajectory], None], str]] = {
 
 
 @pytest.mark.parametrize("case", _NONSENSE)
-def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
+def test_invalid_commands_are_refused_by_topic_and_action_while_a_goal_continues(
     fuzzed: Fuzzed, case: str
 ) -> None:
-    change, complaint = _NONSENSE[case]
+    change, error_text = _NONSENSE[case]
     where = fuzzed.still()
     running = fuzzed.commander.follow(where, joints=fuzzed.names)
     before = fuzzed.references()
@@ -230,15 +230,15 @@ def test_nonsense_is_refused_by_topic_and_action_while_a_goal_goes_on(
     goal = follow(joints=())
     goal.trajectory = message
     assert not fuzzed.commander.send(goal).accepted
-    fuzzed.simulator.wait_for_log(f"goal rejected: {complaint}")
+    fuzzed.simulator.wait_for_log(f"goal rejected: {error_text}")
     fuzzed.commander.publish_trajectory(message)
-    fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {complaint}")
+    fuzzed.simulator.wait_for_log(f"joint_trajectory_controller/joint_trajectory: {error_text}")
     assert fuzzed.references() == before
     assert not running.ended
     fuzzed.assert_unharmed()
 
 
-def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
+def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
     before, commander, names = fuzzed.references(), fuzzed.commander, fuzzed.names
     commander.publish_joints(names, position=_with(_INF, 5))
     commander.publish_joints(["tail"], effort=[1.0])
@@ -247,7 +247,7 @@ def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
     commander.publish_forward("position", [0.0] * 3)
     commander.publish_forward("effort", _with(_NAN, 7))
     commander.publish_forward("velocity", [])
-    for complaint in (
+    for error_text in (
         "joint_commands: position of joint 'left_shoulder_pitch' is inf",
         "joint_commands: joint 'tail' not found",
         "joint_commands: joint 'waist_yaw' is named twice",
@@ -256,12 +256,12 @@ def test_nonsense_on_the_streams_is_refused(fuzzed: Fuzzed) -> None:
         "effort_controller/commands: effort of joint 'left_shoulder_yaw' is nan",
         "velocity_controller/commands: 0 values for 33 joints",
     ):
-        fuzzed.simulator.wait_for_log(complaint)
+        fuzzed.simulator.wait_for_log(error_text)
     assert fuzzed.references() == before
     fuzzed.assert_unharmed()
 
 
-def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
+def test_every_goal_of_a_burst_ends(fuzzed: Fuzzed) -> None:
     where = fuzzed.still()
     storm = [fuzzed.commander.follow(where, joints=fuzzed.names) for _ in range(30)]
     codes = [goal.result().result.error_code for goal in storm[:-1]]
@@ -272,11 +272,11 @@ def test_a_storm_of_goals_ends_every_one_of_them(fuzzed: Fuzzed) -> None:
     fuzzed.assert_unharmed()
 
 
-def test_clients_that_die_in_mid_action_do_no_harm(fuzzed: Fuzzed) -> None:
+def test_clients_that_are_killed_during_a_goal_have_no_side_effects(fuzzed: Fuzzed) -> None:
     support = ROOT / "test" / "support" / "ros"
     for _ in range(2):
         client = subprocess.Popen(
-            [sys.executable, support / "dying_client.py", "20"],
+            [sys.executable, support / "killed_client.py", "20"],
             env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
             stdout=subprocess.PIPE,
             text=True,
@@ -334,7 +334,7 @@ def test_a_hundred_thousand_points_in_a_goal_are_followed_until_it_is_canceled(
     fuzzed.assert_unharmed()
 
 
-def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
+def test_one_invalid_number_in_a_hundred_thousand_points_is_detected(
     fuzzed: Fuzzed, many: JointTrajectory
 ) -> None:
     before = fuzzed.references()
@@ -349,11 +349,11 @@ def test_one_wrong_number_in_a_hundred_thousand_points_is_found(
     fuzzed.assert_unharmed()
 
 
-def test_commands_during_resets_end_truthfully(start: Starter) -> None:
+def test_commands_during_resets_end_with_the_correct_result(start: SimulatorLauncher) -> None:
     # It diverges after every 0.215 s of simulated time.
     simulator = start.simulator(scene=DATA / "runaway.xml", real_time_factor=5.0)
     listener = start.listener(simulator)
-    commander, ended = Commander(listener), []
+    commander, ended = CommandClient(listener), []
     for i in range(30):
         goal = commander.follow(point(1.0, [0.0], [0.0]), joints=["away"])
         assert goal.accepted

@@ -1,4 +1,4 @@
-"""Other nodes that take a node's place are seen, and warned of."""
+"""Warnings about duplicate nodes and publishers."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 
 
 class _Log:
-    """Takes down what a node warns of."""
+    """Records the warnings of a node."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
-        self.warning = self.said.append
+        self.warnings: list[str] = []
+        self.warning = self.warnings.append
 
 
 @pytest.fixture
@@ -30,34 +30,34 @@ def node(listener: Listener) -> Callable[[str], Node]:
     return make
 
 
-def test_each_namesake_and_rival_is_warned_of_once_until_it_is_gone(
+def test_each_duplicate_node_and_publisher_is_logged_once_until_it_disappears(
     listener: Listener, node: Callable[[str], Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, log = node("boss"), _Log()
     monkeypatch.setattr(own, "get_logger", lambda: log)
     duplicates = DuplicateNodes(own, "/orders", lambda name: name != "/helper")
 
-    def says(*parts: str) -> bool:
-        log.said.clear()
+    def logs(*parts: str) -> bool:
+        log.warnings.clear()
         duplicates.check()
-        return len(log.said) == len(parts) and all(
-            part in said for part, said in zip(parts, log.said, strict=True)
+        return len(log.warnings) == len(parts) and all(
+            part in warning for part, warning in zip(parts, log.warnings, strict=True)
         )
 
-    assert says()
+    assert logs()
     helper = node("helper")
     assert listener.spin_until(lambda: own.count_publishers("/orders") == 2)
-    assert says(), "one that is of no concern"
+    assert logs(), "the helper is ignored"
     others = [node("boss"), node("rival")]
     assert listener.spin_until(
-        lambda: says("another node '/boss' is in", "node '/rival' publishes '/orders', too")
+        lambda: logs("another node '/boss' is in", "node '/rival' publishes '/orders', too")
     )
-    assert says(), "they are known"
+    assert logs(), "they are logged once"
     for other in (*others, helper):
         other.destroy_node()
     assert listener.spin_until(lambda: own.count_publishers("/orders") == 1)
-    assert says()
+    assert logs()
     others = [node("boss")]
-    assert listener.spin_until(lambda: says("another node '/boss' is in"))
+    assert listener.spin_until(lambda: logs("another node '/boss' is in"))
     for other in (*others, own):
         other.destroy_node()

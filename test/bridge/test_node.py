@@ -1,4 +1,4 @@
-"""The running program: what it logs, its names, and how it ends."""
+"""The running program: its log, its names and its end."""
 
 import signal
 import time
@@ -10,8 +10,8 @@ import pytest
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from simulators import Simulator, Starter
-from zoo import PERIODIC, Zoo
+from simulators import Simulator, SimulatorLauncher
+from zoo_recording import PERIODIC, ZooRecording
 
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.component_node import ComponentNode
@@ -21,16 +21,16 @@ from mujoco_ros.control.events import SimulationReset
 _IN_TIME_S = 2.0
 
 
-def test_the_log_says_what_is_simulated_and_under_which_topics(zoo: Zoo) -> None:
+def test_the_log_names_the_scene_and_the_topics_of_its_robots(zoo: ZooRecording) -> None:
     log = zoo.simulator.log
     assert "humanoid: 33 joints, 1 IMU" in log
     assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
     for topic in PERIODIC:
         assert topic.removeprefix("/") in log
-    assert zoo.simulator.complaints() == []
+    assert zoo.simulator.warnings() == []
 
 
-def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: Starter) -> None:
+def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="quadruped", remaps=("__ns:=/left_half",))
     listener = start.listener(simulator)
     states = listener.record(JointState, "/left_half/joint_states", reliable=True)
@@ -38,8 +38,8 @@ def test_a_namespace_moves_the_robots_topics_and_leaves_the_clock(start: Starter
     assert listener.spin_until(lambda: len(states) > 0 and len(clock) > 0)
 
 
-def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sides(
-    zoo: Zoo, start: Starter
+def test_an_incompatible_qos_is_logged_by_publisher_and_subscriber(
+    zoo: ZooRecording, start: SimulatorLauncher
 ) -> None:
     listener = start.listener(zoo.simulator)
     imu = listener.record(
@@ -48,10 +48,10 @@ def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sid
         qos=QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE),
     )
 
-    def told() -> bool:
+    def has_warned() -> bool:
         return "requests an incompatible QoS of '/humanoid/imu" in zoo.simulator.log
 
-    assert listener.spin_until(told)
+    assert listener.spin_until(has_warned)
     (line,) = [line for line in zoo.simulator.log.splitlines() if "incompatible QoS" in line]
     assert line.endswith(
         "node 'listener' requests an incompatible QoS of '/humanoid/imu/pelvis_imu': "
@@ -60,7 +60,7 @@ def test_a_subscriber_that_asks_for_more_than_a_sensor_gives_is_told_on_both_sid
     assert not len(imu)
 
 
-def _running(start: Starter, **parameters: Any) -> Simulator:
+def _running(start: SimulatorLauncher, **parameters: Any) -> Simulator:
     """Return a simulator whose messages are being received."""
     simulator = start.simulator(**parameters)
     listener = start.listener(simulator)
@@ -71,36 +71,36 @@ def _running(start: Starter, **parameters: Any) -> Simulator:
 
 
 def _assert_ends(simulator: Simulator, number: signal.Signals, times: int = 1) -> None:
-    complaints, before = simulator.complaints(), time.monotonic()
+    warnings, before = simulator.warnings(), time.monotonic()
     for _ in range(times):
         simulator.process.send_signal(number)
     assert simulator.process.wait(30) == 0
     assert time.monotonic() - before < _IN_TIME_S
-    # As fast as possible, the middleware may refuse messages; that is said whatever the signal.
-    said = [line for line in simulator.complaints() if "get lost" not in line]
-    assert said == [line for line in complaints if "get lost" not in line]
+    # As fast as possible, the middleware may refuse messages; that is logged for any signal.
+    unexpected = [line for line in simulator.warnings() if "get lost" not in line]
+    assert unexpected == [line for line in warnings if "get lost" not in line]
     assert not simulator.has_processes()
 
 
 @pytest.mark.parametrize(
     ("number", "factor"), [(signal.SIGINT, 1.0), (signal.SIGINT, 0.0), (signal.SIGTERM, 0.0)]
 )
-def test_a_signal_ends_it_in_time_without_a_word(
-    start: Starter, number: signal.Signals, factor: float
+def test_a_signal_ends_the_process_in_time_without_a_message(
+    start: SimulatorLauncher, number: signal.Signals, factor: float
 ) -> None:
     _assert_ends(_running(start, scene="quadruped", real_time_factor=factor), number)
 
 
-def test_an_interrupt_that_comes_twice_is_no_more_than_one(start: Starter) -> None:
-    # From the terminal, and from `ros2 launch`, which got it as well.
-    simulator = start.simulator(scene="quadruped", anew=True)
+def test_a_second_interrupt_has_no_effect(start: SimulatorLauncher) -> None:
+    # From the terminal, and from `ros2 launch`, which has received it too.
+    simulator = start.simulator(scene="quadruped", fresh_interpreter=True)
     simulator.wait_until_running()
     _assert_ends(simulator, signal.SIGINT, times=2)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
-    start: Starter, number: signal.Signals
+def test_a_signal_before_the_handlers_are_installed_ends_the_process(
+    start: SimulatorLauncher, number: signal.Signals
 ) -> None:
     simulator = start.simulator(scene="quadruped")
     simulator.wait_until_running()
@@ -109,8 +109,10 @@ def test_a_signal_that_comes_before_anybody_listens_ends_it_as_well(
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_during_the_start_is_not_lost(start: Starter, number: signal.Signals) -> None:
-    simulator = start.simulator(scene="zoo", anew=True)
+def test_a_signal_during_the_start_is_not_lost(
+    start: SimulatorLauncher, number: signal.Signals
+) -> None:
+    simulator = start.simulator(scene="zoo", fresh_interpreter=True)
     deadline = time.monotonic() + 30
     while not _catches_sigterm(simulator.process.pid):
         assert time.monotonic() < deadline
@@ -126,14 +128,14 @@ def _catches_sigterm(pid: int) -> bool:
     return bool(int(status["SigCgt"], 16) & 1 << (signal.SIGTERM - 1))
 
 
-def test_a_scene_that_does_not_exist_is_an_error_of_one_line(start: Starter) -> None:
+def test_a_missing_scene_is_an_error_of_one_line(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="quadrupet")
     assert simulator.process.wait(60) == 1
     assert simulator.log.count("\n") == 1
     assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
 
 
-def test_a_component_that_fails_after_a_reset_keeps_no_other_from_following() -> None:
+def test_the_other_components_follow_a_reset_after_one_fails() -> None:
     class Faulty(Component):
         def on_reset(self, event: SimulationReset) -> None:
             raise ParameterRejectedError("no")

@@ -1,4 +1,4 @@
-"""With robot_state_publisher beside the simulator, TF must stay a tree."""
+"""With robot_state_publisher beside the simulator, TF remains a tree."""
 
 from xml.etree import ElementTree
 
@@ -116,15 +116,13 @@ def test_every_frame_of_a_shipped_scene_has_one_parent(name, mode):
         "[{name: a, model: cart.xml}, {name: b, model: cart.xml, pose: {xyz: [1, 0, 0]}}]",
     ],
 )
-def test_every_frame_has_one_parent_where_the_root_link_is_no_body_of_the_robot(
-    scene, robots, mode
-):
+def test_every_frame_has_one_parent_if_the_root_link_is_not_a_body(scene, robots, mode):
     found = parents(scene(robots), mode)
     check_tree(found)
     assert any(frame.endswith(("tip", "cart")) for frame in found)
 
 
-def test_a_link_world_stands_where_the_scene_puts_the_robot(scene):
+def test_the_link_world_has_the_pose_of_the_robot_in_the_scene(scene):
     path = scene(
         "[{name: a, model: world.urdf, pose: {xyz: [1, 2, 3]}}, {name: b, model: cart.xml}]"
     )
@@ -135,14 +133,14 @@ def test_a_link_world_stands_where_the_scene_puts_the_robot(scene):
     assert (transform.translation.x, transform.translation.y, transform.translation.z) == (1, 2, 3)
 
 
-def test_the_pose_of_a_robot_whose_urdf_is_fixed_to_the_world_itself_is_refused(scene):
+def test_a_pose_is_refused_for_a_robot_whose_urdf_is_fixed_to_the_world(scene):
     path = scene("[{name: a, model: world.urdf, pose: {xyz: [1, 0, 0]}}]")
     assembly = assemble(load_scene(path))
     with pytest.raises(UserInputError, match="root link of its URDF is 'world'"):
         descriptions(assembly, lay_out(assembly))
 
 
-def test_a_camera_that_turns_by_itself_has_no_static_frame(scene):
+def test_a_tracking_camera_has_no_static_frame(scene):
     path = scene("[{name: a, model: cart.xml}]")
     found = parents(path, "all")
     assert found["fixed_optical_frame"] == ["cart"]
@@ -171,7 +169,7 @@ def test_cameras_and_lidars_of_robots_objects_and_the_world_are_in_the_tree(scen
     assert "shelf/knob_optical_frame" not in found  # no frame of the door is on TF
 
 
-def test_a_camera_of_an_object_that_stands_is_where_its_bodies_put_it(scene):
+def test_a_camera_of_a_fixed_object_has_the_pose_of_its_body(scene):
     planned, _ = plan(scene(SIGHTS), "base")
     at = {t.child_frame_id: t.transform for t in planned.static}
     place = at["shelf/board_optical_frame"].translation

@@ -1,4 +1,4 @@
-"""What the simulator survives, in short; the benchmark's part ``reliability`` goes to lengths."""
+"""Short tests of reliability; the benchmark's part ``reliability`` has the long ones."""
 
 import signal
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulators import ROOT, Simulator, Starter
+from simulators import ROOT, Simulator, SimulatorLauncher
 
 from benchmark.processes.simulator_client import SimulatorClient
 from benchmark.processes.trials import flood, load_broken, pause, resets, spawn_and_delete
@@ -18,7 +18,7 @@ _ROBOT = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
 
 
 @pytest.fixture(scope="module")
-def simulator(start_shared: Starter) -> Simulator:
+def simulator(start_shared: SimulatorLauncher) -> Simulator:
     """The shipped arm, whose trials follow one another as in a long run."""
     simulator = start_shared.simulator(scene="arm")
     simulator.wait_until_running()
@@ -31,7 +31,7 @@ def client(simulator: Simulator) -> Iterator[SimulatorClient]:
         yield client
 
 
-def test_every_call_of_a_flood_is_answered_and_a_trajectory_arrives_meanwhile(
+def test_every_call_of_a_burst_gets_a_response_while_a_trajectory_completes(
     client: SimulatorClient,
 ) -> None:
     done = flood(client, 2.0, 300.0)
@@ -40,7 +40,7 @@ def test_every_call_of_a_flood_is_answered_and_a_trajectory_arrives_meanwhile(
     assert done.arrived
 
 
-def test_clients_that_die_amid_their_calls_harm_nobody(
+def test_clients_that_die_during_calls_affect_no_other_client(
     simulator: Simulator, client: SimulatorClient, tmp_path: Path
 ) -> None:
     for number in range(3):
@@ -58,21 +58,21 @@ def test_clients_that_die_amid_their_calls_harm_nobody(
     assert simulator.process.poll() is None
 
 
-def test_a_reset_amid_a_trajectory_ends_its_goal_exactly_once(client: SimulatorClient) -> None:
+def test_a_reset_during_a_trajectory_ends_its_goal_exactly_once(client: SimulatorClient) -> None:
     done = resets(client, 10)
     assert done.results == done.goals == 10
     assert done.reached == 0
     np.testing.assert_array_equal(done.ends, np.ones(10))
 
 
-def test_the_clock_stands_in_a_pause_and_goes_on_without_a_burst(client: SimulatorClient) -> None:
+def test_the_clock_stops_in_a_pause_and_resumes_without_a_burst(client: SimulatorClient) -> None:
     done = pause(client, 2.0, 0.5)
     assert done.while_paused == 0.0
-    # What is caught up after a stall of the machine itself is no burst: 0.05 s at most.
+    # Time caught up after a stall of the machine is not a burst: it is at most 0.05 s.
     assert done.ahead < 0.06
 
 
-def test_a_broken_world_is_refused_with_the_reason_and_the_old_one_goes_on(
+def test_an_invalid_world_is_refused_with_the_reason_and_the_old_one_continues(
     client: SimulatorClient, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken.xml"
@@ -83,7 +83,7 @@ def test_a_broken_world_is_refused_with_the_reason_and_the_old_one_goes_on(
     assert "none.xml" in load_broken(client, tmp_path / "none.xml")
 
 
-def test_robots_and_objects_come_and_go_and_leave_nothing_behind(
+def test_spawned_and_deleted_entities_leave_nothing_behind(
     simulator: Simulator, client: SimulatorClient
 ) -> None:
     topics = _topics(client)
@@ -93,8 +93,8 @@ def test_robots_and_objects_come_and_go_and_leave_nothing_behind(
     assert client.diagnostic("engine", "divergences") == 0
 
 
-def test_nothing_of_all_this_was_worth_an_error(simulator: Simulator) -> None:
-    errors = [line for line in simulator.complaints() if not line.startswith("[WARN]")]
+def test_no_error_was_logged(simulator: Simulator) -> None:
+    errors = [line for line in simulator.warnings() if not line.startswith("[WARN]")]
     assert errors == []
 
 

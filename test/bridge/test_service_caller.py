@@ -1,4 +1,4 @@
-"""Requests that are answered, sent again, or given up."""
+"""Requests with a response, a repetition or a timeout."""
 
 import time
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from mujoco_ros.bridge.service_caller import TIMEOUT_S, ServiceCaller
 
 
 class Deaf:
-    """A client of a service that is there, whose answers get lost until a test gives one."""
+    """A client of an available service whose responses are lost until a test sends one."""
 
     srv_name = "get"
 
@@ -38,7 +38,7 @@ def asker(client: Deaf) -> ServiceCaller:
     return ServiceCaller(SimpleNamespace(create_client=lambda *_, **__: client))
 
 
-def test_what_may_be_asked_twice_is_asked_again_and_the_first_answer_counts(client):
+def test_an_idempotent_request_is_repeated_and_the_first_response_counts(client):
     answers: list[str] = []
     clerk, begin = asker(client), time.monotonic()
     clerk.call(None, "get", "?", answers.append, retry=True)
@@ -52,7 +52,7 @@ def test_what_may_be_asked_twice_is_asked_again_and_the_first_answer_counts(clie
     assert len(client.sent) == 3
 
 
-def test_what_may_not_is_given_up_in_the_end(client):
+def test_another_request_times_out(client):
     reasons: list[str] = []
     clerk, begin = asker(client), time.monotonic()
     clerk.call(None, "get", "?", reasons.append, reasons.append)

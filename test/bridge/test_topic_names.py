@@ -1,4 +1,4 @@
-"""Names of models become names of ROS."""
+"""Topic names from names of models."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from mujoco_ros.model.naming import topic_token
         ("größe", "gr__e"),
     ],
 )
-def test_what_a_topic_cannot_have_becomes_an_underscore(name: str, token: str) -> None:
+def test_an_invalid_character_becomes_an_underscore(name: str, token: str) -> None:
     assert topic_token(name) == token
 
 
@@ -29,7 +29,7 @@ def test_any_name_becomes_a_valid_topic(name: str) -> None:
     assert validate_topic_name(f"imu/{topic_token(name)}")
 
 
-def test_what_is_in_no_namespace_has_nothing_before_its_name() -> None:
+def test_a_name_without_a_namespace_has_no_prefix() -> None:
     assert within("", "joint_states") == "joint_states"
     assert within("left_arm", "joint_states") == "left_arm/joint_states"
     assert within("cell/arm", "controller", "commands") == "cell/arm/controller/commands"

@@ -53,7 +53,7 @@ def images(products: Collection[str] = ALL, time: float = 1.0) -> dict[str, np.n
         return {product: image.copy() for product, image in found.items()}
 
 
-def test_an_image_is_the_same_whichever_others_are_rendered():
+def test_an_image_does_not_depend_on_other_images():
     everything = images()
     assert everything.keys() == set(ALL)
     for product in ALL:

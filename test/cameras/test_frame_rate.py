@@ -1,4 +1,4 @@
-"""When frames are due."""
+"""Due times of frames."""
 
 import math
 
@@ -47,7 +47,7 @@ def test_the_time_to_the_next_frame_is_simulated_time():
     assert schedule.time_to_next(0.4) == 0.0
 
 
-def test_at_rate_zero_nothing_is_ever_due():
+def test_at_rate_zero_no_frame_is_due():
     schedule = FrameRate(0.0)
     schedule.note(1.0)
     assert not schedule.is_due(2.0)

@@ -6,12 +6,12 @@ TABLE = "{rate: 100, initial: A, states: {A: {class: Hold, outcome: ok}}}"
 
 
 def test_a_diagram_goes_to_a_file_or_to_the_standard_output(tmp_path, capsys):
-    table, picture = tmp_path / "still.yaml", tmp_path / "still.svg"
+    table, diagram = tmp_path / "still.yaml", tmp_path / "still.svg"
     table.write_text(TABLE)
-    assert main([str(table), "-o", str(picture)]) == 0
+    assert main([str(table), "-o", str(diagram)]) == 0
     assert main([str(table)]) == 0
-    assert capsys.readouterr().out == picture.read_text()
-    assert picture.read_text().startswith("<svg")
+    assert capsys.readouterr().out == diagram.read_text()
+    assert diagram.read_text().startswith("<svg")
 
 
 def test_a_diagram_that_cannot_be_drawn_is_an_error_in_one_line(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The executable `record`, as a user runs it: with an end by Ctrl-C, and a sudden one."""
+"""The executable `record`, ended by Ctrl-C and by SIGKILL."""
 
 import os
 import random
@@ -12,7 +12,7 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
-from forked import Forked, forge
+from fork_server import ForkedProcess, fork_server
 from rosbags.rosbag2 import Reader
 
 from benchmark.domains import Domain
@@ -43,20 +43,20 @@ while True:
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """The environment variables of a ROS domain of its own."""
+    """The environment variables of a private ROS domain."""
     domain = Domain()
     yield os.environ | {"ROS_DOMAIN_ID": str(domain.id)}
     domain.close()
 
 
 @pytest.fixture
-def start(environment, tmp_path) -> Iterator[Callable[..., Forked]]:
+def start(environment, tmp_path) -> Iterator[Callable[..., ForkedProcess]]:
     """Start a module or script with arguments; it is killed after the test."""
-    processes: list[Forked] = []
+    processes: list[ForkedProcess] = []
 
-    def start(program: str, *arguments: str) -> Forked:
+    def start(program: str, *arguments: str) -> ForkedProcess:
         with (tmp_path / f"log{len(processes)}").open("wb") as log:
-            process = forge().fork(program, *arguments, env=environment, stdout=log.fileno())
+            process = fork_server().fork(program, *arguments, env=environment, stdout=log.fileno())
         processes.append(process)
         return process
 
@@ -72,7 +72,7 @@ def publish(start, folder: Path) -> None:
     start(str(script))
 
 
-def record(start, folder: Path, *arguments: str) -> Forked:
+def record(start, folder: Path, *arguments: str) -> ForkedProcess:
     return start("mujoco_ros.cli.record", "--output", str(folder), *arguments)
 
 
@@ -173,7 +173,7 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
         (["--topic", "x"], "unrecognized arguments"),
     ],
 )
-def test_a_wrong_argument_is_an_error(capsys, arguments, message):
+def test_an_invalid_argument_is_an_error(capsys, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
@@ -185,6 +185,6 @@ def test_an_existing_folder_is_rejected(start, tmp_path):
     assert "exists; name a new folder" in (tmp_path / "log0").read_text()
 
 
-def test_a_folder_that_is_no_bag_cannot_be_repaired(capsys, tmp_path):
+def test_a_folder_that_is_not_a_bag_cannot_be_repaired(capsys, tmp_path):
     assert main(["--repair", str(tmp_path)]) == 1
     assert "is not a bag" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The executable `replay`, as a user runs it: on a log of the simulator, with parameters."""
+"""The executable `replay` on a log of the simulator."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
-from forked import forge
+from fork_server import fork_server
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -59,7 +59,7 @@ _ALONE = ("--ros-args", "-p", "cameras:=false")
 
 
 class Replay:
-    """A replay in a process of its own, and a listener to it."""
+    """A replay in its own process, and a listener to it."""
 
     def __init__(self, log: Path, arguments: tuple[str, ...], output: Path) -> None:
         self._domain = Domain()
@@ -69,7 +69,7 @@ class Replay:
         with output.open("wb") as file:
             environment = os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)}
             command = ("mujoco_ros.cli.replay", str(log), *arguments, *_ALONE)
-            self.process = forge().fork(*command, env=environment, stdout=file.fileno())
+            self.process = fork_server().fork(*command, env=environment, stdout=file.fileno())
 
     @property
     def output(self) -> str:
@@ -169,7 +169,7 @@ def test_topics_change_with_the_model(replay, tmp_path):
     assert "2 segments" not in playing.output
 
 
-def test_the_valid_rows_of_a_broken_log_are_played(replay, arm_log, tmp_path):
+def test_the_valid_rows_of_a_damaged_log_are_played(replay, arm_log, tmp_path):
     broken = tmp_path / "broken.mjlog"
     broken.write_bytes(arm_log.path.read_bytes() + b"ROWS, without the rest")
     playing = replay(broken, "--at-end", "loop")
@@ -199,7 +199,7 @@ def test_a_file_that_is_not_a_log_is_one_clear_error(replay, tmp_path, content, 
         (["run.mjlog", "--at-end", "explode"], "invalid choice: 'explode'"),
     ],
 )
-def test_a_wrong_argument_is_told(capsys, arguments, message):
+def test_an_invalid_argument_is_an_error(capsys, arguments, message):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err

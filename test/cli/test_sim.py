@@ -1,4 +1,4 @@
-"""Errors of the command line after a user's mistakes."""
+"""Errors of the command line."""
 
 import logging
 import os
@@ -121,7 +121,7 @@ SCENES = {
 
 
 @pytest.mark.parametrize("mistake", SCENES)
-def test_a_mistake_in_a_scene_is_one_clear_line(fail, folder, mistake):
+def test_an_error_in_a_scene_is_one_clear_line(fail, folder, mistake):
     text, message = SCENES[mistake]
     (folder / "scene.yaml").write_text(text)
     assert message.format(folder) in fail(*parameters(scene="scene.yaml"))
@@ -164,7 +164,7 @@ def test_a_scene_that_cannot_be_loaded_is_one_clear_line(fail, folder, scene, me
         ("sensor_noise", "1", "parameter 'sensor_noise' cannot be 1: it is true or false"),
     ],
 )
-def test_a_wrong_parameter_is_one_clear_line_with_the_valid_values(fail, name, value, message):
+def test_an_invalid_parameter_is_one_clear_line_with_the_valid_values(fail, name, value, message):
     assert message in fail(*parameters(**{"scene": "robot.xml", name: value}))
 
 
@@ -225,7 +225,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("still.xml", "the model has no joint, so nothing can move"),
     ],
 )
-def test_a_mistake_ends_the_process_with_one_line_and_a_code(scene, message):
+def test_an_error_ends_the_process_with_one_line_and_a_code(scene, message):
     done = run(*parameters(scene=scene))
     assert done.returncode == 1
     assert message in the_error(done.stdout, done.stderr)

@@ -1,4 +1,4 @@
-"""Start of executables that other tests fork from a process which has imported everything."""
+"""Start of executables without the fork server of other tests."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("name", ["record", "replay"])
-def test_an_executable_imports_all_that_it_needs(name: str) -> None:
+def test_an_executable_imports_all_its_requirements(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", f"mujoco_ros.cli.{name}", "--help"],
         cwd=ROOT,

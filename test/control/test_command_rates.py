@@ -1,4 +1,4 @@
-"""How often, and when last, sources command."""
+"""Rates and ages of command sources."""
 
 from mujoco_ros.control.command_rates import CommandRates, CommandTally
 

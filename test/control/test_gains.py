@@ -32,7 +32,7 @@ knee: {kp: 20.5, kd: 2}
 """
 
 
-def test_yaml_gains_come_in_joint_order_whatever_the_order_of_the_file(gains):
+def test_yaml_gains_are_in_joint_order_for_any_order_of_the_file(gains):
     loaded = gains(YAML)
     np.testing.assert_array_equal(loaded.kp, [100.0, 20.5, 0.0, 30.0])
     np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
@@ -44,7 +44,7 @@ def test_a_changed_file_is_read_again(gains):
     assert gains(YAML).kp.tolist() == before.kp.tolist()
 
 
-def test_joints_that_need_no_gains_may_have_some(gains):
+def test_joints_that_need_no_gains_can_have_some(gains):
     assert gains(YAML + "spring: {kp: 1, kd: 2}").kp[2] == 1.0
 
 
@@ -60,7 +60,7 @@ def test_text_gains_are_a_line_for_each_driven_joint(gains, name):
         st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=len(DRIVEN), max_size=len(DRIVEN)
     )
 )
-def test_both_forms_mean_the_same(tmp_path_factory, pairs):
+def test_both_formats_are_equivalent(tmp_path_factory, pairs):
     folder = tmp_path_factory.mktemp("gains")
     text, yaml = folder / "gains.dat", folder / "gains.yml"
     text.write_text("".join(f"{kp!r} {kd!r}\n" for kp, kd in pairs))
@@ -96,7 +96,7 @@ def test_both_forms_mean_the_same(tmp_path_factory, pairs):
         (b"\xff\xfe\x00", r"cannot be read"),
     ],
 )
-def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
+def test_an_invalid_yaml_file_is_one_clear_error(gains, text, message):
     with pytest.raises(UserInputError, match=rf"gains\.yaml: .*{message}"):
         gains(text)
 
@@ -114,7 +114,7 @@ def test_a_broken_yaml_file_is_one_clear_error(gains, text, message):
         (b"\xff\xfe\x00", r"cannot be read"),
     ],
 )
-def test_a_broken_text_file_is_one_clear_error(gains, text, message):
+def test_an_invalid_text_file_is_one_clear_error(gains, text, message):
     with pytest.raises(UserInputError, match=rf"gains\.dat: .*{message}"):
         gains(text, "gains.dat")
 
@@ -131,7 +131,7 @@ timesteps = st.floats(1e-4, 0.02)
 
 
 @given(inertia=inertias, limit=limits, timestep=timesteps)
-def test_derived_gains_spend_the_torque_and_stay_stable(inertia, limit, timestep):
+def test_derived_gains_use_the_torque_and_are_stable(inertia, limit, timestep):
     gains = derive_gains(np.array([inertia]), np.array([limit]), timestep)
     (kp,), (kd,) = gains.kp, gains.kd
     assert 0 < kp < np.inf
@@ -157,7 +157,7 @@ def test_a_joint_comes_to_rest_under_derived_gains(inertia, limit, timestep):
     assert steps == 5000 or abs(q) < 1e-3
 
 
-def test_derived_gains_are_never_larger_than_a_gain_may_be():
+def test_derived_gains_are_at_most_the_maximum_gain():
     gains = derive_gains(np.array([1e3, 1e9]), np.array([np.inf, 1e9]), 1e-5)
     assert gains.kp[1] == gains.kd[1] == LARGEST_GAIN
     assert (np.array([gains.kp, gains.kd]) <= LARGEST_GAIN).all()

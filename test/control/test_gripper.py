@@ -1,10 +1,10 @@
-"""Opening and closing a gripper, and noticing what is in between."""
+"""Opening and closing a gripper, and detection of objects."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import Commanded, some_joints
+from commanded_robot import CommandedRobot, some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ JOINTS = some_joints(("arm", "finger"), limits={"finger": (0.0, 0.08)}, gripper=
 FINGER = 1
 
 
-class Gripping(Commanded):
+class Gripping(CommandedRobot):
     """A gripper whose finger follows its reference, but not below the width of an object."""
 
     def __init__(self, *, width: float = -1.0, **settings) -> None:
@@ -132,7 +132,7 @@ def test_effort_is_limited_by_the_command_or_the_settings_until_preemption():
     assert gripper.effort_limits[2:] == [(FINGER, 0.0)]
 
 
-def test_a_reset_gives_the_effort_limit_back_and_ends_the_goal():
+def test_a_reset_restores_the_effort_limit_and_ends_the_goal():
     gripper = Gripping()
     gripper.grip(0.0, effort=2.0)
     gripper.run(0.1)
@@ -195,7 +195,7 @@ def test_a_robot_without_a_gripper_rejects_gripper_commands():
         gripper_command(some_joints("a"), "clamp", [], [0.0], [], [])
 
 
-# --- what is a command
+# --- validation of commands
 
 
 def read(names=(), position=(0.05,), velocity=(), effort=(), *, out_of_limits="clamp"):
@@ -222,13 +222,13 @@ def test_speed_and_effort_are_optional():
         ({"effort": [-3]}, "the effort limit must not be negative, got -3"),
     ],
 )
-def test_a_command_that_fits_no_gripper_is_refused(command, message):
+def test_an_invalid_gripper_command_is_refused(command, message):
     with pytest.raises(CommandError, match=re.escape(message)):
         read(**command)
 
 
 @given(st.sampled_from(["position", "velocity", "effort"]), st.floats())
-def test_values_are_sensible_numbers_or_refused(field, value):
+def test_values_out_of_range_are_refused(field, value):
     sensible = abs(value) <= 1e9 and (field == "position" or value >= 0)
     if sensible:
         assert 0.0 <= read(**{field: [value]}).position <= 0.08

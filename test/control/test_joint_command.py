@@ -1,10 +1,10 @@
-"""What makes a streamed command right or wrong."""
+"""Validation of streamed commands."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import some_joints
+from commanded_robot import some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ from mujoco_ros.control.joint_command import forward_command, joint_command
 LEAVE = np.nan
 JOINTS = some_joints(
     ("a", "b", "wheel", "free", "finger"),
-    takes={"b": ["position", "velocity"], "wheel": ["velocity"], "free": []},
+    interfaces={"b": ["position", "velocity"], "wheel": ["velocity"], "free": []},
     limits={"a": (-1.0, 2.0)},
     gripper="finger",
 )
@@ -73,14 +73,14 @@ def test_zero_is_a_value():
         (["free"], {"velocity": [0]}, "joint 'free' takes no velocity: it is passive", JointError),
     ],
 )
-def test_a_command_that_fits_no_joint_is_refused(names, fields, message, error):
+def test_a_command_that_does_not_match_the_joints_is_refused(names, fields, message, error):
     with pytest.raises(error, match=re.escape(message)):
         by_name(names, **fields)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, -1.1e9])
 @pytest.mark.parametrize("field", ["position", "velocity", "effort"])
-def test_a_value_that_is_no_sensible_number_is_refused(field, value):
+def test_a_value_out_of_range_is_refused(field, value):
     message = re.escape(f"{field} of joint 'a' is {value:g}; it must be")
     with pytest.raises(CommandError, match=message):
         by_name(["finger", "a"], **{field: [0.0, value]})
@@ -106,7 +106,9 @@ def test_positions_beyond_the_limits_are_clamped_and_counted_or_refused():
     ("interface", "row", "joints"),
     [("position", 0, [0, 1]), ("velocity", 1, [0, 1, 2]), ("effort", 2, [0])],
 )
-def test_a_forward_command_is_for_all_joints_that_take_it_in_model_order(interface, row, joints):
+def test_a_forward_command_is_for_all_joints_with_its_interface_in_model_order(
+    interface, row, joints
+):
     data = [0.1 * (i + 1) for i in range(len(joints))]
     found = forward(interface, data)
     assert found.joints.tolist() == joints

@@ -1,8 +1,8 @@
-"""How joints are named, and what values they are given."""
+"""Names and values of joints."""
 
 import numpy as np
 import pytest
-from commanded import some_joints
+from commanded_robot import some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import LARGEST, check_numbers
 
 MIXED = some_joints(
     ("hip", "knee", "wheel", "toe", "finger"),
-    takes={"knee": ["position"], "wheel": ["velocity", "position"], "toe": []},
+    interfaces={"knee": ["position"], "wheel": ["velocity", "position"], "toe": []},
     gripper="finger",
 )
 
@@ -22,7 +22,7 @@ def test_joints_are_found_in_the_order_of_the_names():
 
 
 @pytest.mark.parametrize("interface", ["position", "velocity", "effort"])
-def test_controllers_command_the_joints_that_take_their_interface_but_not_the_grippers(interface):
+def test_controllers_command_joints_with_their_interface_except_the_gripper(interface):
     taking = {"position": (0, 1, 2), "velocity": (0, 2), "effort": (0,)}
     assert MIXED.with_interface(interface) == taking[interface]
 
@@ -101,7 +101,7 @@ def test_a_position_beyond_the_limits_can_be_refused():
 
 
 @given(st.floats(-20, 20), st.floats(-20, 20))
-def test_full_turns_of_continuous_joints_are_no_error(desired, actual):
+def test_full_turns_of_continuous_joints_are_valid(desired, actual):
     joints = some_joints("ab", continuous="b")
     rows = np.array([[desired, desired], [1.0, 9.0]]), np.array([[actual, actual], [0.5, -9.0]])
     position, velocity = joints.error(*rows)

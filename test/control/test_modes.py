@@ -1,4 +1,4 @@
-"""What a joint takes follows from its actuators."""
+"""Interfaces of a joint, derived from its actuators."""
 
 import pytest
 

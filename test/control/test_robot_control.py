@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from commanded import Commanded, points, some_joints
+from commanded_robot import CommandedRobot, points, some_joints
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
@@ -31,12 +31,12 @@ STREAMS = (
 )
 
 
-def robot(**options) -> Commanded:
-    return Commanded(JOINTS, q=START, **options)
+def robot(**options) -> CommandedRobot:
+    return CommandedRobot(JOINTS, q=START, **options)
 
 
-def command(commanded: Commanded, source: CommandSource, joint: str) -> None:
-    """Have a joint do something that leaves its mark on each of its references."""
+def command(commanded: CommandedRobot, source: CommandSource, joint: str) -> None:
+    """Command a joint so that each of its references changes."""
     match source:
         case CommandSource.TRAJECTORY:
             moves = points([1.0], [[2.0]], [[0.0]], tau=[[4.0]])
@@ -229,7 +229,7 @@ def test_settings_reach_all_controllers():
 
 def test_a_commanded_velocity_is_integrated_to_positions_up_to_the_limits():
     joints = some_joints("ab", limits={"a": (-0.5, 0.5)})
-    commanded = Commanded(joints, q=[0.2, 0.2])
+    commanded = CommandedRobot(joints, q=[0.2, 0.2])
     commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     rows = commanded.run(1.0)[:, 0]
     moved = 0.2 + 1e-3 * np.arange(1, 1001)
@@ -242,7 +242,7 @@ def test_a_commanded_velocity_is_integrated_to_positions_up_to_the_limits():
 
 
 def test_joints_without_position_interface_get_no_position_from_their_velocity():
-    commanded = Commanded(some_joints("ab", takes={"a": ["velocity"]}))
+    commanded = CommandedRobot(some_joints("ab", interfaces={"a": ["velocity"]}))
     commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     assert commanded.run(0.5)[-1, 0] == pytest.approx([0.0, 0.5])
 
@@ -250,7 +250,7 @@ def test_joints_without_position_interface_get_no_position_from_their_velocity()
 # --- silence
 
 
-def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, CommandSource]:
+def silenced(on_timeout: str, **fields: float) -> tuple[CommandedRobot, CommandSource]:
     """A robot whose stream to joint a stopped while the joint was away from its reference."""
     commanded = robot()
     commanded.control.stream = StreamSettings(timeout=0.1, on_timeout=on_timeout)
@@ -263,7 +263,7 @@ def silenced(on_timeout: str, **fields: float) -> tuple[Commanded, CommandSource
     return commanded, CommandSource.JOINT_COMMANDS
 
 
-def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_it_may():
+def test_a_stream_is_stopped_when_it_is_silent_for_longer_than_its_timeout():
     commanded, source = silenced("hold", position=0.5)
     commanded.run(0.003)
     assert commanded.events_of(StreamStopped) == [
@@ -392,7 +392,7 @@ def test_a_removed_robot_ends_its_goals_with_the_reason():
 # --- saved states
 
 
-def run_twice(commanded: Commanded, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+def run_twice(commanded: CommandedRobot, seconds: float) -> tuple[np.ndarray, np.ndarray]:
     """Run twice from the same saved state; return the references of both runs."""
     control, index = commanded.control, commanded.index
     state, references = control.save_state(), commanded.references.values.copy()

@@ -63,25 +63,25 @@ def test_a_sine_at_100_hz_is_piecewise_linear_at_1_khz(how):
     assert straight.max() < 1e-9, "between two commands it is a line"
 
 
-def test_a_command_is_met_exactly_in_the_step_before_the_next_is_due():
+def test_a_command_is_reached_exactly_in_the_step_before_the_next_is_due():
     found = sine(LINEAR, every=10)[:, 0]
     wave = np.sin(2 * np.pi * np.arange(0, 2000, 10) * STEP)
     np.testing.assert_array_equal(found[19::10], wave[1:])
 
 
-def test_a_stream_as_fast_as_the_steps_acts_in_its_own_step():
+def test_a_stream_as_fast_as_the_steps_takes_effect_in_its_own_step():
     for how in (LINEAR, HOLD):
         wave = np.sin(2 * np.pi * np.arange(2000) * STEP)
         np.testing.assert_array_equal(sine(how, every=1)[:, 0], wave)
 
 
-def test_with_hold_every_command_acts_at_once():
+def test_with_hold_every_command_takes_effect_at_once():
     wave = np.sin(2 * np.pi * np.arange(0, 2000, 10) * STEP)
     np.testing.assert_array_equal(sine(HOLD, every=10)[:, 0], np.repeat(wave, 10))
 
 
 @pytest.mark.parametrize("index", [0, 123_457, 10_000_001])
-def test_the_first_command_acts_at_once_and_exactly(index):
+def test_the_first_command_takes_effect_at_once_and_exactly(index):
     robot = Streamed()
     robot.index = index
     robot.send(q=0.1, dq=-0.3, tau=1e3)
@@ -102,7 +102,7 @@ def test_zero_is_a_command():
         assert row.ravel().tolist() == [value] * 3
 
 
-def test_nan_leaves_a_value_as_it_was():
+def test_nan_leaves_a_value_unchanged():
     robot = Streamed()
     robot.references.values[:, 0] = [0.5, 0.2, -1.0]
     robot.send(dq=3.0)
@@ -118,7 +118,7 @@ def test_nan_leaves_a_value_as_it_was():
     ),
     st.sampled_from([LINEAR, HOLD, StreamSettings(period=0.01)]),
 )
-def test_however_commands_arrive_references_never_go_beyond_the_newest(commands, how):
+def test_references_never_exceed_the_newest_command_at_any_arrival_times(commands, how):
     robot = Streamed(count=2, how=how)
     targets = np.zeros(2)
     for gap, joint, value in commands:
@@ -205,7 +205,7 @@ def test_quantities_of_a_joint_commanded_in_turn_each_have_their_own_period():
     np.testing.assert_allclose(slopes, np.tile([STEP, -2 * STEP], (len(slopes), 1)), atol=1e-9)
 
 
-def test_each_value_has_its_own_ramp_whatever_else_is_commanded_meanwhile():
+def test_each_value_has_its_own_ramp_independent_of_other_commands():
     random, period = np.random.default_rng(5), 0.008
     robot = Streamed(count=3, how=StreamSettings(period=period))
     robot.references.values[:] = random.normal(size=(3, 3))
@@ -277,7 +277,7 @@ def test_silent_joints_are_returned():
     assert silent(0.04) == [2]
 
 
-def test_a_reset_stream_holds_nothing():
+def test_a_reset_stream_has_no_joints():
     robot = Streamed()
     robot.send(q=3.0)
     robot.stream.reset()

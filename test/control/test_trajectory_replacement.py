@@ -1,10 +1,10 @@
-"""Which trajectory a joint follows when several were sent, and how it changes over."""
+"""Transitions between successive trajectories."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from commanded import Commanded, points, some_joints
+from commanded_robot import CommandedRobot, points, some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly
@@ -23,8 +23,8 @@ NAMES = ("a", "b", "c")
 STEP = 0.004
 
 
-def robot(**options) -> Commanded:
-    return Commanded(some_joints(NAMES), **{"timestep": STEP} | options)
+def robot(**options) -> CommandedRobot:
+    return CommandedRobot(some_joints(NAMES), **{"timestep": STEP} | options)
 
 
 def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
@@ -32,7 +32,7 @@ def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
     return points([seconds], [[to] * joints], [[0.0] * joints])
 
 
-def ended(commanded: Commanded) -> list[tuple[object, Outcome]]:
+def ended(commanded: CommandedRobot) -> list[tuple[object, Outcome]]:
     return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
 
 

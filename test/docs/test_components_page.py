@@ -41,7 +41,7 @@ def node() -> Iterator[Any]:
     rclpy.shutdown()
 
 
-def test_the_example_blows_as_its_parameter_says(node: Any) -> None:
+def test_the_example_applies_the_wind_of_its_parameter(node: Any) -> None:
     def wind_at_its_peak() -> float:
         commands = node.simulation.commands
         winds = [

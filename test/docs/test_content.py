@@ -50,7 +50,7 @@ Row = dict[str, str]
 
 
 def section(text: str, heading: str) -> str:
-    """Return what follows a heading, up to the next one."""
+    """Return the text after a heading, up to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", text, flags=re.M | re.S)
     assert found, f"no section {heading}"
     return found.group(1)
@@ -117,17 +117,17 @@ def test_the_page_of_robots_gives_each_robots_joints_and_mass(robot):
     (row,) = [row for row in tables(ROBOTS)[1] if row["Robot"].startswith(f"`{robot}`")]
     model = mujoco.MjModel.from_xml_path(str(ROOT / f"urdf_mjcf/{robot}/{robot}.xml"))
     scalar = [int(t) for t in model.jnt_type if t != mujoco.mjtJoint.mjJNT_FREE]
-    said = [
+    documented = [
         int(n) for n in re.findall(r"(\d+) joints|gripper \((\d+)\)", row["Robot"]) for n in n if n
     ]
     mass = re.search(r"([\d.]+) kg", row["Robot"])
-    assert sum(said) == len(scalar)
+    assert sum(documented) == len(scalar)
     assert mass
     assert float(mass.group(1)) == pytest.approx(model.body_subtreemass[0], abs=0.05)
 
 
 def matching(rows: list[Row], column: str, cell: str) -> Row:
-    """Return the one row whose name, with its placeholders, fits a name."""
+    """Return the row whose name, with its placeholders, matches a name."""
     found = []
     for row in rows:
         pattern = row[column].strip("`").replace("<ns>/", r"/(?:\w+/)?")
@@ -154,8 +154,8 @@ def test_the_page_of_commands_lists_the_examples():
     assert listed == [(p.name, p.name) for p in sorted((ROOT / "examples").glob("*.py"))]
 
 
-def test_the_page_about_control_gives_the_defaults_of_the_code():
-    said = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
+def test_the_page_about_control_has_the_defaults_of_the_code():
+    documented = section(CONTROL, "The gripper") + section(CONTROL, "Joint trajectories")
     for words, name in (
         (r"`max_velocity` \((\S+) m/s\)", "gripper_controller.max_velocity"),
         (r"`stall_timeout` \((\S+) s\)", "gripper_controller.stall_timeout"),
@@ -165,9 +165,9 @@ def test_the_page_about_control_gives_the_defaults_of_the_code():
         ),
         (r"Feedback comes at (\S+) Hz", "joint_trajectory_controller.action_monitor_rate"),
     ):
-        (value,) = re.findall(words, said.replace("\n", " "))
+        (value,) = re.findall(words, documented.replace("\n", " "))
         assert float(value) == float(ROBOT_ROWS[name]["Default"].strip("`")), name
-    (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", said)
+    (tolerance,) = re.findall(r"`goal_tolerance` \((\S+) mm\)", documented)
     default = ROBOT_ROWS["gripper_controller.goal_tolerance"]["Default"].strip("`")
     assert float(tolerance) == 1e3 * float(default)
     sources = names(tables(section(COMMANDS, "Sources"))[0], "Source")
@@ -220,7 +220,7 @@ def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_assignment_names_a_parameter_or_argument_and_a_value_it_takes(page):
+def test_every_assignment_has_a_valid_parameter_or_argument_and_value(page):
     for name, value in re.findall(r"([\w.]+):=([\w./-]*)", PAGES[page]):
         assert name in PARAMETER_ROWS or name in OTHER_NAMES, name
         row = PARAMETER_ROWS.get(name, {"Type": "", "Values": ""})
@@ -264,8 +264,8 @@ def test_every_key_of_a_scene_is_in_its_reference(heading, table, config, absent
         kinds = [hints[row["Key"].strip("`")], *get_args(hints[row["Key"].strip("`")])]
         for kind in kinds:
             if get_origin(kind) is Literal:
-                said = row["Meaning"] if heading == "physics" else row["Type"]
-                assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", said)), row["Key"]
+                documented = row["Meaning"] if heading == "physics" else row["Type"]
+                assert set(get_args(kind)) <= set(re.findall(r"`(\w+)`", documented)), row["Key"]
 
 
 def test_every_publish_rate_of_a_scene_is_in_its_reference():
@@ -308,7 +308,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
 
 
 @pytest.mark.parametrize("block", code_blocks("bash"))
-def test_every_command_names_what_exists(block):
+def test_every_command_names_existing_entities(block):
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.M))
     variables = set(re.findall(r"^([A-Z]+) +\?=", makefile, flags=re.M))

@@ -24,7 +24,7 @@ def check(docs: Path, *names: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_committed_plots_are_those_of_the_control_layer():
+def test_the_committed_plots_equal_the_output_of_the_control_layer():
     done = check(ROOT / "docs")
     assert done.returncode == 0, done.stderr
 

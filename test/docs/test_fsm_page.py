@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted import ROBOT, seen
+from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.transition import Trigger
@@ -28,7 +28,7 @@ def table(monkeypatch):
 
 
 def drive(controller: FsmController, q: float, ticks: int, *, follows: bool = True) -> list[str]:
-    """Run ticks, from `q` on with joints that follow at once; return the states gone through."""
+    """Run ticks, from `q` with joints that follow at once; return the visited states."""
     states: list[str] = []
     for tick in range(ticks):
         references = controller.step(seen(q), 0.01 * tick)
@@ -38,7 +38,7 @@ def drive(controller: FsmController, q: float, ticks: int, *, follows: bool = Tr
     return states
 
 
-def test_the_example_waves_rests_and_notices_a_joint_that_is_stuck(table):
+def test_the_example_waves_rests_and_detects_a_joint_that_is_stuck(table):
     controller = FsmController(table)
     controller.configure(ROBOT)
     drive(controller, 0.0, 2)
@@ -60,6 +60,6 @@ def test_the_pages_name_the_triggers_the_keys_and_the_entry_points():
     assert f'{{"{catalogue.GROUP}": [' in HOW_TO
 
 
-def test_the_page_shows_every_controller_that_comes_with_the_package():
+def test_the_page_shows_every_shipped_controller():
     for name in catalogue.names():
         assert f"(../images/fsm_{name}.svg)" in HOW_TO

@@ -23,7 +23,7 @@ def generate(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_committed_pages_are_those_of_the_generator():
+def test_the_committed_pages_equal_the_output_of_the_generator():
     done = generate(GENERATE, "--check")
     assert done.returncode == 0, done.stderr
 

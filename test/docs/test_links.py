@@ -53,7 +53,7 @@ def test_every_image_is_shown_and_small(image):
     assert image.stat().st_size < limit
 
 
-def test_the_readme_leads_to_the_index_and_the_index_to_every_page():
+def test_the_readme_links_the_index_and_the_index_links_every_page():
     index = ROOT / "docs" / "index.md"
     assert index in targets(ROOT / "README.md")
     assert set(ROOT.glob("docs/**/*.md")) - {index} <= targets(index)
@@ -64,7 +64,7 @@ def test_every_page_is_of_one_of_four_kinds():
     assert kinds == {"tutorials", "how-to", "reference", "explanation"}
 
 
-def test_the_readme_is_short_and_moves():
+def test_the_readme_is_short_and_has_an_animation():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= LONGEST_README
     (animation,) = [path for path in targets(ROOT / "README.md") if path.suffix == ".gif"]
     with Image.open(animation) as frames:

@@ -16,7 +16,7 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from simulators import ROOT, Listener, Starter
+from simulators import ROOT, Listener, SimulatorLauncher
 
 TOPICS = (ROOT / "docs" / "reference" / "topics.md").read_text(encoding="utf-8")
 OF_EVERY_SCENE = {"/rosout", "/parameter_events", "/mujoco/reset_event", "/mujoco/simulate_steps"}
@@ -34,15 +34,15 @@ def commands() -> Iterator[Any]:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Starter]:
-    starter = Starter(tmp_path)
+def start(tmp_path: Path) -> Iterator[SimulatorLauncher]:
+    starter = SimulatorLauncher(tmp_path)
     yield starter
     starter.close()
 
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listener]:
-    starter = Starter(tmp_path_factory.mktemp("arm"))
+    starter = SimulatorLauncher(tmp_path_factory.mktemp("arm"))
     yield starter.listener(starter.simulator(scene="arm"))
     starter.close()
 
@@ -82,7 +82,7 @@ def table(section: str, column: str) -> dict[str, str]:
     return found
 
 
-def test_the_zoo_has_exactly_the_topics_and_inputs_of_its_page(start: Starter) -> None:
+def test_the_zoo_has_exactly_the_topics_and_inputs_of_its_page(start: SimulatorLauncher) -> None:
     listener = start.listener(start.simulator(scene="zoo", real_time_factor=0.1))
     section = TOPICS[TOPICS.index("## zoo") :]
     published, taken = table(section, "Topic"), table(section, "Input")

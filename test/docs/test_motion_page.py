@@ -47,7 +47,7 @@ def test_the_page_names_every_error_and_every_field_of_the_planning_scene():
 
 
 def pressing(force):
-    """Return a simulation in which the page's state presses, and what runs it."""
+    """Return a simulation of the page's state, and its host."""
     states = {"PRESS": {"class": "Press", "force": force, "outcome": "pressed"}}
     table = table_from_dict(
         {"rate": 500, "initial": "PRESS", "states": states},

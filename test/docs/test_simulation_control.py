@@ -39,7 +39,7 @@ def test_the_codes_of_a_row_are_those_of_the_service_or_of_all_services(service:
         assert of_service or hasattr(simulation_interfaces.msg.Result, code), code
 
 
-def test_every_code_that_a_service_of_spawning_has_is_named_or_never_used() -> None:
+def test_every_result_code_of_the_spawn_service_is_documented_or_unused() -> None:
     response = simulation_interfaces.srv.SpawnEntity.Response
     codes = {name for name in dir(response) if isinstance(getattr(response, name), int)}
     assert codes - set(CODE.findall(ROWS["SpawnEntity"])) == {"UNSUPPORTED_ASSETS"}

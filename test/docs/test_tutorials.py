@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import ROBOT, seen
+from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.basic_states import STATES
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController

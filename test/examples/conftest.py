@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from example_runs import PACE, Commanded
-from simulators import Starter
+from example_runs import REAL_TIME_FACTOR, CommandedSimulator
+from simulators import SimulatorLauncher
 
 TWO_ROBOTS = """
 world: package://mujoco_ros/urdf_mjcf/worlds/ground.xml
@@ -30,38 +30,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def starter(folder: Path) -> Iterator[Starter]:
-    starter = Starter(folder)
+def starter(folder: Path) -> Iterator[SimulatorLauncher]:
+    starter = SimulatorLauncher(folder)
     yield starter
     starter.close()
 
 
 @pytest.fixture(scope="module")
-def shared_arm(starter: Starter, folder: Path) -> Commanded:
-    simulator = starter.simulator(scene="arm", real_time_factor=PACE)
-    return Commanded(folder, simulator, starter.listener(simulator))
+def shared_arm(starter: SimulatorLauncher, folder: Path) -> CommandedSimulator:
+    simulator = starter.simulator(scene="arm", real_time_factor=REAL_TIME_FACTOR)
+    return CommandedSimulator(folder, simulator, starter.listener(simulator))
 
 
 @pytest.fixture
-def arm(shared_arm: Commanded) -> Iterator[Commanded]:
+def arm(shared_arm: CommandedSimulator) -> Iterator[CommandedSimulator]:
     """The arm with a box on a table in front of it."""
     yield shared_arm
     shared_arm.listener.forget_subscriptions()
 
 
 @pytest.fixture(scope="module")
-def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commanded]:
+def shared_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandedSimulator]:
     folder = tmp_path_factory.mktemp("pair")
     scene = folder / "two_robots.yaml"
     scene.write_text(TWO_ROBOTS)
-    starter = Starter(folder)
-    simulator = starter.simulator(scene=scene, real_time_factor=PACE)
-    yield Commanded(folder, simulator, starter.listener(simulator))
+    starter = SimulatorLauncher(folder)
+    simulator = starter.simulator(scene=scene, real_time_factor=REAL_TIME_FACTOR)
+    yield CommandedSimulator(folder, simulator, starter.listener(simulator))
     starter.close()
 
 
 @pytest.fixture
-def pair(shared_pair: Commanded) -> Iterator[Commanded]:
+def pair(shared_pair: CommandedSimulator) -> Iterator[CommandedSimulator]:
     """A quadruped and an arm, each in its namespace."""
     yield shared_pair
     shared_pair.listener.forget_subscriptions()

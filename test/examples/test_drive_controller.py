@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from example_runs import Commanded
-from simulators import Starter
+from example_runs import CommandedSimulator
+from simulators import SimulatorLauncher
 
 SCRIPT = "10_drive_controller.py"
 LAMP = """
@@ -21,18 +21,18 @@ transitions:
 
 
 @pytest.fixture(scope="module")
-def lamp(starter: Starter, folder: Path) -> Commanded:
+def lamp(starter: SimulatorLauncher, folder: Path) -> CommandedSimulator:
     """A robot whose controller only changes its state on request."""
     table = folder / "lamp.yaml"
     table.write_text(LAMP)
     simulator = starter.simulator(scene="arm", controller=str(table))
-    return Commanded(folder, simulator, starter.listener(simulator))
+    return CommandedSimulator(folder, simulator, starter.listener(simulator))
 
 
-def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: Commanded) -> None:
+def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: CommandedSimulator) -> None:
     done = lamp.run(SCRIPT, "switch", "done")
-    assert done.code == 0, done.complains
-    state, *made = done.says.splitlines()
+    assert done.code == 0, done.errors
+    state, *made = done.output.splitlines()
     assert state == "lamp is in DARK; available: switch"
     assert [line.split(" s  ")[1] for line in made] == [
         "DARK -> BRIGHT: switch",
@@ -43,11 +43,11 @@ def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: Commanded)
 
 
 def test_a_transition_that_is_not_available_is_reported_with_the_others(
-    lamp: Commanded,
+    lamp: CommandedSimulator,
 ) -> None:
     wrong = lamp.start(SCRIPT, "glow", "--patience", "0.2")
     other = lamp.start(SCRIPT, "--controller", "lump")
     refused, unknown = wrong.outcome(), other.outcome()
     assert refused.code == 1
-    assert refused.complains == "'glow' is not available in DARK; available: switch"
-    assert (unknown.code, unknown.complains) == (1, "--controller is one of: lamp")
+    assert refused.errors == "'glow' is not available in DARK; available: switch"
+    assert (unknown.code, unknown.errors) == (1, "--controller is one of: lamp")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from example_runs import Commanded, Example
-from paces import slower_if_need_be
+from example_runs import CommandedSimulator, Example
+from retry_slower import retry_slower
 from simulators import ROOT, Domain
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -36,30 +36,30 @@ def test_without_a_robot_each_prints_how_to_start_one(folder: Path) -> None:
     finally:
         domain.close()
     for outcome in done:
-        assert (outcome.code, outcome.says) == (1, "")
+        assert (outcome.code, outcome.output) == (1, "")
         assert re.search(
             r"found: start `make (sim SCENE=arm|demo)`, with the same ROS_DOMAIN_ID as here$",
-            outcome.complains,
+            outcome.errors,
         )
 
 
-def test_errors_for_missing_names_have_the_available_ones(pair: Commanded) -> None:
+def test_errors_for_missing_names_have_the_available_ones(pair: CommandedSimulator) -> None:
     namespace = (*ROS_ARGUMENTS, "__ns:=/quadruped")
     arguments = {"03_send_trajectory.py": ("--joints", "elbow_joint")}
     running = [pair.start(s, *arguments.get(s, ()), *namespace) for s in COMMANDING[:4]]
     sine, trajectory, gains, impedance = (example.outcome() for example in running)
     for done in (sine, trajectory, gains, impedance):
-        assert (done.code, done.says) == (1, "")
+        assert (done.code, done.output) == (1, "")
     joints = "FR_hip_joint, "
-    assert sine.complains.startswith(f"no joint 'elbow_joint' here; --joint is one of: {joints}")
-    assert trajectory.complains.startswith("the controller has no joint 'elbow_joint'; it has: ")
-    assert gains.complains.startswith("no gains of a joint 'elbow_joint' here; --joint is one of: ")
-    assert impedance.complains.startswith("this robot has a floating base")
+    assert sine.errors.startswith(f"no joint 'elbow_joint' here; --joint is one of: {joints}")
+    assert trajectory.errors.startswith("the controller has no joint 'elbow_joint'; it has: ")
+    assert gains.errors.startswith("no gains of a joint 'elbow_joint' here; --joint is one of: ")
+    assert impedance.errors.startswith("this robot has a floating base")
 
 
 @pytest.mark.parametrize("script", COMMANDING)
-@slower_if_need_be
-def test_a_namespace_reaches_one_robot_among_several(pair: Commanded, script: str) -> None:
+@retry_slower
+def test_a_namespace_reaches_one_robot_among_several(pair: CommandedSimulator, script: str) -> None:
     arguments = {
         "02_stream_sine.py": ("--periods", "1", "--frequency", "1", "--tolerance", "0.1"),
         "03_send_trajectory.py": ("--seconds", "0.5"),
@@ -70,5 +70,5 @@ def test_a_namespace_reaches_one_robot_among_several(pair: Commanded, script: st
         "08_lockstep.py": ("--seconds", "1"),
     }
     done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
-    assert done.code == 0, done.complains
-    assert done.says
+    assert done.code == 0, done.errors
+    assert done.output

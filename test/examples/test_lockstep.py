@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from example_runs import PACE, Commanded, Example
-from simulators import Starter
+from example_runs import REAL_TIME_FACTOR, CommandedSimulator, Example
+from simulators import SimulatorLauncher
 
 from mujoco_ros.sim.state_log.reader import StateLog
 
@@ -25,41 +25,41 @@ def since_reset(path: Path) -> dict[str, bytes]:
     return {name: getattr(log, name)[first:last].tobytes() for name in fields}
 
 
-def test_two_simulators_are_bitwise_identical(starter: Starter, tmp_path: Path) -> None:
+def test_two_simulators_are_bitwise_identical(starter: SimulatorLauncher, tmp_path: Path) -> None:
     logs = [tmp_path / "one.log", tmp_path / "other.log"]
     fingerprints = []
     for log in logs:
-        simulator = starter.simulator(scene="arm", state_log=log, anew=True)
+        simulator = starter.simulator(scene="arm", state_log=log, fresh_interpreter=True)
         simulator.wait_until_running()
         example = Example(tmp_path, simulator.domain, SCRIPT, "--seconds", str(SECONDS))
         done = example.outcome()
-        assert (done.code, done.complains) == (0, "")
+        assert (done.code, done.errors) == (0, "")
         assert simulator.stop() == 0
-        assert simulator.complaints() == []
+        assert simulator.warnings() == []
         fingerprints += re.findall(
-            r"^fingerprint of the joint states: ([0-9a-f]{16})$", done.says, re.M
+            r"^fingerprint of the joint states: ([0-9a-f]{16})$", done.output, re.M
         )
-        assert "a command for each of 2000 ticks" in done.says
+        assert "a command for each of 2000 ticks" in done.output
     assert len(fingerprints) == 2
     assert fingerprints[0] == fingerprints[1]
     one, other = map(since_reset, logs)
     assert one == other
 
 
-def test_it_restores_the_parameters(arm: Commanded) -> None:
+def test_it_restores_the_parameters(arm: CommandedSimulator) -> None:
     done = arm.run(SCRIPT, "--seconds", "0.5")
-    assert (done.code, done.complains) == (0, "")
+    assert (done.code, done.errors) == (0, "")
     assert arm.listener.get_parameter("mode") == "realtime"
-    assert arm.listener.get_parameter("real_time_factor") == PACE
+    assert arm.listener.get_parameter("real_time_factor") == REAL_TIME_FACTOR
 
 
-def test_an_invalid_rate_is_rejected(arm: Commanded) -> None:
+def test_an_invalid_rate_is_rejected(arm: CommandedSimulator) -> None:
     done = arm.run(SCRIPT, "--rate", "-5")
     assert done.code == 1
-    assert "joint_commands@-5" in done.complains
+    assert "joint_commands@-5" in done.errors
 
 
-def test_the_error_for_an_unknown_joint_names_the_joints(arm: Commanded) -> None:
+def test_the_error_for_an_unknown_joint_names_the_joints(arm: CommandedSimulator) -> None:
     done = arm.run(SCRIPT, "--joint", "knee")
     assert done.code == 1
-    assert "no joint 'knee' here; --joint is one of: shoulder_pan_joint, " in done.complains
+    assert "no joint 'knee' here; --joint is one of: shoulder_pan_joint, " in done.errors

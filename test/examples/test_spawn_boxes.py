@@ -3,13 +3,13 @@
 import signal
 
 import pytest
-from example_runs import Commanded
+from example_runs import CommandedSimulator
 from simulation_interfaces.srv import DeleteEntity, GetEntities
 
 SCRIPT = "07_spawn_boxes.py"
 
 
-def entities(arm: Commanded) -> list[str]:
+def entities(arm: CommandedSimulator) -> list[str]:
     client = arm.listener.node.create_client(GetEntities, "/mujoco/get_entities")
     assert arm.listener.spin_until(client.service_is_ready)
     names = arm.listener.result(client.call_async(GetEntities.Request())).entities
@@ -17,19 +17,19 @@ def entities(arm: Commanded) -> list[str]:
     return list(names)
 
 
-def test_boxes_come_to_lie_on_top_of_each_other_and_are_deleted(arm: Commanded) -> None:
+def test_boxes_are_stacked_and_deleted(arm: CommandedSimulator) -> None:
     before = entities(arm)
     done = arm.run(SCRIPT, "--count", "2", "--watch", "2", "--at", "0", "0.6", "0.05")
-    assert done.code == 0, done.complains
-    rows = [line.split() for line in done.says.splitlines()[1:3]]
+    assert done.code == 0, done.errors
+    rows = [line.split() for line in done.output.splitlines()[1:3]]
     assert [row[0] for row in rows] == ["spawned_box", "spawned_box_1"]
     heights = [float(row[3]) for row in rows]
     assert heights == pytest.approx([0.03, 0.09], abs=0.005)
-    assert done.says.splitlines()[-1] == "2 spawned, 2 deleted"
+    assert done.output.splitlines()[-1] == "2 spawned, 2 deleted"
     assert entities(arm) == before
 
 
-def test_boxes_are_deleted_after_ctrl_c_too(arm: Commanded) -> None:
+def test_boxes_are_deleted_after_ctrl_c_too(arm: CommandedSimulator) -> None:
     before = entities(arm)
     example = arm.start(SCRIPT, "--watch", "60")
     assert arm.listener.spin_until(lambda: len(entities(arm)) > len(before))
@@ -39,7 +39,7 @@ def test_boxes_are_deleted_after_ctrl_c_too(arm: Commanded) -> None:
     assert entities(arm) == before
 
 
-def test_boxes_remain_with_keep(arm: Commanded) -> None:
+def test_boxes_remain_with_keep(arm: CommandedSimulator) -> None:
     assert arm.run(SCRIPT, "--count", "1", "--watch", "0", "--keep").code == 0
     assert "spawned_box" in entities(arm)
     client = arm.listener.node.create_client(DeleteEntity, "/mujoco/delete_entity")
@@ -48,7 +48,7 @@ def test_boxes_remain_with_keep(arm: Commanded) -> None:
     arm.listener.node.destroy_client(client)
 
 
-def test_the_reason_of_a_rejection_is_printed(arm: Commanded) -> None:
+def test_the_reason_of_a_rejection_is_printed(arm: CommandedSimulator) -> None:
     done = arm.run(SCRIPT, "--count", "1", "--model", "/nowhere/box.xml")
-    assert (done.code, done.says) == (1, "0 spawned, 0 deleted\n")
-    assert done.complains == "there is no file '/nowhere/box.xml'"
+    assert (done.code, done.output) == (1, "0 spawned, 0 deleted\n")
+    assert done.errors == "there is no file '/nowhere/box.xml'"

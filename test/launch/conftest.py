@@ -1,4 +1,4 @@
-"""Running `ros2 launch` for real, on stand-in executables or on the installed package."""
+"""Runs `ros2 launch` with stand-in executables or the installed package."""
 
 import json
 import os
@@ -36,8 +36,8 @@ EMPTY_PACKAGES = (
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 
-# Notes how it was started, then behaves like a node: runs until SIGINT and ends with 0. Told to end
-# by itself, it waits for the others: a Python that is interrupted as it starts prints a traceback.
+# Records its start, then behaves like a node: runs until SIGINT and ends with 0. If configured to
+# end by itself, it waits for the others: an interrupt during the start of Python is a traceback.
 STAND_IN = """\
 #!{python}
 import json, os, pathlib, signal, sys, time
@@ -66,7 +66,7 @@ class Started:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of all files, whatever node they are for; later ones win."""
+        """Return the parameters of all files for any node; later ones take precedence."""
         merged: dict[str, Any] = {}
         for file in self.parameter_files:
             for node in file.values():
@@ -74,14 +74,14 @@ class Started:
         return merged
 
     def remapped(self, name: str) -> str | None:
-        """Return what `name` (``__ns``, ``__node``) was remapped to."""
+        """Return the remapped value of `name` (``__ns``, ``__node``)."""
         found = [a.split(":=", 1)[1] for a in self.argv if a.startswith(f"{name}:=")]
         return found[-1] if found else None
 
 
 @dataclass
 class Launch:
-    """A running `ros2 launch` and everything it started, in a session of their own."""
+    """A running `ros2 launch` and its processes, in their own session."""
 
     process: subprocess.Popen[str]
     notes: Path
@@ -103,7 +103,7 @@ class Launch:
 
     @property
     def output(self) -> str:
-        """Return what was printed so far."""
+        """Return the output so far."""
         return self.log.read_text()
 
     def wait_for(self, text: str) -> None:
@@ -119,7 +119,7 @@ class Launch:
         return self.process.wait(timeout=STOP_TIMEOUT_S)
 
     def wait(self) -> int:
-        """Wait until it ends by itself and return the exit code."""
+        """Wait for its end and return the exit code."""
         return self.process.wait(timeout=START_TIMEOUT_S)
 
     def processes(self) -> list[str]:
@@ -135,7 +135,7 @@ class Launch:
         return running
 
     def kill(self) -> None:
-        """End whatever a failed test left running."""
+        """Kill the processes that a failed test has left."""
         if self.process.poll() is None or self.processes():
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -154,7 +154,7 @@ def ros2() -> str:
 
 @pytest.fixture
 def ros2_launch(ros2: str, tmp_path: Path) -> Iterator[Callable[..., Launch]]:
-    """Start `ros2 launch` with arguments and extra environment; it is gone after the test."""
+    """Start `ros2 launch` with arguments and extra environment; it is killed after the test."""
     launches: list[Launch] = []
 
     def start(*arguments: str, environment: dict[str, str] | None = None) -> Launch:
@@ -187,7 +187,7 @@ def ros2_launch(ros2: str, tmp_path: Path) -> Iterator[Callable[..., Launch]]:
 
 @pytest.fixture(scope="session")
 def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment in which stand-ins take the place of whatever is started."""
+    """Return the environment in which stand-ins replace all executables."""
     prefix = tmp_path_factory.mktemp("prefix")
     index = prefix / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The launch files on stand-in executables: what is started, with which arguments."""
+"""Processes and arguments of the launch files, with stand-in executables."""
 
 import subprocess
 import sys
@@ -101,7 +101,7 @@ def test_showing_the_arguments_does_not_load_the_engine(ros2):
     assert "'scene'" in done.stdout
 
 
-def test_by_default_the_simulator_alone_is_started(ros2_launch, stand_ins):
+def test_by_default_only_the_simulator_is_started(ros2_launch, stand_ins):
     launch = ros2_launch(SIM, environment=stand_ins)
     started = launch.started(1)
     assert list(started) == ["sim"]
@@ -142,9 +142,7 @@ def test_arguments_reach_the_simulator_with_their_types(ros2_launch, stand_ins):
     assert sim.argv[sim.argv.index("--log-level") + 1] == "debug"
 
 
-def test_the_arm_is_started_with_its_controller_that_brings_the_box_to_and_fro(
-    ros2_launch, stand_ins
-):
+def test_the_arm_is_started_with_its_pick_and_place_controller(ros2_launch, stand_ins):
     launch = ros2_launch(PICK_PLACE, "viewer:=none", environment=stand_ins)
     (sim,) = launch.started(1)["sim"]
     chosen = ("scene", "controller", "viewer", "tf")
@@ -202,7 +200,7 @@ def test_a_controller_that_fails_makes_ros2_launch_fail(ros2_launch, stand_ins):
         (["controller:=stand", "params_file:=/nowhere.yaml"], "/nowhere.yaml does not exist"),
     ],
 )
-def test_a_wrong_argument_of_a_controller_is_one_clear_error(
+def test_an_invalid_argument_of_a_controller_is_one_clear_error(
     ros2_launch, stand_ins, arguments, message
 ):
     launch = ros2_launch(CONTROLLER, *arguments, environment=stand_ins)
@@ -212,7 +210,7 @@ def test_a_wrong_argument_of_a_controller_is_one_clear_error(
     assert not list(launch.notes.iterdir())
 
 
-def test_a_params_file_is_passed_on_and_arguments_win_over_it(ros2_launch, stand_ins, tmp_path):
+def test_a_params_file_is_passed_on_and_arguments_override_it(ros2_launch, stand_ins, tmp_path):
     file = tmp_path / "my.yaml"
     file.write_text("mujoco: {ros__parameters: {scene: arm, real_time_factor: 3.0}}")
     launch = ros2_launch(SIM, "scene:=zoo", f"params_file:={file}", environment=stand_ins)
@@ -260,7 +258,7 @@ def test_robot_state_publisher_is_started_once_per_robot_in_its_namespace(ros2_l
     assert not any(n.parameters["use_sim_time"] for n in nodes)
 
 
-def test_rviz_alone_makes_the_simulator_publish_every_link(ros2_launch, stand_ins):
+def test_with_rviz_alone_the_simulator_publishes_every_link(ros2_launch, stand_ins):
     launch = ros2_launch(SIM, "scene:=arm", "rviz:=true", environment=stand_ins)
     started = launch.started(2)
     (rviz,) = started["rviz2"]
@@ -278,7 +276,7 @@ def test_rviz_shows_every_robot_of_a_scene_in_its_namespace(ros2_launch, stand_i
     assert described | {"/contacts", "/humanoid/wrench/left_ankle_ft"} <= topics_of(rviz)
 
 
-def test_rviz_is_given_a_configuration_of_ones_own_as_it_is(ros2_launch, stand_ins, tmp_path):
+def test_a_custom_configuration_of_rviz_is_used_unchanged(ros2_launch, stand_ins, tmp_path):
     own = tmp_path / "my.rviz"
     own.write_text("Visualization Manager: {Displays: [{Class: rviz_default_plugins/Grid}]}")
     launch = ros2_launch(RVIZ, f"rviz_config:={own}", environment=stand_ins)
@@ -309,9 +307,7 @@ def test_record_starts_a_bag_of_all_topics(ros2_launch, stand_ins, tmp_path, use
 
 
 @pytest.mark.parametrize("missing", ["ros2bag", "rosbag2_storage_mcap"])
-def test_record_records_by_itself_without_ros2_bag(
-    ros2_launch, stand_ins_without, tmp_path, missing
-):
+def test_record_does_not_need_ros2_bag(ros2_launch, stand_ins_without, tmp_path, missing):
     bag = tmp_path / "bag"
     launch = ros2_launch(SIM, f"record:={bag}", environment=stand_ins_without(missing))
     (record,) = launch.started(2)["record"]
@@ -328,17 +324,17 @@ def test_the_state_log_is_a_parameter_of_the_simulator(ros2_launch, stand_ins, t
 
 
 def ends(code: int) -> dict[str, str]:
-    """Return what makes the simulator end with `code` once it and RViz have started."""
+    """Return the environment that ends the simulator with `code` after the start of RViz."""
     return {"sim_ends_with": str(code), "once_started": "2"}
 
 
-def test_the_end_of_the_simulator_ends_everything(ros2_launch, stand_ins):
+def test_the_end_of_the_simulator_ends_all_processes(ros2_launch, stand_ins):
     launch = ros2_launch(SIM, "rviz:=true", environment=stand_ins | ends(0))
     assert launch.wait() == 0
     assert launch.processes() == []
 
 
-def test_a_failed_simulator_ends_everything_with_an_error(ros2_launch, stand_ins):
+def test_a_failed_simulator_ends_all_processes_with_an_error(ros2_launch, stand_ins):
     launch = ros2_launch(SIM, "rviz:=true", environment=stand_ins | ends(3))
     assert launch.wait() == 1
     assert "the simulator failed with exit code 3" in launch.output
@@ -360,7 +356,7 @@ def test_a_failed_simulator_ends_everything_with_an_error(ros2_launch, stand_ins
         (["scene:=humanoyd", "robot_state_publisher:=true"], "scene 'humanoyd' not found"),
     ],
 )
-def test_a_wrong_argument_is_one_clear_error(ros2_launch, stand_ins, arguments, message):
+def test_an_invalid_argument_is_one_clear_error(ros2_launch, stand_ins, arguments, message):
     launch = ros2_launch(SIM, *arguments, environment=stand_ins)
     assert launch.wait() == 1
     assert message in launch.output

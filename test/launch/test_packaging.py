@@ -1,4 +1,4 @@
-"""The package as colcon, rosdep and RViz read it; needs no ROS distribution."""
+"""The package metadata for colcon, rosdep and RViz; needs no ROS distribution."""
 
 import ast
 import importlib
@@ -40,7 +40,7 @@ ROSDEP_KEYS = {
 WITHOUT_KEY = {"mink", "ompl", "qpsolvers", "toppra"}
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros"}
-"""Modules of a ROS distribution, beside those of messages."""
+"""Modules of a ROS distribution, without those of messages."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 
@@ -82,7 +82,7 @@ def dependencies() -> set[str]:
 
 @pytest.fixture
 def setup_arguments(monkeypatch: pytest.MonkeyPatch) -> dict:
-    """Return what setup.py hands to setuptools."""
+    """Return the arguments of setup.py to setuptools."""
     given: dict = {}
     monkeypatch.setattr(setuptools, "setup", lambda **arguments: given.update(arguments))
     monkeypatch.chdir(ROOT)
@@ -100,7 +100,7 @@ def test_package_xml_is_a_valid_ament_python_package():
 
 
 @pytest.mark.parametrize("folder", ["mujoco_ros", "launch"])
-def test_package_xml_lists_everything_that_is_imported(dependencies, folder):
+def test_package_xml_lists_all_imports(dependencies, folder):
     imported = imports_of(folder)
     assert imported
     imported = {m: f for m, f in imported.items() if m not in WITHOUT_KEY}
@@ -108,7 +108,7 @@ def test_package_xml_lists_everything_that_is_imported(dependencies, folder):
     assert missing == {}
 
 
-def test_package_xml_lists_everything_that_the_tests_import(dependencies):
+def test_package_xml_lists_all_imports_of_tests(dependencies):
     known = dependencies | {d.name for d in parse_package(str(ROOT / "package.xml")).test_depends}
     imported = imports_of("test")
     own = {file.stem for file in (ROOT / "test").rglob("*.py")}
@@ -123,7 +123,7 @@ def test_package_xml_lists_everything_that_the_tests_import(dependencies):
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)
-def test_package_xml_lists_everything_that_a_launch_file_starts(dependencies, file):
+def test_package_xml_lists_all_packages_of_launch_files(dependencies, file):
     started = nodes_of(file)
     assert started or "IncludeLaunchDescription" in file.read_text()
     assert started - {"mujoco_ros"} <= dependencies
@@ -142,7 +142,7 @@ def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
     assert not optional & required
 
 
-def test_every_optional_part_is_an_extra_and_all_is_all_of_them(setup_arguments):
+def test_every_optional_part_is_an_extra_and_the_extra_all_has_all(setup_arguments):
     extras = {
         name: {requirement.split(">")[0] for requirement in requirements}
         for name, requirements in setup_arguments["extras_require"].items()
@@ -175,7 +175,7 @@ def test_setup_agrees_with_the_package(setup_arguments):
     assert setup_arguments["license"] == package.licenses[0]
 
 
-def test_every_shared_file_is_installed_where_it_lies_in_the_source_tree(setup_arguments):
+def test_every_shared_file_is_installed_at_its_path_of_the_source_tree(setup_arguments):
     installed = {
         (target, source) for target, files in setup_arguments["data_files"] for source in files
     }

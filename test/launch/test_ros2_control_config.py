@@ -26,7 +26,7 @@ SETTLED_S = 3.0
 
 @cache
 def simulated(scene: str) -> Simulation:
-    """Return a scene in which everything has come to rest."""
+    """Return a scene at rest."""
     simulation = Simulation(load_scene(scene))
     for _ in range(round(SETTLED_S / simulation.model.opt.timestep)):
         simulation.step()
@@ -34,7 +34,7 @@ def simulated(scene: str) -> Simulation:
 
 
 def takes(simulation: Simulation) -> dict[str, frozenset[str]]:
-    """Return what each joint takes; names carry the prefix where there are several robots."""
+    """Return the interfaces of each joint; names have a prefix if there are several robots."""
     names = simulation.joints.names
     return {name: command_interfaces(simulation.drives.modes(i)) for i, name in enumerate(names)}
 
@@ -78,7 +78,7 @@ def claims(model: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("scene", "index"), robots())
-def test_the_controllers_drive_every_joint_that_takes_commands_and_no_other(scene, index):
+def test_the_controllers_command_exactly_the_joints_with_command_interfaces(scene, index):
     robot, model = robot_model(scene, index)
     of = takes(simulated(scene))
     driven = [name for name in robot.joints.names if of[robot.prefix + name]]
@@ -89,7 +89,7 @@ def test_the_controllers_drive_every_joint_that_takes_commands_and_no_other(scen
 
 
 @pytest.mark.parametrize(("scene", "index"), robots())
-def test_the_controllers_claim_interfaces_that_exist_and_each_but_once(scene, index):
+def test_the_controllers_claim_existing_interfaces_once_each(scene, index):
     robot, model = robot_model(scene, index)
     of = takes(simulated(scene))
     claimed = claims(model)
@@ -99,7 +99,7 @@ def test_the_controllers_claim_interfaces_that_exist_and_each_but_once(scene, in
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_tolerances_allow_what_gravity_does_to_a_robot_at_rest(model):
+def test_the_tolerances_allow_the_deflection_under_gravity_at_rest(model):
     simulation = simulated(model)
     constraints = parameters(model, "joint_trajectory_controller")["constraints"]
     error = np.abs(simulation.sample.qpos[simulation.joints.qpos] - simulation.references.q)
@@ -114,19 +114,19 @@ def test_the_tolerances_allow_what_gravity_does_to_a_robot_at_rest(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_loop_has_a_period_that_the_simulated_clock_can_keep(model):
+def test_the_update_period_is_a_multiple_of_the_clock_period(model):
     # In simulated time the loop sleeps until a /clock that is late enough.
     rate = parameters(model, "controller_manager")["update_rate"]
     assert (RATES["joint_states"] / rate).is_integer()
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_joint_states_are_broadcast_before_anything_moves(model):
+def test_joint_states_are_broadcast_before_any_motion(model):
     assert next(iter(controllers(model))) == "joint_state_broadcaster"
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_section_is_of_a_controller_and_every_controller_of_a_package_depended_on(model):
+def test_every_section_has_a_controller_of_a_declared_dependency(model):
     sections = {key.removeprefix("/**/") for key in content_of(model)}
     assert sections - {"controller_manager"} <= set(controllers(model))
     tree = ast.parse((ROOT / "launch" / "ros2_control.launch.py").read_text())

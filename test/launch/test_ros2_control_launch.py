@@ -1,4 +1,4 @@
-"""ros2_control.launch.py on stand-in executables: what is started, with which arguments."""
+"""Processes and arguments of ros2_control.launch.py, with stand-in executables."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def own_arguments(argv: list[str]) -> list[str]:
     return argv[: argv.index("--ros-args")] if "--ros-args" in argv else argv
 
 
-def test_it_has_arguments_of_its_own_and_those_of_the_simulator():
+def test_it_has_its_own_arguments_and_those_of_the_simulator():
     arguments, simulator = arguments_of(ROS2_CONTROL), arguments_of(SIM)
     assert {name: (a[0], a[1]) for name, a in arguments.items() if name not in simulator} == {
         "controllers": ("", None),
@@ -61,7 +61,7 @@ def test_it_has_arguments_of_its_own_and_those_of_the_simulator():
         assert description[0].isupper(), name
 
 
-def test_it_starts_the_simulator_and_the_stack_that_drives_it(ros2_launch, stand_ins):
+def test_it_starts_the_simulator_and_ros2_control(ros2_launch, stand_ins):
     launch = ros2_launch(ROS2_CONTROL, environment=stand_ins)
     started = launch.started(EVERYTHING)
     (sim,), (publisher,) = started["sim"], started["robot_state_publisher"]
@@ -77,7 +77,7 @@ def test_it_starts_the_simulator_and_the_stack_that_drives_it(ros2_launch, stand
     assert launch.processes() == []
 
 
-def test_each_topic_has_one_publisher_alone(ros2_launch, stand_ins):
+def test_each_topic_has_exactly_one_publisher(ros2_launch, stand_ins):
     started = ros2_launch(ROS2_CONTROL, environment=stand_ins).started(EVERYTHING)
     (sim,), (publisher,) = started["sim"], started["robot_state_publisher"]
     # The joint_state_broadcaster publishes joint_states, the simulator robot_description.
@@ -87,7 +87,7 @@ def test_each_topic_has_one_publisher_alone(ros2_launch, stand_ins):
     assert publisher.remapped("joint_states") is None
 
 
-def test_a_name_for_the_controller_manager_would_be_the_name_of_its_controllers_too(
+def test_the_controller_manager_is_not_renamed_because_controllers_inherit_its_name(
     ros2_launch, stand_ins
 ):
     (manager,) = ros2_launch(ROS2_CONTROL, environment=stand_ins).started(EVERYTHING)[
@@ -97,7 +97,7 @@ def test_a_name_for_the_controller_manager_would_be_the_name_of_its_controllers_
     assert manager.remapped("__ns") in (None, "/")
 
 
-def test_each_robot_of_a_scene_has_a_stack_in_its_namespace(ros2_launch, stand_ins):
+def test_each_robot_of_a_scene_has_a_controller_manager_in_its_namespace(ros2_launch, stand_ins):
     scene = load_scene("zoo")
     launch = ros2_launch(ROS2_CONTROL, "scene:=zoo", "use_sim_time:=false", environment=stand_ins)
     started = launch.started(1 + 3 * len(scene.robots))
@@ -139,7 +139,7 @@ def test_arguments_of_the_simulator_are_passed_on(ros2_launch, stand_ins, tmp_pa
     assert "rviz2" in started
 
 
-def test_a_file_for_the_real_robot_is_used_as_it_is(ros2_launch, stand_ins, tmp_path):
+def test_a_file_for_the_real_robot_is_used_unchanged(ros2_launch, stand_ins, tmp_path):
     file = tmp_path / "real.yaml"
     file.write_text(
         "/**:\n"
@@ -161,7 +161,7 @@ def test_a_file_for_the_real_robot_is_used_as_it_is(ros2_launch, stand_ins, tmp_
     assert manager.parameter_files[0] == yaml.safe_load(file.read_text())
 
 
-def test_the_simulator_it_starts_is_driven_by_the_topics_it_describes(
+def test_the_simulator_subscribes_to_the_topics_of_the_description(
     ros2_launch, sourced, stand_ins, ros_node, spin_until
 ):
     prefixes = f"{sourced['AMENT_PREFIX_PATH']}:{stand_ins['AMENT_PREFIX_PATH']}"
@@ -189,7 +189,7 @@ def test_the_simulator_it_starts_is_driven_by_the_topics_it_describes(
 
 
 def ends(name: str, code: int) -> dict[str, str]:
-    """Return what makes a process end with `code` once everything has started."""
+    """Return the environment that ends a process with `code` after all have started."""
     return {f"{name}_ends_with": str(code), "once_started": str(EVERYTHING)}
 
 
@@ -201,7 +201,7 @@ def ends(name: str, code: int) -> dict[str, str]:
         ("sim", "the simulator failed with exit code 3"),
     ],
 )
-def test_a_failure_ends_everything_with_an_error(ros2_launch, stand_ins, name, message):
+def test_a_failure_ends_all_processes_with_an_error(ros2_launch, stand_ins, name, message):
     launch = ros2_launch(ROS2_CONTROL, environment=stand_ins | ends(name, 3))
     assert launch.wait() == 1
     assert message in launch.output
@@ -209,7 +209,7 @@ def test_a_failure_ends_everything_with_an_error(ros2_launch, stand_ins, name, m
     assert launch.processes() == []
 
 
-def test_a_spawner_that_has_done_its_work_leaves_the_rest_running(ros2_launch, stand_ins):
+def test_a_finished_spawner_does_not_end_the_launch(ros2_launch, stand_ins):
     launch = ros2_launch(ROS2_CONTROL, environment=stand_ins | ends("spawner", 0))
     launch.started(EVERYTHING)
     launch.wait_for("[spawner-4]: process has finished cleanly")
@@ -235,7 +235,9 @@ def test_a_spawner_that_has_done_its_work_leaves_the_rest_running(ros2_launch, s
         (["tf:=all"], "would both publish every link"),
     ],
 )
-def test_a_wrong_argument_is_one_clear_error(ros2_launch, stand_ins, tmp_path, arguments, message):
+def test_an_invalid_argument_is_one_clear_error(
+    ros2_launch, stand_ins, tmp_path, arguments, message
+):
     (tmp_path / "cart.xml").write_text("<mujoco/>")
     (tmp_path / "empty.yaml").write_text("controller_manager: {ros__parameters: {a: {b: 1}}}")
     (tmp_path / "broken.yaml").write_text("controller_manager: [")
@@ -268,7 +270,7 @@ def test_packages_that_are_not_installed_are_one_clear_error(
     assert not list(launch.notes.iterdir())
 
 
-def test_what_only_another_robot_needs_may_be_missing(ros2_launch, stand_ins_without):
+def test_a_package_that_only_another_robot_needs_can_be_missing(ros2_launch, stand_ins_without):
     environment = stand_ins_without("parallel_gripper_controller")
     launch = ros2_launch(ROS2_CONTROL, "scene:=quadruped", environment=environment)
     assert "spawner" in launch.started(EVERYTHING)

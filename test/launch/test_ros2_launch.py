@@ -1,4 +1,4 @@
-"""The package as a ROS 2 distribution sees it: built by colcon, started by `ros2 launch`."""
+"""The package in a ROS 2 distribution: built by colcon, started by `ros2 launch`."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +19,7 @@ FLOW_TIMEOUT_S = 60.0
 pytest.importorskip("launch_ros", reason="no ROS 2 launch system (package 'launch')")
 
 
-def test_colcon_installs_everything_the_simulator_reads(workspace):
+def test_colcon_installs_all_files_that_the_simulator_reads(workspace):
     share = workspace / "share" / "mujoco_ros"
     for folder in SHARED:
         sources = [
@@ -43,7 +43,7 @@ def test_colcon_installs_the_executables_and_no_test_package(workspace):
 
 
 @pytest.mark.parametrize("scene", ["humanoid", "zoo"])
-def test_ros2_launch_makes_topics_flow_and_stops_on_ctrl_c(
+def test_ros2_launch_starts_the_topics_and_stops_on_ctrl_c(
     ros2_launch, sourced, ros_node, spin_until, scene
 ):
     launch = ros2_launch("mujoco_ros", "sim.launch.py", f"scene:={scene}", environment=sourced)
@@ -64,7 +64,7 @@ def test_ros2_launch_makes_topics_flow_and_stops_on_ctrl_c(
     assert "Traceback" not in launch.output
 
 
-def test_a_scene_that_does_not_exist_makes_ros2_launch_fail(ros2_launch, sourced):
+def test_a_missing_scene_makes_ros2_launch_fail(ros2_launch, sourced):
     launch = ros2_launch("mujoco_ros", "sim.launch.py", "scene:=humanoyd", environment=sourced)
     assert launch.wait() == 1
     assert "scene 'humanoyd' not found" in launch.output
@@ -72,7 +72,7 @@ def test_a_scene_that_does_not_exist_makes_ros2_launch_fail(ros2_launch, sourced
     assert "Traceback" not in launch.output
 
 
-def test_every_robot_description_hangs_on_a_frame_of_the_simulator(
+def test_every_robot_description_has_a_parent_frame_of_the_simulator(
     ros2_launch, sourced, ros_node, spin_until
 ):
     launch = ros2_launch("mujoco_ros", "sim.launch.py", "scene:=zoo", environment=sourced)

@@ -1,4 +1,4 @@
-"""Forward kinematics of a URDF from its text alone, by the definition of the format."""
+"""Forward kinematics of a URDF text by the definition of the format."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Parts that come and go."""
+"""Adding and removing parts."""
 
 import os
 from pathlib import Path
@@ -58,7 +58,7 @@ def names(model: mujoco.MjModel) -> list[str]:
     return [model.body(b).name for b in range(1, model.nbody)]
 
 
-def test_what_is_added_comes_last_and_the_rest_stays():
+def test_added_parts_are_last_and_the_others_are_unchanged():
     before = assemble(load_scene("arm"))
     pose = PoseConfig(xyz=(1.0, 2.0, 3.0), rpy=(0.0, 0.0, 1.0))
     after = rebuild(before, add=(part_from_text(BOX, name="ball", pose=pose),))
@@ -68,7 +68,7 @@ def test_what_is_added_comes_last_and_the_rest_stays():
     assert [entity.name for entity in after.config.objects] == ["table", "box", "ball"]
 
 
-def test_a_robot_keeps_its_topics_when_another_comes_and_goes():
+def test_a_robot_keeps_its_topics_when_another_is_added_and_removed():
     before = assemble(load_scene("arm"))
     both = rebuild(before, add=(part_from_text(ARM, name="second"),))
     assert [robot.namespace for robot in lay_out(both).robots] == ["", "second"]
@@ -77,7 +77,7 @@ def test_a_robot_keeps_its_topics_when_another_comes_and_goes():
     assert [robot.namespace for robot in lay_out(second).robots] == ["second"]
 
 
-def test_the_scene_before_is_as_good_as_ever_after_a_failure():
+def test_the_previous_scene_is_usable_after_a_failure():
     before = assemble(load_scene("arm"))
     broken = part_from_text(BOX.replace("'.1'", "'-1'"), name="broken")
     with pytest.raises(ParseError, match="with 'broken', scene 'arm' does not compile"):
@@ -85,7 +85,7 @@ def test_the_scene_before_is_as_good_as_ever_after_a_failure():
     assert rebuild(before, add=(part_from_text(BOX, name="ball"),)).model.nbody > before.model.nbody
 
 
-def test_a_mesh_that_is_not_there_is_told_apart():
+def test_a_missing_mesh_has_its_own_error():
     text = """
     <mujoco><asset><mesh name="m" file="/nowhere/m.stl"/></asset>
       <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>
@@ -94,7 +94,7 @@ def test_a_mesh_that_is_not_there_is_told_apart():
         rebuild(assemble(load_scene("arm")), add=(part_from_text(text, name="it"),))
 
 
-def test_names_and_namespaces_are_given_once():
+def test_names_and_namespaces_are_unique():
     arm = assemble(load_scene("arm"))
     with pytest.raises(NameTakenError, match="'table'"):
         rebuild(arm, add=(part_from_text(BOX, name="table"),))
@@ -105,18 +105,18 @@ def test_names_and_namespaces_are_given_once():
         rebuild(both, add=(part_from_text(ARM, name="two", namespace="left"),))
 
 
-def test_a_name_is_free_again_once_its_part_is_gone():
+def test_the_name_of_a_removed_part_can_be_used_again():
     arm = assemble(load_scene("arm"))
     again = rebuild(arm, add=(part_from_text(BOX, name="box"),), remove=("box",))
     assert "box/body0" in names(again.model)
 
 
-def test_only_what_is_there_can_be_removed():
+def test_only_existing_parts_can_be_removed():
     with pytest.raises(UserInputError, match=r"'tabel' not found \(did you mean 'table'"):
         rebuild(assemble(load_scene("arm")), remove=("tabel",))
 
 
-def test_a_scene_can_be_emptied_and_filled_again():
+def test_parts_can_be_added_to_an_emptied_scene():
     arm = assemble(load_scene("arm"))
     empty = rebuild(arm, remove=[part.name for part in arm.parts])
     assert empty.model.njnt == 0
@@ -124,7 +124,7 @@ def test_a_scene_can_be_emptied_and_filled_again():
     assert rebuild(empty, add=(part_from_text(ARM, name="arm"),)).model.njnt == 1
 
 
-def test_a_bare_model_keeps_its_names_and_owns_nothing_of_what_comes(bare):
+def test_a_bare_model_keeps_its_names_and_owns_no_added_part(bare):
     both = rebuild(bare, add=(part_from_text(ARM, name="arm"), part_from_text(BOX, name="box")))
     first, second = lay_out(both).robots
     assert first.joints.names == ("j",)
@@ -136,18 +136,18 @@ def test_a_bare_model_keeps_its_names_and_owns_nothing_of_what_comes(bare):
     assert both.model.opt.timestep == 0.003
 
 
-def test_a_name_that_the_bare_model_uses_as_a_prefix_is_taken(bare):
+def test_a_prefix_of_the_bare_model_is_a_name_in_use(bare):
     with pytest.raises(NameTakenError, match="'rack'"):
         rebuild(bare, add=(part_from_text(BOX, name="rack"),))
 
 
-def test_when_a_bare_model_goes_its_options_stay(bare):
+def test_the_options_of_a_removed_bare_model_are_kept(bare):
     left = rebuild(bare, add=(part_from_text(ARM, name="arm"),), remove=("bare",))
     assert names(left.model) == ["arm/link"]
     assert left.model.opt.timestep == 0.003
 
 
-def test_a_compiled_model_takes_nothing_in(tmp_path: Path, bare):
+def test_no_part_can_be_added_to_a_compiled_model(tmp_path: Path, bare):
     path = tmp_path / "bare.mjb"
     mujoco.mj_saveModel(bare.model, str(path))
     binary = assemble(load_scene(str(path)))
@@ -158,7 +158,7 @@ def test_a_compiled_model_takes_nothing_in(tmp_path: Path, bare):
 
 
 @pytest.mark.parametrize("fate", ["removed", "changed"])
-def test_files_may_be_removed_or_changed_meanwhile(tmp_path: Path, fate):
+def test_files_can_be_removed_or_changed_meanwhile(tmp_path: Path, fate):
     mesh = tmp_path / "m.obj"
     mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
     model = tmp_path / "model.xml"
@@ -178,5 +178,5 @@ def test_files_may_be_removed_or_changed_meanwhile(tmp_path: Path, fate):
     assert after.model.mesh_vert[: before.model.nmeshvert] == pytest.approx(before.model.mesh_vert)
 
 
-def test_an_empty_scene_is_a_scene():
+def test_an_empty_scene_is_valid():
     assert assemble(SceneConfig(name="empty")).model.nbody == 1

@@ -1,4 +1,4 @@
-"""Each robot's committed URDF and its MJCF describe one robot."""
+"""URDF and MJCF of each shipped robot agree."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def test_every_robot_that_has_both_files_is_tested_here():
     assert found == set(SHIPPED)
 
 
-def test_the_urdf_is_what_the_exporter_writes_today(folder, tmp_path):
+def test_the_shipped_urdf_equals_the_output_of_the_exporter(folder, tmp_path):
     output = tmp_path / "robot.urdf"
     uri = f"package://mujoco_ros/urdf_mjcf/{folder.name}/meshes"
     model = folder / f"{folder.name}.xml"
@@ -113,7 +113,7 @@ def test_limits_of_position_velocity_and_effort_agree(mjcf, urdf, joints):
         assert motors[name].ctrlrange[1] == pytest.approx(effort, rel=1e-6), name
 
 
-def test_links_and_joint_axes_are_where_the_mjcf_has_them(mjcf, urdf, joints):
+def test_links_and_joint_axes_have_the_poses_of_the_mjcf(mjcf, urdf, joints):
     rng = np.random.default_rng(17)
     root = mjcf.body(1).name
     for _ in range(20):
@@ -165,10 +165,10 @@ def test_sensor_sites_and_cameras_are_frames_of_the_urdf(mjcf, urdf):
         )
     for camera in range(mjcf.ncam):
         name = f"{mjcf.camera(camera).name}_optical_frame"
-        looks_along = -here_camera_axes(mjcf, camera)[:, 2]
+        optical_axis = -here_camera_axes(mjcf, camera)[:, 2]
         np.testing.assert_allclose(
             turn_there @ there.body(name).xmat.reshape(3, 3)[:, 2],
-            turn_here @ looks_along,
+            turn_here @ optical_axis,
             atol=1e-6,
         )
 

@@ -27,7 +27,7 @@ class Wheel:
 @dataclass(frozen=True, kw_only=True)
 class Car:
     name: str
-    doors: int = 4
+    seats: int = 4
     open: bool = False
     colour: Colour = Colour.RED
     gear: Literal["park", "drive"] = "park"
@@ -50,12 +50,12 @@ def parse(tmp_path: Path):
 
 def test_every_kind_of_field_is_converted(parse):
     car = parse(
-        "{name: a, doors: 2, open: true, colour: blue, gear: drive, size: [3, 4.5], "
+        "{name: a, seats: 2, open: true, colour: blue, gear: drive, size: [3, 4.5], "
         "wheels: [{radius: 0.3}, {radius: 1, width: 0.1}], weights: {front: 1}}"
     )
     assert car == Car(
         name="a",
-        doors=2,
+        seats=2,
         open=True,
         colour=Colour.BLUE,
         gear="drive",
@@ -66,7 +66,7 @@ def test_every_kind_of_field_is_converted(parse):
     assert type(car.size[0]) is float
 
 
-def test_what_is_left_out_has_its_default(parse):
+def test_a_missing_key_has_its_default(parse):
     assert parse("name: a") == Car(name="a")
 
 
@@ -76,25 +76,28 @@ def test_numbers_with_an_exponent_need_no_decimal_point(parse, number):
 
 
 @pytest.mark.parametrize("text", ["1e3x", "e3", "1_0e", "v1e3"])
-def test_names_that_resemble_numbers_stay_texts(parse, text):
+def test_names_that_resemble_numbers_remain_strings(parse, text):
     assert parse(f"name: {text}").name == text
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{name: a, dors: 3}", "car.yaml: key 'dors' not found (did you mean 'doors'?); there are"),
+        (
+            "{name: a, seets: 3}",
+            "car.yaml: key 'seets' not found (did you mean 'seats'?); there are",
+        ),
         ("{name: a, wheels: [{radius: 1}, {radios: 1}]}", "car.yaml.wheels[1]: key 'radios' not"),
-        ("{name: a, zzz: 1}", "key 'zzz' not found; there are: name, doors, open, colour"),
+        ("{name: a, zzz: 1}", "key 'zzz' not found; there are: name, seats, open, colour"),
         ("{name: a, 3: 1}", "car.yaml: key '3' not found"),
-        ("doors: 3", "car.yaml: key 'name' is missing"),
+        ("seats: 3", "car.yaml: key 'name' is missing"),
         ("{name: a, wheels: [{width: 1}]}", "car.yaml.wheels[0]: key 'radius' is missing"),
         ("name: 3", "car.yaml.name: expected a text, got 3 (int)"),
         ("name: yes", "car.yaml.name: expected a text, got True (bool)"),
         ("name: 2024-01-01", "car.yaml.name: expected a text, got datetime.date"),
         ("name:", "car.yaml.name: expected a text, got None"),
-        ("{name: a, doors: 2.0}", "car.yaml.doors: expected an integer, got 2.0 (float)"),
-        ("{name: a, doors: true}", "car.yaml.doors: expected an integer, got True (bool)"),
+        ("{name: a, seats: 2.0}", "car.yaml.seats: expected an integer, got 2.0 (float)"),
+        ("{name: a, seats: true}", "car.yaml.seats: expected an integer, got True (bool)"),
         ("{name: a, open: 1}", "car.yaml.open: expected true or false, got 1 (int)"),
         ("{name: a, size: [true, 1]}", "car.yaml.size[0]: expected a number, got True (bool)"),
         ("{name: a, size: [.nan, 1]}", "car.yaml.size[0]: expected a finite number, got nan"),
@@ -112,7 +115,7 @@ def test_names_that_resemble_numbers_stay_texts(parse, text):
         ("", "car.yaml: expected a mapping, got None"),
     ],
 )
-def test_a_mistake_is_named_with_its_place_and_what_would_be_right(parse, text, message):
+def test_an_error_has_its_location_and_the_valid_values(parse, text, message):
     with pytest.raises(UserInputError) as caught:
         parse(text)
     assert message in str(caught.value)
@@ -129,7 +132,7 @@ def test_an_integer_too_large_for_a_float_is_refused(parse):
     [
         (b"name: a\nname: b", "line 2: key 'name' is given twice"),
         (b"name: a\nwheels: [{radius: 1,\n radius: 2}]", "key 'radius' is given twice"),
-        (b"name: a\n\tdoors: 1", "not valid YAML: line 2: "),
+        (b"name: a\n\tseats: 1", "not valid YAML: line 2: "),
         (b"name: [a", "not valid YAML: line 1: "),
         (b"a: 1\n---\nb: 2", "not valid YAML: line 2: expected a single document"),
         (b"a: *b", "not valid YAML: line 1: found undefined alias 'b'"),
@@ -143,7 +146,7 @@ def test_an_integer_too_large_for_a_float_is_refused(parse):
         (bytes(range(128, 256)), "cannot be read: it is not UTF-8 text"),
     ],
 )
-def test_a_broken_file_is_one_line_naming_the_file_and_the_place(tmp_path, content, message):
+def test_an_invalid_file_is_an_error_of_one_line_with_file_and_location(tmp_path, content, message):
     path = tmp_path / "broken.yaml"
     path.write_bytes(content)
     with pytest.raises(UserInputError) as caught:
@@ -159,7 +162,7 @@ def test_a_merge_key_is_followed(tmp_path):
     assert read_yaml(path)["b"] == {"x": 1, "y": 3}
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
+def test_errors_for_a_missing_file_and_a_folder_differ(tmp_path):
     with pytest.raises(
         UserInputError, match=r"no\.yaml: cannot be read: No such file or directory"
     ):
@@ -168,7 +171,7 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
         read_text(tmp_path)
 
 
-def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
+def test_the_error_for_an_unknown_name_has_the_closest_and_lists_all():
     error = unknown("joint", "elbo", ["shoulder", "elbow"], where="arm.yaml")
     assert str(error) == (
         "arm.yaml: joint 'elbo' not found (did you mean 'elbow'?); there are: shoulder, elbow"
@@ -176,7 +179,7 @@ def test_the_error_for_an_unknown_name_offers_the_closest_and_lists_all():
     assert str(unknown("joint", "elbow", [])) == "joint 'elbow' not found; there are none"
 
 
-def test_some_values_of_a_configuration_are_changed_as_strictly_as_it_is_read():
+def test_changes_of_a_configuration_are_checked_as_strictly_as_a_file():
     @dataclass(frozen=True, kw_only=True)
     class Motion:
         speed: float = 1.0

@@ -1,4 +1,4 @@
-"""Models that nobody here wrote run as they are, with everything derived from them."""
+"""Third-party models run unchanged, with derived gains and sensors."""
 
 import os
 from importlib.util import find_spec
@@ -63,12 +63,12 @@ def test_a_humanoid_of_torque_motors_without_gains_holds_its_joints():
     assert modes(simulation) == [(Mode.PD,)] * 17
     assert set(robot.joints.names) <= described_joints(simulation)
     assert len(robot.cameras) == 2
-    # It stands on round feet, so it topples after a while, as a whole.
+    # It has round feet, so it eventually falls over with constant joint positions.
     assert run(simulation, 0.5).max() < 0.15
     run(simulation, 1.5)
 
 
-def test_a_quadruped_whose_start_violates_its_limits_settles_at_them():
+def test_a_quadruped_that_starts_beyond_its_limits_settles_at_them():
     simulation = simulate("gymnasium", "envs/mujoco/assets/ant.xml")
     robot = only_robot(simulation)
     assert len(robot.joints.names) == 8
@@ -81,7 +81,7 @@ def test_a_quadruped_whose_start_violates_its_limits_settles_at_them():
     assert simulation.data.qvel[:3] == pytest.approx([0, 0, 0], abs=0.05)
 
 
-def test_a_planar_walker_has_no_floating_base_and_joints_nothing_drives():
+def test_a_planar_walker_has_no_floating_base_and_unactuated_joints():
     simulation = simulate("gymnasium", "envs/mujoco/assets/walker2d_v5.xml")
     robot = only_robot(simulation)
     assert robot.bases == ()
@@ -91,7 +91,7 @@ def test_a_planar_walker_has_no_floating_base_and_joints_nothing_drives():
     assert set(robot.joints.names) <= described_joints(simulation)
 
 
-def test_a_hand_of_position_servos_tendons_and_touch_sensors_holds_still():
+def test_a_hand_of_position_servos_tendons_and_touch_sensors_stays_at_rest():
     simulation = simulate("gymnasium_robotics", "envs/assets/hand/reach.xml")
     robot = only_robot(simulation)
     assert len(robot.joints.names) == 24
@@ -110,7 +110,7 @@ def test_a_hand_of_position_servos_tendons_and_touch_sensors_holds_still():
     assert set(robot.joints.names) <= described_joints(simulation)
 
 
-def test_a_hand_beside_free_objects_is_not_taken_for_floating():
+def test_a_hand_beside_free_objects_has_no_floating_base():
     simulation = simulate(
         "gymnasium_robotics", "envs/assets/hand/manipulate_block_touch_sensors.xml"
     )
@@ -136,7 +136,7 @@ def test_a_mobile_manipulator_keeps_the_weld_that_holds_its_arm():
     assert set(robot.joints.names) <= described_joints(simulation)
 
 
-def test_an_arm_from_a_urdf_without_gains_stands_still():
+def test_an_arm_from_a_urdf_without_gains_holds_its_joints():
     simulation = simulate("skrobot", "data/kuka_description/kuka.urdf")
     robot = only_robot(simulation)
     assert len(robot.joints.names) == 11

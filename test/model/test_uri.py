@@ -6,12 +6,12 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.uri import check_file, package_directory, resolve, share_directory
 
 
-def test_the_share_directory_holds_what_the_package_ships():
+def test_the_share_directory_contains_the_shipped_files():
     assert (share_directory() / "config" / "scenes").is_dir()
     assert (share_directory() / "urdf_mjcf" / "worlds").is_dir()
 
 
-def test_relative_paths_start_from_the_base(tmp_path):
+def test_relative_paths_are_relative_to_the_base(tmp_path):
     assert resolve("a/b.xml", tmp_path) == tmp_path / "a" / "b.xml"
     assert resolve("../b.xml", tmp_path / "c") == tmp_path / "b.xml"
 
@@ -31,12 +31,12 @@ def test_file_uris_are_absolute_and_percent_decoded(tmp_path, prefix):
 
 
 @pytest.mark.parametrize("uri", ["file://robot.xml", "file://", "file://host/robot.xml"])
-def test_a_file_uri_without_an_absolute_path_here_is_refused(uri, tmp_path):
+def test_a_file_uri_without_an_absolute_local_path_is_refused(uri, tmp_path):
     with pytest.raises(UserInputError, match=f"'{uri}' is not on this machine; write file:///"):
         resolve(uri, tmp_path)
 
 
-def test_package_uris_of_this_package_lie_in_its_share_directory(tmp_path):
+def test_package_uris_of_this_package_are_in_its_share_directory(tmp_path):
     found = resolve("package://mujoco_ros/config/scenes/arm.yaml", tmp_path)
     assert found == share_directory() / "config" / "scenes" / "arm.yaml"
     assert found.is_file()
@@ -66,7 +66,7 @@ def test_a_package_uri_without_a_package_is_refused(uri, tmp_path):
 
 
 @pytest.mark.parametrize("uri", ["http://host/a.xml", "model://a.xml", "PACKAGE://a/b"])
-def test_other_schemes_are_refused_and_the_known_ones_named(uri, tmp_path):
+def test_other_schemes_are_refused_with_the_valid_ones(uri, tmp_path):
     with pytest.raises(UserInputError, match=r"is not supported; use package:// or file://"):
         resolve(uri, tmp_path)
 
@@ -74,19 +74,19 @@ def test_other_schemes_are_refused_and_the_known_ones_named(uri, tmp_path):
 @pytest.mark.parametrize(
     "uri", ["a\0b.xml", "x" * 5000 + ".xml", "~no_such_user/a.xml"], ids=["nul", "long", "user"]
 )
-def test_what_cannot_be_a_path_is_one_clear_error(uri, tmp_path):
+def test_an_invalid_path_is_one_error(uri, tmp_path):
     with pytest.raises(UserInputError, match=r"is not a path|cannot be opened") as caught:
         resolve(uri, tmp_path)
     assert "\n" not in str(caught.value)
 
 
-def test_links_in_a_circle_are_no_file(tmp_path):
+def test_circular_symlinks_are_not_a_file(tmp_path):
     (tmp_path / "loop.xml").symlink_to("loop.xml")
     with pytest.raises(UserInputError, match=r"loop\.xml"):  # Python 3.13 resolves such links
         check_file(resolve("loop.xml", tmp_path), "model file")
 
 
-def test_check_file_tells_a_folder_from_nothing(tmp_path):
+def test_the_errors_of_check_file_for_a_folder_and_a_missing_file_differ(tmp_path):
     with pytest.raises(UserInputError, match=f"model file '{tmp_path}' is not a file; or so"):
         check_file(tmp_path, "model file", "; or so")
     with pytest.raises(UserInputError, match=r"model file .*nope. does not exist"):

@@ -1,4 +1,4 @@
-"""CvBridge against NumPy and the definitions of the encodings."""
+"""CvBridge compared with NumPy and the definitions of the encodings."""
 
 import struct
 
@@ -55,12 +55,12 @@ def test_passthrough_names_the_type_of_the_array() -> None:
     assert BRIDGE.cv2_to_imgmsg(_image("float32", 1)).encoding == "32FC1"
 
 
-def test_the_header_goes_into_the_message() -> None:
+def test_the_header_is_part_of_the_message() -> None:
     header = Header(frame_id="camera_optical_frame")
     assert BRIDGE.cv2_to_imgmsg(_image("uint8", 1), "mono8", header).header == header
 
 
-def test_a_view_that_is_not_contiguous_is_sent_as_it_looks() -> None:
+def test_a_view_that_is_not_contiguous_is_sent_in_its_logical_order() -> None:
     image = _image("uint8", 3)[:, ::-1]
     np.testing.assert_array_equal(BRIDGE.imgmsg_to_cv2(BRIDGE.cv2_to_imgmsg(image, "rgb8")), image)
 
@@ -150,7 +150,7 @@ def test_a_pixel_converts(
         ("bayer_grbg8", (0, 1), (1, 0)),
     ],
 )
-def test_a_bayer_pattern_gives_its_colours(
+def test_a_bayer_pattern_is_converted_to_its_colours(
     encoding: str, red_at: tuple[int, int], blue_at: tuple[int, int]
 ) -> None:
     mosaic = np.full((8, 8), COLOR[1], np.uint8)
@@ -178,7 +178,7 @@ def test_yuv_without_chroma_is_gray(encoding: str, luma_at: int) -> None:
         ("rgb8", "x"),
     ],
 )
-def test_a_conversion_without_meaning_is_refused(source: str, target: str) -> None:
+def test_a_meaningless_conversion_is_refused(source: str, target: str) -> None:
     message = BRIDGE.cv2_to_imgmsg(_image("uint8", 1 if source == "mono8" else 3), source)
     with pytest.raises(CvBridgeError, match=f"'{target}'"):
         BRIDGE.imgmsg_to_cv2(message, target)
@@ -199,7 +199,7 @@ def test_a_malformed_message_is_refused(broken: dict[str, object]) -> None:
         BRIDGE.imgmsg_to_cv2(message)
 
 
-def test_what_is_no_image_is_refused() -> None:
+def test_an_array_that_is_not_an_image_is_refused() -> None:
     with pytest.raises(TypeError, match="not a int"):
         BRIDGE.cv2_to_imgmsg(1, "mono8")
     with pytest.raises(TypeError, match="not a list"):
@@ -245,7 +245,7 @@ def test_a_compressed_image_converts(
 
 
 @pytest.mark.parametrize("data", [b"", b"no image at all"])
-def test_data_that_are_no_image_are_refused(data: bytes) -> None:
+def test_data_that_are_not_an_image_are_refused(data: bytes) -> None:
     message = CompressedImage(format="png")
     message.data.frombytes(data)
     with pytest.raises(CvBridgeError, match="png"):

@@ -1,4 +1,4 @@
-"""The broadcasters over a live middleware, as a genuine listener would hear them."""
+"""The broadcasters over a live middleware, with a genuine listener's QoS."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
 SpinUntil = Callable[..., bool]
-# what tf2_ros.TransformListener subscribes with
+# QoS of tf2_ros.TransformListener
 LISTENER_QOS = QoSProfile(depth=100)
 STATIC_LISTENER_QOS = QoSProfile(
     depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, history=HistoryPolicy.KEEP_LAST
@@ -25,9 +25,9 @@ def _transform(child: str, x: float = 0.0) -> TransformStamped:
 
 
 def _listen(node: Node, topic: str, qos: QoSProfile) -> list[TFMessage]:
-    heard: list[TFMessage] = []
-    node.create_subscription(TFMessage, topic, heard.append, qos)
-    return heard
+    received: list[TFMessage] = []
+    node.create_subscription(TFMessage, topic, received.append, qos)
+    return received
 
 
 def _children(message: TFMessage) -> list[str]:
@@ -35,26 +35,26 @@ def _children(message: TFMessage) -> list[str]:
 
 
 def test_one_transform_or_several_reach_a_listener(ros_node: Node, spin_until: SpinUntil) -> None:
-    heard = _listen(ros_node, "/tf", LISTENER_QOS)
+    received = _listen(ros_node, "/tf", LISTENER_QOS)
     broadcaster = TransformBroadcaster(ros_node)
     assert spin_until(lambda: broadcaster.pub_tf.get_subscription_count() == 1)
     broadcaster.sendTransform(_transform("one", 1.5))
     broadcaster.sendTransform([_transform("two"), _transform("three")])
     broadcaster.sendTransform(_transform(name) for name in ("four",))
-    assert spin_until(lambda: len(heard) == 3)
-    assert [_children(message) for message in heard] == [["one"], ["two", "three"], ["four"]]
-    assert heard[0].transforms[0].transform.translation.x == 1.5
+    assert spin_until(lambda: len(received) == 3)
+    assert [_children(message) for message in received] == [["one"], ["two", "three"], ["four"]]
+    assert received[0].transforms[0].transform.translation.x == 1.5
 
 
-def test_a_late_listener_is_given_every_static_transform(
+def test_a_late_listener_receives_every_static_transform(
     ros_node: Node, spin_until: SpinUntil
 ) -> None:
     broadcaster = StaticTransformBroadcaster(ros_node)
     broadcaster.sendTransform(_transform("camera"))
     broadcaster.sendTransform([_transform("imu"), _transform("lidar")])
-    heard = _listen(ros_node, "/tf_static", STATIC_LISTENER_QOS)
-    assert spin_until(lambda: bool(heard))
-    assert _children(heard[-1]) == ["camera", "imu", "lidar"]
+    received = _listen(ros_node, "/tf_static", STATIC_LISTENER_QOS)
+    assert spin_until(lambda: bool(received))
+    assert _children(received[-1]) == ["camera", "imu", "lidar"]
 
 
 def test_the_first_static_transform_of_a_child_is_kept(
@@ -63,9 +63,9 @@ def test_the_first_static_transform_of_a_child_is_kept(
     broadcaster = StaticTransformBroadcaster(ros_node)
     broadcaster.sendTransform(_transform("camera", 1.0))
     broadcaster.sendTransform(_transform("camera", 2.0))
-    heard = _listen(ros_node, "/tf_static", STATIC_LISTENER_QOS)
-    assert spin_until(lambda: bool(heard))
-    assert [t.transform.translation.x for t in heard[-1].transforms] == [1.0]
+    received = _listen(ros_node, "/tf_static", STATIC_LISTENER_QOS)
+    assert spin_until(lambda: bool(received))
+    assert [t.transform.translation.x for t in received[-1].transforms] == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_first_static_transform_of_a_child_is_kept(
         (StaticTransformBroadcaster, "/tf_static", DurabilityPolicy.TRANSIENT_LOCAL),
     ],
 )
-def test_the_qos_is_what_a_genuine_listener_asks_for(
+def test_the_qos_is_that_of_the_genuine_listener(
     ros_node: Node, spin_until: SpinUntil, broadcaster: type, topic: str, durability: object
 ) -> None:
     broadcaster(ros_node)

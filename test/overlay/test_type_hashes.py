@@ -1,4 +1,4 @@
-"""The overlay's types are the genuine ones to the middleware: their type hashes are equal.
+"""The overlay's types have the type hashes of the genuine ones.
 
 The hashes are those rosidl_generator_type_description computes for the genuine packages named
 below.  A hash covers field names, types and order but no constant, hence the second half.
@@ -145,7 +145,7 @@ def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["control_msgs", "tf2_msgs", "simulation_interfaces"])
-def test_every_type_of_the_package_is_held_against_its_genuine_hash(package: str) -> None:
+def test_every_type_of_the_package_is_compared_with_its_genuine_hash(package: str) -> None:
     built = {
         f"{package}/{file.parent.name}/{file.stem}" for file in _share(package).glob("*/*.json")
     }

@@ -105,5 +105,5 @@ def test_an_exit_code_is_described_by_the_name_of_the_signal(code: int | None, r
 
 
 def _is_zombie(pid: int) -> bool:
-    """Return whether a process has ended and nothing in this container collects it."""
+    """Return whether a process is a zombie."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"

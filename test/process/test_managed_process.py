@@ -1,4 +1,4 @@
-"""A managed process, by a clock that the tests set."""
+"""A managed process with a clock set by the tests."""
 
 import os
 import signal
@@ -123,7 +123,7 @@ def test_a_process_that_misses_its_heartbeat_is_killed_and_restarted(start, stop
     assert supervised.process.starts == 2
 
 
-def test_time_for_which_others_had_the_processor_does_not_count(start, monkeypatch):
+def test_time_without_a_processor_does_not_count_towards_the_timeout(start, monkeypatch):
     waited_s = [70.0]
     monkeypatch.setattr(managed_process, "waited_for_processor", lambda _pid: waited_s[0])
     supervised = start(LONG)

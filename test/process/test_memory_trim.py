@@ -1,4 +1,4 @@
-"""Memory that a long run returns; in a process of its own, whose objects are frozen."""
+"""Memory returned during a long run, in a separate process with frozen objects."""
 
 import subprocess
 import sys

@@ -9,7 +9,7 @@ def heads(text: str) -> list[str]:
     return re.findall(r"^(?:MSG|IDL): (.*)$", text, re.MULTILINE)
 
 
-def test_a_definition_holds_all_it_depends_on_once():
+def test_a_definition_has_all_its_dependencies_once():
     found = definition("nav_msgs/msg/Odometry")
     assert found.encoding == "ros2msg"
     assert heads(found.text) == [
@@ -38,7 +38,7 @@ def test_a_definition_holds_all_it_depends_on_once():
         ("diagnostic_msgs/msg/DiagnosticStatus", ["diagnostic_msgs/KeyValue"]),
     ],
 )
-def test_comments_constants_and_primitive_types_are_no_dependencies(kind, dependencies):
+def test_comments_constants_and_primitive_types_are_not_dependencies(kind, dependencies):
     assert heads(definition(kind).text) == dependencies
 
 

@@ -1,4 +1,4 @@
-"""Geoms that are left out of an image."""
+"""Geoms that are culled from an image."""
 
 import mujoco
 import numpy as np
@@ -49,7 +49,7 @@ def test_the_edges_of_a_view_are_half_a_pixel_beyond_the_outer_pixels():
 )
 @pytest.mark.parametrize(("distance", "visible"), [(0.499, True), (0.501, False)])
 def test_a_ball_is_visible_until_it_no_longer_touches_the_frustum(side, normal, distance, visible):
-    # The camera looks along -z: the normal points outwards from a point on that side at 4 m.
+    # The optical axis is -z: the normal points outwards from a point on that side at 4 m.
     outwards = np.array(normal) / np.linalg.norm(normal)
     place = np.array([4 * side[0], 4 * side[1], -4]) + distance * outwards
     model, data = made(*place)

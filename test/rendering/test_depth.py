@@ -7,7 +7,7 @@ from mujoco_ros.rendering.depth import ClipPlanes, to_millimetres
 
 
 @pytest.mark.parametrize(("near", "far"), [(0.02, 100.0), (0.5, 2500.0), (1e-4, 0.3), (1.0, 1.5)])
-def test_planes_enclose_the_distances_and_need_no_rounding(near, far):
+def test_clipping_planes_enclose_the_distances_and_need_no_rounding(near, far):
     planes = ClipPlanes.enclosing(near, far)
     assert planes.near <= min(near, 0.01)
     assert planes.far >= far
@@ -29,7 +29,7 @@ def test_a_depth_buffer_becomes_metres():
     np.testing.assert_allclose(out[0], metres[0], rtol=1e-6)
 
 
-def test_millimetres_are_rounded_and_0_where_nothing_was_hit():
+def test_millimetres_are_rounded_and_0_without_a_hit():
     depth = np.array([[0.0, 0.0004, 0.0006, 1.2345], [65.5354, 65.536, 1e9, np.inf]], np.float32)
     millimetres = to_millimetres(depth)
     assert millimetres.dtype == np.uint16

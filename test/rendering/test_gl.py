@@ -1,4 +1,4 @@
-"""OpenGL backends, and the errors where none works."""
+"""OpenGL backends, and the errors without one."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def no_libraries(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_libraries")
-def test_where_nothing_works_the_message_lists_the_backends_and_the_packages_to_install():
+def test_the_error_without_a_working_backend_lists_backends_and_packages_to_install():
     with pytest.raises(RenderingError) as failure:
         open_context("auto")
     text = str(failure.value)
@@ -33,7 +33,7 @@ def test_where_nothing_works_the_message_lists_the_backends_and_the_packages_to_
 
 
 @pytest.mark.usefixtures("no_libraries")
-def test_a_backend_that_was_chosen_is_the_only_one_tried():
+def test_a_selected_backend_is_the_only_one_tried():
     with pytest.raises(RenderingError, match=r"osmesa: cannot load libOSMesa-missing") as failure:
         open_context("osmesa")
     assert "egl:" not in str(failure.value)
@@ -67,7 +67,7 @@ def test_the_environment_of_a_process_that_renders_selects_no_other_platform():
 
 
 def run(program: str, **variables: str) -> str:
-    """Run a program in a process of its own, as MuJoCo opens one EGL device per process."""
+    """Run a program in its own process, because MuJoCo opens one EGL device per process."""
     environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
     ran = subprocess.run(
         [sys.executable, "-c", program],
@@ -106,12 +106,12 @@ def test_the_processor_is_chosen_by_the_number_of_its_device():
     assert run(OPEN, **{DEVICE_VARIABLE: str(number)}) == "EGL True"
 
 
-def test_where_egl_has_no_driver_osmesa_is_opened_or_both_are_reported():
+def test_without_an_egl_driver_osmesa_is_opened_or_both_are_reported():
     text = run(OPEN.replace('"egl"', '"auto"'), __EGL_VENDOR_LIBRARY_DIRS="/nonexistent")
     assert text.startswith("OSMesa True") or ("egl: " in text and "osmesa: " in text)
 
 
-def test_a_process_that_renders_nothing_loads_no_opengl():
+def test_a_process_that_does_not_render_loads_no_opengl():
     program = (
         "import mujoco_ros.rendering.renderer, mujoco_ros.sim.simulation;"
         "maps = open('/proc/self/maps').read();"

@@ -72,7 +72,7 @@ def test_depth_spreads_with_the_square_of_the_distance(metres):
 
 
 @pytest.mark.filterwarnings("error")
-def test_nothing_stays_nothing_and_no_depth_is_negative():
+def test_missing_depth_remains_missing_and_no_depth_is_negative():
     noise = of(depth=1.0)
     assert (flat(noise, np.inf) == np.inf).all()
     assert flat(noise, 2.0).min() == 0.0

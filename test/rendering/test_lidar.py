@@ -1,4 +1,4 @@
-"""Ranges of lidars against geometry."""
+"""Ranges of lidars compared with geometry."""
 
 import math
 
@@ -81,17 +81,17 @@ def test_rays_are_those_of_the_sites_frame():
     assert scanner._distances[0] == pytest.approx(1.6, abs=EXACT)  # along -x of the world
 
 
-def test_rows_of_rays_reach_the_floor_where_geometry_says():
+def test_rows_of_rays_hit_the_floor_at_the_computed_distances():
     fan = VerticalConfig(samples=16, min=-1.5, max=-0.6)
     _, scanner, ranges = scan(ROOM, horizontal=HorizontalConfig(samples=32), vertical=fan)
     elevations = fan.min + fan.increment * np.arange(16)
-    away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: nothing but the floor
+    away = 8 * np.ones(1, np.intp)  # 90 degrees to the right: only the floor
     np.testing.assert_allclose(
         scanner._distances.reshape(ranges.shape)[:, away[0]], 1 / np.sin(-elevations), atol=EXACT
     )
 
 
-def test_points_of_a_cloud_are_where_the_rays_end_with_their_row():
+def test_points_of_a_cloud_are_the_ends_of_the_rays_with_their_row():
     _, scanner, ranges = scan(
         ROOM,
         horizontal=HorizontalConfig(samples=90),
@@ -111,7 +111,7 @@ def test_points_of_a_cloud_are_where_the_rays_end_with_their_row():
     np.testing.assert_array_equal(cloud["ring"], np.arange(4)[:, np.newaxis] * np.ones(90))
 
 
-def test_intensity_is_brightness_times_the_cosine_and_0_where_nothing_was_hit():
+def test_intensity_is_brightness_times_the_cosine_and_0_without_a_hit():
     _, scanner, ranges = scan(ROOM, range=RangeConfig(max=10))
     seen = scanner.intensities
     assert seen[0, 0] == pytest.approx(255 * 0.5, rel=1e-6)  # the box, straight behind
@@ -141,7 +141,7 @@ def test_noise_has_its_deviation_and_is_the_same_for_the_same_seed_and_time():
         assert abs(np.corrcoef(other.ravel(), one.ravel())[0, 1]) < 0.1
 
 
-def test_noise_turns_no_miss_into_a_hit():
+def test_noise_does_not_change_misses_into_hits():
     empty = inside('<geom size="1" pos="99 0 0"/>')
     _, _, ranges = scan(empty, noise=5.0)
     assert (ranges == np.inf).all()

@@ -23,7 +23,7 @@ def test_a_point_projects_onto_its_pixel():
     np.testing.assert_allclose(120 * cloud["y"] / cloud["z"] + 20.5, v, atol=1e-4)
 
 
-def test_where_nothing_was_hit_there_is_no_point():
+def test_a_pixel_without_a_hit_has_no_point():
     depth = np.full((48, 64), 2.0, np.float32)
     depth[0, 0], depth[1, 1], depth[2, 2] = np.inf, 0.0, np.nan
     points = PointCloud(OPTICS, 64, 48)

@@ -1,4 +1,4 @@
-"""Images show the right objects, in the right place, at the right distance."""
+"""Objects, poses and distances in images."""
 
 from dataclasses import replace
 
@@ -67,7 +67,7 @@ def optical(data: mujoco.MjData) -> np.ndarray:
 
 
 @pytest.mark.parametrize("optics", [CENTRED, OFF_CENTRE], ids=["centred", "off centre"])
-def test_a_known_point_is_seen_where_the_intrinsics_project_it(open_renderer, optics):
+def test_a_known_point_is_rendered_at_its_projection_by_the_intrinsics(open_renderer, optics):
     _, data = made("")
     points = data.cam_xpos[0] + MARKERS @ optical(data).T
     balls = "".join(f'<geom size="0.04" pos="{x} {y} {z}"/>' for x, y, z in points)
@@ -205,7 +205,7 @@ def test_after_a_driver_fails_twice_in_a_row_the_next_image_is_rendered(open_ren
 
 
 @pytest.mark.parametrize("quality", [PLAIN, RICH], ids=["plain", "rich"])
-def test_the_model_is_left_as_it_was(open_renderer, quality):
+def test_the_model_is_unchanged(open_renderer, quality):
     model, data = made(BOXES + '<geom type="plane" size="0 0 .1"/>')
     before = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, before)
@@ -224,7 +224,7 @@ CHECKER = """<asset>
     <material name="checker" texture="c" texrepeat="0.8 1.25" texuniform="true"/>"""
 
 
-def test_a_ground_of_few_tiles_looks_like_the_engine_s_own(open_renderer):
+def test_a_ground_of_few_tiles_has_the_image_of_the_engine(open_renderer):
     xml = WORLD.format(inside=GROUND).replace("<asset>", CHECKER)
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
@@ -237,7 +237,7 @@ def test_a_ground_of_few_tiles_looks_like_the_engine_s_own(open_renderer):
     assert (np.abs(coarse - fine).max(axis=2) > 10).mean() < 0.002
 
 
-def test_nothing_visible_is_left_out(open_renderer):
+def test_no_visible_geom_is_culled(open_renderer):
     random = np.random.default_rng(5)
     kinds = ("sphere", "box", "capsule", "cylinder", "ellipsoid")
     things = "".join(
@@ -257,7 +257,7 @@ def test_nothing_visible_is_left_out(open_renderer):
     assert len(np.unique(culled[..., 0])) > 10
 
 
-def test_the_frustum_is_the_engine_s_for_the_model_s_own_camera():
+def test_the_frustum_of_a_camera_equals_that_of_the_engine():
     inside = (
         '<camera name="own" resolution="64 48" sensorsize="0.0064 0.0048" focal="0.005 0.005"'
         ' principal="0.0004 -0.0007"/>'

@@ -11,7 +11,7 @@ from mujoco_ros.sim.simulation import Simulation
 GEOM, TENDON = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_TENDON)
 
 
-def test_there_is_a_number_per_body_then_per_tendon_and_0_for_nothing():
+def test_bodies_then_tendons_have_numbers_and_the_background_is_0():
     model = mujoco.MjModel.from_xml_string(
         """
         <mujoco><worldbody>

@@ -15,7 +15,7 @@ Simulate = Callable[..., Simulation]
 
 @pytest.fixture
 def simulate(tmp_path: Path) -> Simulate:
-    """A function that simulates an MJCF given as text, with the PD gains it is told."""
+    """A function that simulates an MJCF given as text, with the given PD gains."""
     count = 0
 
     def build(

@@ -1,4 +1,4 @@
-"""Stamps of before a reset are told from those of after it."""
+"""Stamps from before and after a reset are distinguished."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.simulation import Simulation
 
 _WALL = 1.7e9
-"""A stamp of somebody who does not know the simulated time."""
+"""A stamp of a client without the simulated time."""
 
 
 def _after(*resets: tuple[float, float]) -> ClockEpochs:
@@ -19,12 +19,12 @@ def _after(*resets: tuple[float, float]) -> ClockEpochs:
 
 @pytest.mark.parametrize("starts", [False, True])
 @pytest.mark.parametrize("stamp", [0.1, 5.0, 9.0, _WALL])
-def test_before_any_reset_every_stamp_is_of_now(stamp: float, starts: bool) -> None:
+def test_before_any_reset_every_stamp_is_current(stamp: float, starts: bool) -> None:
     assert _after().problem(stamp, 5.0, starts=starts) == ""
 
 
 @pytest.mark.parametrize("starts", [False, True])
-def test_where_the_clock_goes_on_what_is_stamped_before_the_reset_is_past(starts: bool) -> None:
+def test_with_a_continued_clock_stamps_before_the_reset_are_outdated(starts: bool) -> None:
     eras = _after((5.0, 5.001))
     assert eras.problem(5.0, 5.2, starts=starts) == (
         "stamped 5.000000 s, before the simulation was reset at 5.001000 s"
@@ -33,7 +33,7 @@ def test_where_the_clock_goes_on_what_is_stamped_before_the_reset_is_past(starts
         assert eras.problem(stamp, 5.2, starts=starts) == ""
 
 
-def test_where_the_clock_is_set_back_stamps_to_come_are_past() -> None:
+def test_with_a_rewound_clock_stamps_in_the_future_are_outdated() -> None:
     eras = _after((12.0, 0.0))
     assert eras.problem(11.99, 0.02) == (
         "stamped 11.990000 s, before the simulation was reset and its time set back from "
@@ -44,7 +44,7 @@ def test_where_the_clock_is_set_back_stamps_to_come_are_past() -> None:
         assert eras.problem(stamp, 0.02) == ""
 
 
-def test_a_trajectory_may_start_when_it_likes_but_for_around_the_time_of_the_reset() -> None:
+def test_a_trajectory_can_start_at_any_time_but_around_the_reset() -> None:
     eras = _after((12.0, 0.0))
     for start in (11.2, 11.99, 12.5, 13.0):
         assert eras.problem(start, 0.02, starts=True)
@@ -52,32 +52,32 @@ def test_a_trajectory_may_start_when_it_likes_but_for_around_the_time_of_the_res
         assert eras.problem(start, 0.02, starts=True) == ""
 
 
-def test_when_the_time_of_the_reset_comes_again_its_stamps_are_of_now() -> None:
+def test_stamps_are_current_again_once_the_time_of_the_reset_is_reached() -> None:
     eras = _after((12.0, 0.0))
     for stamp, now in ((12.0, 11.9), (12.3, 11.9), (12.3, 12.1)):
         assert eras.problem(stamp, now) == ""
         assert eras.problem(stamp, now, starts=True) == ""
 
 
-def test_what_was_sent_before_two_resets_in_a_row_is_past_as_well() -> None:
+def test_stamps_before_two_consecutive_resets_are_outdated() -> None:
     eras = _after((12.0, 0.0), (0.05, 0.0))
     assert eras.problem(11.99, 0.01)
     assert eras.problem(0.05, 0.01)
 
 
-def test_a_reset_long_ago_says_nothing_of_what_comes_after_the_next() -> None:
+def test_an_old_reset_does_not_affect_stamps_after_the_next_one() -> None:
     eras = _after((12.0, 0.0), (4.0, 0.0))
     assert eras.problem(11.99, 0.01) == ""
     assert eras.problem(3.99, 0.01)
 
 
-def test_resets_without_end_are_remembered_up_to_a_limit() -> None:
+def test_the_number_of_stored_resets_is_limited() -> None:
     eras = _after(*[(0.5, 0.0)] * 1000)
     assert eras.problem(0.49, 0.01)
     assert len(eras._ends) < 100
 
 
-def test_a_reset_of_the_simulation_begins_an_era() -> None:
+def test_a_reset_of_the_simulation_starts_an_epoch() -> None:
     simulation = Simulation(load_scene("arm"))
     assert simulation.epochs.problem(0.001, 0.0) == ""
     simulation.set_time(3.0)

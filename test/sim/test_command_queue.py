@@ -7,7 +7,7 @@ import pytest
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 
-def test_commands_run_in_the_order_they_were_given_and_answer():
+def test_commands_run_in_their_order_and_return_results():
     queue, ran = CommandQueue(), []
 
     def command(number: int) -> int:
@@ -22,7 +22,7 @@ def test_commands_run_in_the_order_they_were_given_and_answer():
     assert [future.result(0) for future in futures] == [0, 10, 20, 30, 40]
 
 
-def test_what_a_command_raises_reaches_the_caller_and_stops_nobody():
+def test_an_exception_of_a_command_reaches_the_caller_and_stops_no_other_command():
     queue = CommandQueue()
 
     def fail() -> None:
@@ -35,7 +35,7 @@ def test_what_a_command_raises_reaches_the_caller_and_stops_nobody():
     assert fine.result(0) == "fine"
 
 
-def test_a_full_queue_refuses_and_keeps_what_it_has():
+def test_a_full_queue_refuses_commands_and_keeps_the_pending_ones():
     queue, ran = CommandQueue(limit=3), []
     for number in range(3):
         queue.submit(lambda n=number: ran.append(n))
@@ -60,7 +60,7 @@ def test_a_cancelled_command_does_not_run():
     assert not other.cancel()
 
 
-def test_commands_from_many_threads_all_run_once_and_in_each_ones_order():
+def test_commands_of_several_threads_run_once_each_in_the_order_of_their_thread():
     queue, ran = CommandQueue(limit=10_000), []
     done = threading.Event()
 
@@ -88,7 +88,7 @@ def test_commands_from_many_threads_all_run_once_and_in_each_ones_order():
         assert [n for t, n in ran if t == thread] == list(range(200))
 
 
-def test_waiting_ends_when_a_command_comes():
+def test_a_wait_ends_when_a_command_arrives():
     queue = CommandQueue()
     threading.Timer(0.05, lambda: queue.submit(lambda: None)).start()
     begin = time.perf_counter()
@@ -96,7 +96,7 @@ def test_waiting_ends_when_a_command_comes():
     assert time.perf_counter() - begin < 15.0
 
 
-def test_a_command_that_came_before_is_not_waited_over():
+def test_a_wait_returns_at_once_if_a_command_is_pending():
     queue = CommandQueue()
     queue.submit(lambda: None)
     begin = time.perf_counter()
@@ -104,7 +104,7 @@ def test_a_command_that_came_before_is_not_waited_over():
     assert time.perf_counter() - begin < 15.0
 
 
-def test_waiting_ends_when_woken_or_when_time_is_up():
+def test_a_wait_ends_when_woken_or_after_the_timeout():
     queue = CommandQueue()
     queue.wake()
     begin = time.perf_counter()

@@ -42,7 +42,7 @@ def settled() -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def test_each_is_what_the_engine_says_in_world_axes(settled):
+def test_each_force_equals_that_of_the_engine_in_world_axes(settled):
     model, data = settled
     found = contact_forces(model, data)
     assert len(found.points) == data.ncon > 4
@@ -78,7 +78,7 @@ def test_a_state_copied_to_another_model_gives_the_forces_of_the_step(settled):
     np.testing.assert_allclose(found.forces, expected.forces, atol=1e-9)
 
 
-def test_contacts_of_deformable_bodies_have_bodies_too():
+def test_contacts_of_deformable_bodies_have_bodies():
     model = mujoco.MjModel.from_xml_string(FLOATING)
     data = mujoco.MjData(model)
     for _ in range(100):
@@ -90,7 +90,7 @@ def test_contacts_of_deformable_bodies_have_bodies_too():
     assert (found.sides[:, 3] == 0).all()
 
 
-def test_without_contacts_there_is_nothing():
+def test_without_contacts_there_are_no_forces():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)

@@ -1,4 +1,4 @@
-"""The PD law inside the engine, and what references mean to every kind of actuator."""
+"""The PD law inside the engine, and references of every kind of actuator."""
 
 import mujoco
 import numpy as np
@@ -11,11 +11,11 @@ from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.drives import Drives
 
 START = 0.7
-"""Where the keyframes of these tests put their joint."""
+"""The joint position of the keyframes."""
 
 
 def joint_model(actuators: str, *, key: str = "", extra: str = "", gravity: str = "0 0 0") -> str:
-    """One hinge about a horizontal axis, with whatever drives it."""
+    """One hinge about a horizontal axis, with its actuators."""
     return f"""
     <mujoco>
       <option timestep="0.001" integrator="implicitfast" gravity="{gravity}"/>
@@ -32,7 +32,7 @@ def joint_model(actuators: str, *, key: str = "", extra: str = "", gravity: str 
 
 
 def advance(simulation, seconds: float) -> np.ndarray:
-    """Step, and return the first joint's positions on the way."""
+    """Step, and return the positions of the first joint."""
     positions = []
     for _ in range(round(seconds / simulation.model.opt.timestep)):
         assert simulation.step()
@@ -70,7 +70,7 @@ SIX_JOINTS = f"""
 </mujoco>"""
 
 
-def test_engine_torque_is_the_pd_law_clipped_to_the_motors_range(simulate):
+def test_the_torque_of_the_engine_is_the_pd_law_clipped_to_the_range_of_the_motor(simulate):
     rng = np.random.default_rng(1)
     gains = {name: (float(rng.uniform(200, 600)), float(rng.uniform(1, 20))) for name in MOTORS}
     simulation = simulate(SIX_JOINTS, gains=gains)
@@ -96,7 +96,7 @@ def test_engine_torque_is_the_pd_law_clipped_to_the_motors_range(simulate):
 
 
 @pytest.mark.parametrize("gain", [4.0, -4.0, 0.25])
-def test_a_motors_own_gain_changes_its_range_but_not_the_law(simulate, gain):
+def test_the_gain_of_a_motor_changes_its_range_but_not_the_law(simulate, gain):
     motor = (
         f'<general joint="j" gear="5" gainprm="{gain}" ctrlrange="-1 2" biastype="none"'
         ' dyntype="none"/>'
@@ -135,7 +135,7 @@ def test_an_effort_of_zero_is_a_command(simulate):
         assert simulation.sample.qfrc_actuator[0] == effort
 
 
-def test_new_gains_act_from_the_next_step(simulate):
+def test_new_gains_take_effect_with_the_next_step(simulate):
     simulation = simulate(joint_model('<motor joint="j" gear="-4"/>'), gains={"j": (50.0, 3.0)})
     simulation.references.q[0] = START + 0.1
     assert simulation.step()
@@ -146,7 +146,7 @@ def test_new_gains_act_from_the_next_step(simulate):
     assert simulation.sample.qfrc_actuator[0] == pytest.approx(law, abs=1e-9)
 
 
-def test_the_pd_law_moves_a_joint_as_a_spring_and_damper_would(simulate):
+def test_the_pd_law_moves_a_joint_like_a_spring_and_damper(simulate):
     motor = simulate(joint_model('<motor joint="j" gear="7"/>'), gains={"j": (40.0, 1.5)})
     spring = joint_model("").replace(
         'axis="0 1 0"', f'axis="0 1 0" stiffness="40" damping="1.5" springref="{np.degrees(-0.2)}"'
@@ -157,11 +157,11 @@ def test_the_pd_law_moves_a_joint_as_a_spring_and_damper_would(simulate):
     assert motor.sample.qpos[0] != pytest.approx(START, abs=0.05)
 
 
-# --- every kind of actuator holds at the start, and follows
+# --- every kind of actuator holds its start and follows references
 
 TENDON = '<tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon>'
 
-SERVOS = {  # actuators, what they can be commanded with
+SERVOS = {  # actuators and their interfaces
     "motor": ('<motor joint="j" gear="20" ctrlrange="-1 1"/>', {Mode.PD}),
     "position": ('<position joint="j" kp="30" kv="3"/>', {Mode.POSITION}),
     "position_geared": ('<position joint="j" kp="3" kv="0.3" gear="-3"/>', {Mode.POSITION}),
@@ -241,7 +241,7 @@ def driven(simulate, actuators: str, **options):
 
 
 @pytest.mark.parametrize(("actuators", "modes"), SERVOS.values(), ids=SERVOS)
-def test_the_ways_to_command_a_joint_are_known(simulate, actuators, modes):
+def test_a_joint_has_the_interfaces_of_its_actuators(simulate, actuators, modes):
     simulation = driven(simulate, actuators)
     assert set(simulation.drives.modes(0)) == modes
     assert list(simulation.drives.servo_joints) == ([0] if Mode.PD in modes else [])
@@ -261,12 +261,12 @@ def test_a_servo_on_a_tendon_holds_the_keyframe(simulate, actuators):
 
 
 @pytest.mark.parametrize("actuators", IDLE.values(), ids=IDLE)
-def test_what_nobody_drives_exerts_nothing(simulate, actuators):
+def test_an_actuator_without_a_reference_exerts_no_force(simulate, actuators):
     simulation = simulate(joint_model(actuators, extra=TENDON))
     np.testing.assert_allclose(advance(simulation, 0.2), START, atol=1e-9)
 
 
-def test_a_passive_joint_swings_as_gravity_has_it(simulate):
+def test_a_passive_joint_swings_under_gravity(simulate):
     simulation = simulate(joint_model("", gravity="0 0 -9.81"))
     model = simulation.model
     inertia = model.body_inertia[1, 0] + model.body_mass[1] * 0.2**2
@@ -278,7 +278,7 @@ def test_a_passive_joint_swings_as_gravity_has_it(simulate):
 
 
 @pytest.mark.parametrize("name", POSITIONED)
-def test_a_joint_goes_where_its_position_reference_says(simulate, name):
+def test_a_joint_moves_to_its_position_reference(simulate, name):
     simulation = driven(simulate, SERVOS[name][0])
     simulation.references.q[0] = -0.4
     positions = advance(simulation, 5.0)
@@ -289,7 +289,7 @@ def test_a_joint_goes_where_its_position_reference_says(simulate, name):
 @pytest.mark.parametrize(
     "name", [n for n, (_, modes) in SERVOS.items() if modes == {Mode.VELOCITY}]
 )
-def test_a_joint_turns_as_fast_as_its_velocity_reference_says(simulate, name):
+def test_a_joint_moves_at_its_velocity_reference(simulate, name):
     simulation = driven(simulate, SERVOS[name][0])
     simulation.references.dq[0] = -1.5
     positions = advance(simulation, 3.0)
@@ -329,7 +329,7 @@ def test_a_feedforward_input_takes_newton_metres_at_the_joint(simulate, name):
     ],
     ids=["beside_a_servo", "with_a_gain", "two"],
 )
-def test_motors_that_share_a_joint_add_up_to_the_effort_asked_for(simulate, actuators):
+def test_motors_that_share_a_joint_sum_to_the_commanded_effort(simulate, actuators):
     simulation = simulate(joint_model(actuators))
     simulation.references.tau[0] = -2.5
     assert simulation.step()
@@ -337,7 +337,7 @@ def test_motors_that_share_a_joint_add_up_to_the_effort_asked_for(simulate, actu
 
 
 @pytest.mark.parametrize("actuators", [a for a, _ in SERVOS.values()], ids=SERVOS)
-def test_references_of_other_joints_leave_a_joint_alone(simulate, actuators):
+def test_references_of_other_joints_do_not_affect_a_joint(simulate, actuators):
     other = """<worldbody><body name="other" pos="3 0 0"><joint name="k" axis="0 0 1"/>
         <geom size="0.1"/></body></worldbody>"""
     model = joint_model(actuators, extra=other).replace(f'qpos="{START}"', f'qpos="{START} 0"')
@@ -351,7 +351,7 @@ def test_references_of_other_joints_leave_a_joint_alone(simulate, actuators):
     assert simulation.sample.qpos[1] == 0.0
 
 
-# --- what a keyframe says to actuators
+# --- controls of a keyframe
 
 
 @pytest.mark.parametrize(
@@ -388,34 +388,34 @@ def test_the_controls_of_a_keyframe_become_references(simulate, actuators, ctrl,
     gains = {"j": (30.0, 3.0)} if motor else None
     simulation = simulate(joint_model(actuators, key=f'ctrl="{ctrl}"'), gains=gains)
     references = simulation.references
-    told = (references.q[0], references.dq[0], references.tau[0])
-    assert told == pytest.approx((q, dq, tau))
+    commanded = (references.q[0], references.dq[0], references.tau[0])
+    assert commanded == pytest.approx((q, dq, tau))
     assert simulation.step()
     if motor:
         assert simulation.sample.qfrc_actuator[0] == pytest.approx(tau)
 
 
-def test_the_control_of_a_keyframe_stays_with_actuators_that_are_not_driven(simulate):
+def test_actuators_that_are_not_driven_keep_the_control_of_a_keyframe(simulate):
     simulation = simulate(joint_model('<motor tendon="t"/>', extra=TENDON, key='ctrl="0.4"'))
     for _ in range(5):
         assert simulation.step()
         assert simulation.sample.qfrc_actuator[0] == pytest.approx(2 * 0.4)
 
 
-def test_the_activation_of_a_keyframe_stays(simulate):
+def test_the_activation_of_a_keyframe_is_kept(simulate):
     actuator = '<position joint="j" kp="30" kv="3" timeconst="0.05"/>'
     simulation = simulate(joint_model(actuator, key='act="0.5"'))
     assert simulation.step()
     assert simulation.sample.qfrc_actuator[0] == pytest.approx(30 * (0.5 - START))
 
 
-def test_a_gear_of_zero_drives_nothing(simulate):
+def test_an_actuator_with_a_gear_of_zero_drives_no_joint(simulate):
     simulation = simulate(joint_model('<motor joint="j" gear="0"/>'))
     assert simulation.drives.modes(0) == ()
     np.testing.assert_allclose(advance(simulation, 0.05), START)
 
 
-def test_saturation_survives_in_the_force_of_the_actuator(simulate):
+def test_saturation_shows_in_the_force_of_the_actuator(simulate):
     simulation = simulate(
         joint_model('<motor name="m" joint="j" gear="20" ctrlrange="-1 1"/>'),
         gains={"j": (1000.0, 0.0)},
@@ -426,7 +426,7 @@ def test_saturation_survives_in_the_force_of_the_actuator(simulate):
     assert simulation.model.actuator_gaintype[0] == mujoco.mjtGain.mjGAIN_FIXED
 
 
-def test_an_absurd_reference_of_one_joint_leaves_the_others_their_controls():
+def test_an_extreme_reference_of_one_joint_does_not_affect_the_others():
     model = mujoco.MjModel.from_xml_string("""
         <mujoco><worldbody>
           <body><joint name="a" axis="0 1 0"/><geom size=".1"/></body>

@@ -1,4 +1,4 @@
-"""What an IMU reads, against mechanics."""
+"""Measurements of an IMU compared with mechanics."""
 
 import mujoco
 import numpy as np
@@ -47,7 +47,7 @@ def read(simulation, address: int | None, size: int = 3) -> np.ndarray:
 
 
 @pytest.mark.parametrize("tilt", TILTS.values(), ids=TILTS)
-def test_an_imu_at_rest_reads_gravity_upwards_and_its_own_tilt(simulate, tilt):
+def test_an_imu_at_rest_measures_gravity_upwards_and_its_own_tilt(simulate, tilt):
     quat = np.array(tilt) / np.linalg.norm(tilt)
     text = " ".join(f"{q:.17g}" for q in quat)
     simulation = simulate(imu_model(site=f'pos="0.2 0.1 0" quat="{text}"'))
@@ -66,7 +66,7 @@ def test_an_imu_at_rest_reads_gravity_upwards_and_its_own_tilt(simulate, tilt):
 
 @pytest.mark.parametrize("spin", [3.0, -7.0])
 @pytest.mark.parametrize("tilt", TILTS.values(), ids=TILTS)
-def test_an_imu_on_a_turntable_reads_its_rate_and_the_pull_to_the_axis(simulate, tilt, spin):
+def test_an_imu_on_a_turntable_measures_its_rate_and_centripetal_acceleration(simulate, tilt, spin):
     quat = np.array(tilt) / np.linalg.norm(tilt)
     offset = np.array([0.3, -0.2, 0.1])
     site = f'pos="{" ".join(map(str, offset))}" quat="{" ".join(f"{float(q):.17g}" for q in quat)}"'
@@ -91,7 +91,7 @@ def test_an_imu_on_a_turntable_reads_its_rate_and_the_pull_to_the_axis(simulate,
     assert angle == pytest.approx(spin * 0.499, abs=1e-9)
 
 
-def test_an_imu_in_free_fall_reads_nothing(simulate):
+def test_an_imu_in_free_fall_measures_zero(simulate):
     simulation = simulate(
         """<mujoco><worldbody><body name="stone" pos="0 0 10"><freejoint/>
         <geom size="0.1" mass="2"/><site name="imu"/></body></worldbody>
@@ -104,7 +104,7 @@ def test_an_imu_in_free_fall_reads_nothing(simulate):
 
 
 @pytest.mark.parametrize("scene", ["humanoid", "quadruped"])
-def test_the_imu_of_a_standing_robot_reads_one_g_upwards(shipped, scene):
+def test_the_imu_of_a_standing_robot_measures_one_g_upwards(shipped, scene):
     simulation = shipped(scene)
     (imu,) = simulation.layout.robots[0].sensors["imu"]
     for _ in range(3000):

@@ -1,4 +1,4 @@
-"""Odometry twist, base acceleration and relative poses, against finite differences and MuJoCo."""
+"""Odometry twist, base acceleration and relative poses, compared with differences and MuJoCo."""
 
 import mujoco
 import numpy as np
@@ -80,7 +80,7 @@ def test_the_acceleration_of_a_thrown_spinning_body_is_that_of_its_frames_origin
     assert swing > 1.0, "the origin must swing about the centre of mass"
 
 
-def test_the_acceleration_of_a_free_fall_is_gravity_seen_from_the_body(simulate):
+def test_the_acceleration_in_free_fall_is_gravity_in_the_frame_of_the_body(simulate):
     at_rest = THROWN.replace('qvel="1 -2 3 4 -3 2"', "")
     for row in flight(simulate(at_rest), 100):
         expected = rotation(row["quat"]).T @ GRAVITY
@@ -121,7 +121,7 @@ def random_positions(model: mujoco.MjModel, rng: np.random.Generator) -> np.ndar
 
 
 @pytest.mark.parametrize("scene", ["humanoid", "arm"])
-def test_relative_poses_are_mujocos_own(shipped, scene):
+def test_relative_poses_equal_those_of_mujoco(shipped, scene):
     simulation = shipped(scene)
     model, rng = simulation.model, np.random.default_rng(3)
     bodies = list(range(1, model.nbody))
@@ -145,7 +145,7 @@ def test_relative_poses_are_mujocos_own(shipped, scene):
             np.testing.assert_allclose(rotation(pose[3:]), rotation(quat), atol=1e-12)
 
 
-def test_the_relative_pose_of_a_joints_body_is_its_offset_turned_by_the_joint(simulate):
+def test_the_relative_pose_of_a_body_is_its_offset_rotated_by_the_joint(simulate):
     simulation = simulate(
         """<mujoco><option gravity="0 0 0"/><worldbody>
         <body name="base" pos="1 2 3" quat="0.5 0.5 0.5 0.5"><geom size="0.1"/>

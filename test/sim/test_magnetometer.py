@@ -1,4 +1,4 @@
-"""What a magnetometer reads, against geometry."""
+"""Measurements of a magnetometer compared with geometry."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ FIELD_T = np.array([2.1e-5, 0.4e-5, -4.3e-5])
 """Of the world, in the order of that of the Earth."""
 
 
-def test_a_magnetometer_reads_the_field_of_the_world_in_the_axes_of_its_site(simulate):
+def test_a_magnetometer_measures_the_field_of_the_world_in_the_axes_of_its_site(simulate):
     simulation = simulate(
         f"""
         <mujoco>

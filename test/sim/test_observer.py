@@ -1,4 +1,4 @@
-"""The present state, looked at beside the physics."""
+"""Observations of the present state beside the physics."""
 
 import mujoco
 import numpy as np
@@ -35,7 +35,7 @@ def tumbling(model: mujoco.MjModel) -> mujoco.MjData:
     return data
 
 
-def look(observer: Observer, data: mujoco.MjData) -> Observer:
+def observe(observer: Observer, data: mujoco.MjData) -> Observer:
     observer.set(observer.read(data))
     return observer
 
@@ -47,7 +47,7 @@ def test_velocity_and_acceleration_are_the_derivatives_of_the_pose(model, tumbli
     frame = np.array([*offset, 1.0, 0.0, 0.0, 0.0])
     motions = []
     for _ in range(3):
-        motions.append(look(observer, tumbling).motion(number, frame))
+        motions.append(observe(observer, tumbling).motion(number, frame))
         mujoco.mj_step(model, tumbling)
     before, now, after = motions
     h = model.opt.timestep
@@ -66,9 +66,9 @@ def test_velocity_and_acceleration_are_the_derivatives_of_the_pose(model, tumbli
 
 
 def test_a_falling_body_accelerates_by_gravity_and_a_fixed_one_not_at_all(model, tumbling):
-    observer = look(Observer(model), tumbling)
+    observer = observe(Observer(model), tumbling)
     tumbling.qvel[:] = 0.0
-    look(observer, tumbling)
+    observe(observer, tumbling)
     centre = np.array([0.05, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     falling = observer.motion(model.body("brick").id, centre)
     assert falling.linear_acceleration == pytest.approx([0, 0, -9.81])
@@ -78,22 +78,22 @@ def test_a_falling_body_accelerates_by_gravity_and_a_fixed_one_not_at_all(model,
         assert not still.linear.any()
 
 
-def test_looking_changes_nothing_of_what_is_simulated(model, tumbling):
+def test_an_observation_does_not_change_the_simulation(model, tumbling):
     other = mujoco.MjData(model)
     other.qvel[:] = tumbling.qvel
     observer = Observer(model)
     for _ in range(20):
-        look(observer, tumbling)
+        observe(observer, tumbling)
         mujoco.mj_step(model, tumbling)
         mujoco.mj_step(model, other)
     assert tumbling.qpos.tobytes() == other.qpos.tobytes()
 
 
-def test_a_jump_is_seen_at_once(model, tumbling):
+def test_a_jump_is_observed_at_once(model, tumbling):
     observer = Observer(model)
     tumbling.qpos[:3] = [7.0, 8.0, 9.0]
     tumbling.mocap_pos[0] = [1.0, 1.0, 1.0]
-    look(observer, tumbling)
+    observe(observer, tumbling)
     assert list(observer.motion(model.body("brick").id).position) == [7.0, 8.0, 9.0]
     assert list(observer.motion(model.body("pointer").id).position) == [1.0, 1.0, 1.0]
     position, quat = observer.site(model.site("tip").id)
@@ -104,7 +104,7 @@ def test_a_jump_is_seen_at_once(model, tumbling):
 def test_the_box_around_geoms_follows_their_pose(model, tumbling):
     observer, brick = Observer(model), model.geom("brick").id
     tumbling.qpos[3:7] = [2**-0.5, 0.0, 0.0, 2**-0.5]  # a quarter turn about z
-    look(observer, tumbling)
+    observe(observer, tumbling)
     in_world = observer.box([brick])
     assert in_world is not None
     assert in_world.low == pytest.approx([-0.2, -0.05, 4.7])
@@ -115,7 +115,7 @@ def test_the_box_around_geoms_follows_their_pose(model, tumbling):
     assert in_itself.high == pytest.approx([0.15, 0.2, 0.3])
 
 
-def test_nothing_and_what_has_no_end_have_no_box(model, tumbling):
-    observer = look(Observer(model), tumbling)
+def test_an_empty_set_of_geoms_and_infinite_ones_have_no_box(model, tumbling):
+    observer = observe(Observer(model), tumbling)
     assert observer.box([]) is None
     assert observer.box([model.geom("floor").id, model.geom("brick").id]) is None

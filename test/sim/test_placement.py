@@ -1,4 +1,4 @@
-"""Putting entities somewhere."""
+"""Setting poses and velocities of entities."""
 
 import mujoco
 import numpy as np
@@ -36,7 +36,7 @@ def model() -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(MODEL)
 
 
-def test_what_is_set_is_what_is_seen(model):
+def test_a_placed_state_is_observed(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(pose=POSE, twist=TWIST))
     observer.set(observer.read(data))
@@ -45,7 +45,7 @@ def test_what_is_set_is_what_is_seen(model):
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
 
 
-def test_a_pose_alone_leaves_the_velocity_in_the_world(model):
+def test_a_pose_alone_does_not_change_the_velocity_in_the_world(model):
     data, observer = mujoco.MjData(model), Observer(model)
     place(data, BRICK, Placement(twist=TWIST))
     place(data, BRICK, Placement(pose=POSE))
@@ -54,20 +54,20 @@ def test_a_pose_alone_leaves_the_velocity_in_the_world(model):
     assert [*seen.linear, *seen.angular] == pytest.approx(TWIST)
 
 
-def test_a_twist_alone_leaves_the_pose(model):
+def test_a_twist_alone_does_not_change_the_pose(model):
     data = mujoco.MjData(model)
     place(data, BRICK, Placement(twist=TWIST))
     assert list(data.qpos[:7]) == [0, 0, 5, 1, 0, 0, 0]
 
 
-def test_joints_of_what_is_placed_stay_as_they_are(model):
+def test_the_joints_of_a_placed_robot_are_unchanged(model):
     data = mujoco.MjData(model)
     data.qpos[7], data.qvel[6] = 0.4, 0.3
     place(data, BRICK, Placement(pose=POSE, twist=TWIST))
     assert (data.qpos[7], data.qvel[6]) == (0.4, 0.3)
 
 
-def test_a_mocap_body_goes_where_it_is_put(model):
+def test_a_mocap_body_has_its_placed_pose(model):
     data = mujoco.MjData(model)
     place(data, POINTER, Placement(pose=POSE))
     assert [*data.mocap_pos[0], *data.mocap_quat[0]] == list(POSE)
@@ -83,7 +83,7 @@ def test_a_mocap_body_goes_where_it_is_put(model):
         (entity(), Placement(pose=POSE), "it is fixed to the world"),
     ],
 )
-def test_what_cannot_be_placed_is_told_with_the_reason(what, placement, reason):
+def test_an_entity_that_cannot_be_placed_is_refused_with_the_reason(what, placement, reason):
     found = obstacle(what, placement)
     assert reason in found
     assert bool(found) == bool(reason)

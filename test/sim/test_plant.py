@@ -1,4 +1,4 @@
-"""Options that change while a plant is simulated, and what a plant is made of."""
+"""Options that change during a simulation, and parts of a plant."""
 
 import mujoco
 import numpy as np
@@ -26,7 +26,7 @@ MODEL = """
 GAINS = {"j": (20.0, 1.0), "k": (10.0, 0.5)}
 
 
-def test_actuators_with_several_outputs_leave_the_limits_of_others_alone(simulate):
+def test_actuators_with_several_outputs_do_not_affect_the_limits_of_others(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     model = simulation.model
     assert model.nout > model.nactuator
@@ -41,13 +41,13 @@ def test_actuators_with_several_outputs_leave_the_limits_of_others_alone(simulat
     assert simulation.sample.qfrc_actuator[:2].tolist() == [2.0, 1.5]
 
 
-def test_steps_at_a_limit_are_counted_at_the_limit_of_their_own_time(simulate):
+def test_steps_at_a_limit_are_counted_with_the_limit_at_that_time(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     simulation.references.tau[:] = 1.5, 1.5
     for effort, steps in ((1.0, 3), (0.0, 5), (1.25, 100), (0.0, 70)):  # 0 is its own, of 2
         simulation.drives.limit_effort(0, effort)
         for _ in range(steps):
-            # Whatever it moves, the law asks for 1.5 Nm.
+            # The law commands 1.5 Nm for any motion.
             simulation.references.q[:] = simulation.data.qpos[simulation.joints.qpos]
             simulation.references.dq[:] = simulation.data.qvel[simulation.joints.dof]
             simulation.step()
@@ -55,7 +55,7 @@ def test_steps_at_a_limit_are_counted_at_the_limit_of_their_own_time(simulate):
     assert simulation.saturation.steps() == {"j": 103}, "asked twice, nothing counts twice"
 
 
-def test_the_integrator_can_become_runge_kutta_and_samples_stay_consistent(simulate):
+def test_samples_remain_consistent_after_a_change_to_runge_kutta(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     arrays = list(vars(simulation.sample).values())
     simulation.references.tau[:] = 0.3
@@ -78,7 +78,7 @@ def test_the_integrator_can_become_runge_kutta_and_samples_stay_consistent(simul
     )
 
 
-def test_a_run_with_runge_kutta_is_not_changed_by_what_is_shown(simulate):
+def test_samples_do_not_change_a_run_with_runge_kutta(simulate):
     simulation = simulate(MODEL.replace("<option", '<option integrator="RK4"'), gains=GAINS)
     plain = mujoco.MjData(simulation.model)
     mujoco.mj_copyState(
@@ -91,10 +91,10 @@ def test_a_run_with_runge_kutta_is_not_changed_by_what_is_shown(simulate):
     assert simulation.data.qpos.tobytes() == plain.qpos.tobytes()
 
 
-def test_another_timestep_begins_where_the_last_step_ended(simulate):
+def test_another_timestep_continues_from_the_end_of_the_last_step(simulate):
     simulation = simulate(MODEL, gains=GAINS)
-    told = []
-    simulation.on_timestep.append(told.append)
+    notified = []
+    simulation.on_timestep.append(notified.append)
     times = []
     for timestep in (0.002, 0.003, 0.002):
         simulation.set_timestep(timestep)
@@ -102,10 +102,10 @@ def test_another_timestep_begins_where_the_last_step_ended(simulate):
             simulation.step()
             times.append(simulation.time)
     assert np.diff(times) == pytest.approx([0.002] * 3 + [0.003] * 3 + [0.002] * 2)
-    assert told == [0.003, 0.002]
+    assert notified == [0.003, 0.002]
 
 
-def test_after_any_time_that_is_set_steps_are_whole(simulate):
+def test_stamps_are_whole_steps_after_any_time_is_set(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     for begin in (7.0, 0.0011, 0.0):
         simulation.reset(time=begin)
@@ -117,7 +117,7 @@ def test_after_any_time_that_is_set_steps_are_whole(simulate):
         assert np.diff(times) == pytest.approx([0.002] * 3)
 
 
-def test_a_settled_state_can_be_reset_to(simulate):
+def test_a_reset_can_return_to_a_settled_state(simulate):
     simulation = simulate(MODEL, gains=GAINS)
     start = simulation.plant.start
     bent = simulation.build_plant(simulation.assembly).start

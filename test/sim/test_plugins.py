@@ -21,8 +21,8 @@ def run(simulation: Simulation, seconds: float) -> None:
         assert simulation.step()
 
 
-def test_the_actuator_is_left_to_its_plugin(simulation):
-    """It looks like a torque motor to whoever does not ask for the plugin."""
+def test_the_plugin_controls_its_actuator(simulation):
+    """Without its plugin, it is equal to a torque motor."""
     assert simulation.drives.modes(0) == ()
     assert simulation.drives.servo_joints.size == 0
     run(simulation, 0.1)
@@ -36,7 +36,7 @@ def test_the_pid_actuator_holds_the_keyframe_and_balances_gravity(simulation):
     assert simulation.sample.qfrc_actuator[0] == pytest.approx(-weight, rel=0.02)
 
 
-def test_the_pid_actuator_follows_its_control_no_faster_than_it_may(simulation):
+def test_the_pid_actuator_follows_its_control_within_its_rate_limit(simulation):
     run(simulation, 8.0)
     simulation.data.ctrl[0] = 0.5
     run(simulation, 0.25)
@@ -45,7 +45,7 @@ def test_the_pid_actuator_follows_its_control_no_faster_than_it_may(simulation):
     assert simulation.sample.qpos[0] == pytest.approx(0.5, abs=5e-3)
 
 
-def test_the_touch_grid_feels_the_weight_in_the_one_cell_it_presses(simulation):
+def test_the_touch_grid_measures_the_weight_in_one_cell(simulation):
     run(simulation, 3.0)
     normal, *tangents = simulation.sample.sensordata.reshape(3, 4, 4)
     assert abs(normal.sum()) == pytest.approx(0.8 * 9.81, rel=0.01)
@@ -55,7 +55,7 @@ def test_the_touch_grid_feels_the_weight_in_the_one_cell_it_presses(simulation):
     np.testing.assert_allclose(tangents, 0.0, atol=0.05)
 
 
-def test_a_run_with_plugins_repeats_itself_after_a_reset(simulation):
+def test_a_run_with_plugins_is_the_same_after_a_reset(simulation):
     runs = []
     for _ in range(2):
         rows = []

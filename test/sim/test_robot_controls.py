@@ -1,4 +1,4 @@
-"""Commands to the robots of a model, and what the joints make of them."""
+"""Commands to the robots of a model, and the motion of their joints."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def hands(tmp_path: Path):
 
 
 def run(simulation: Simulation, seconds: float) -> np.ndarray:
-    """Step, and return all positions on the way."""
+    """Step, and return all positions."""
     rows = []
     for _ in range(round(seconds / simulation.model.opt.timestep)):
         assert simulation.step()
@@ -106,10 +106,10 @@ def follow(simulation: Simulation, control: RobotControl, *, goal="goal") -> Non
     control.follow(moves, allowed, goal, float(simulation.data.time))
 
 
-# --- what the joints of a model take
+# --- interfaces of joints
 
 
-def test_what_joints_take_and_where_they_may_go_comes_from_the_model(hands):
+def test_interfaces_and_limits_of_joints_are_those_of_the_model(hands):
     joints = hands("hand").controls[0].joints
     everything = {"position", "velocity", "effort"}
     assert joints.names == NAMES
@@ -127,32 +127,34 @@ def test_robots_without_a_gripper_have_no_gripper_controller(hands):
 
 
 @pytest.mark.parametrize("joint", ["fan", "flap"])
-def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(hands, joint):
-    says = f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
-    with pytest.raises(UserInputError, match=says):
+def test_a_gripper_without_a_position_interface_is_refused_with_the_valid_joints(hands, joint):
+    message = (
+        f"gripper of robot 'hand': joint '{joint}' takes no positions; these do: shoulder, wrist"
+    )
+    with pytest.raises(UserInputError, match=message):
         hands("hand", gripper=joint)
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "message"),
     [
         ({"position": ["fan"]}, "joint 'fan' takes no position: it takes velocity only"),
         ({"effort": ["finger"]}, "joint 'finger' takes no effort: it takes position only"),
         ({"velocity": ["flap"]}, "joint 'flap' takes no velocity: it is passive"),
     ],
 )
-def test_a_command_that_a_joint_cannot_take_says_what_it_can(hands, fields, says):
+def test_the_error_for_a_missing_interface_lists_those_of_the_joint(hands, fields, message):
     joints = hands("hand").controls[0].joints
     (names,) = fields.values()
     rows = [[0.0] if what in fields else [] for what in ("position", "velocity", "effort")]
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=message):
         joint_command(joints, "clamp", names, rows)
 
 
 # --- commands that reach the joints
 
 
-def test_each_joint_does_what_it_is_told_in_its_own_way(hands):
+def test_each_joint_follows_commands_of_its_own_interfaces(hands):
     simulation = hands("hand", gripper=None)
     (control,) = simulation.controls
     fields = ([1.0, 0.05, np.nan], [np.nan, np.nan, 3.0], [])
@@ -164,7 +166,7 @@ def test_each_joint_does_what_it_is_told_in_its_own_way(hands):
     assert simulation.sample.qvel[3] == pytest.approx(3.0, abs=1e-2)
 
 
-def test_a_command_acts_on_the_robot_it_is_for_and_no_other(hands):
+def test_a_command_affects_only_its_own_robot(hands):
     simulation = hands("left", "middle", "right")
     control = simulation.controls[1]
     command = forward_command(control.joints, "clamp", "effort", [2.5, -1.5])
@@ -186,7 +188,7 @@ def test_joints_follow_a_trajectory_and_its_goal_succeeds(hands):
     assert (ended.goal, ended.outcome) == ("goal", Outcome.SUCCESSFUL)
 
 
-def test_a_trajectory_gives_bit_identical_joint_paths_whenever_it_is_run(hands):
+def test_a_trajectory_gives_bitwise_equal_joint_paths_in_every_run(hands):
     paths = []
     simulation = hands("hand")
     for fresh in (simulation, hands("hand"), simulation):
@@ -198,11 +200,11 @@ def test_a_trajectory_gives_bit_identical_joint_paths_whenever_it_is_run(hands):
         np.testing.assert_array_equal(paths[0], other)
 
 
-def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
+def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     simulation = hands("hand")
     simulation.events.clear()
-    told = []
-    simulation.on_event.append(lambda: told.append(len(simulation.events)))
+    event_counts = []
+    simulation.on_event.append(lambda: event_counts.append(len(simulation.events)))
     follow(simulation, simulation.controls[0])
     run(simulation, 0.3)
     simulation.reset(time=7.0)
@@ -210,7 +212,7 @@ def test_a_reset_ends_goals_returns_the_references_and_is_told(hands):
     assert isinstance(ended, GoalEnded)
     assert ended.message == "the simulation was reset"
     assert was_reset == SimulationReset(time=7.0, before=pytest.approx(0.3), gain_changes=0)
-    assert told == list(range(1, len(simulation.events) + 1)), "each event is announced"
+    assert event_counts == list(range(1, len(simulation.events) + 1)), "each event is announced"
     assert not simulation.references.values.any()
     assert not np.abs(run(simulation, 0.2)).max() > 1e-12
 
@@ -226,13 +228,13 @@ def grip(simulation: Simulation, position: float, **limits: float) -> None:
     )
 
 
-def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):
+def test_a_gripper_reaches_its_goal_or_stalls_at_an_obstacle(hands):
     simulation = hands("hand")
     simulation.controls[0].gripper.settings = GripperSettings(goal_tolerance=0.002)
     grip(simulation, 0.03)
     run(simulation, 2.0)
     grip(simulation, 0.06)
-    simulation.model.jnt_range[2] = [0.0, 0.045]  # something in the way
+    simulation.model.jnt_range[2] = [0.0, 0.045]  # an obstacle
     run(simulation, 3.0)
     reached, stalled = [event for event in simulation.events if isinstance(event, GoalEnded)]
     assert (reached.outcome, reached.stalled) == (Outcome.SUCCESSFUL, False)
@@ -242,7 +244,7 @@ def test_a_gripper_reaches_its_goal_or_stalls_at_what_stops_it(hands):
     assert stalled.effort == pytest.approx(400 * 0.015, rel=0.2), "it presses against it"
 
 
-def test_a_grippers_effort_limit_acts_at_its_joint_and_is_given_back(hands):
+def test_the_effort_limit_of_a_gripper_acts_at_its_joint_until_its_end(hands):
     simulation = hands("left", "right")
     left, right = 2, 7
     forces = simulation.sample.qfrc_actuator
@@ -252,7 +254,7 @@ def test_a_grippers_effort_limit_acts_at_its_joint_and_is_given_back(hands):
     grip(simulation, 0.06, effort=2.0)
     assert simulation.step()
     assert forces[right] == pytest.approx(2.0)
-    assert forces[left] == pytest.approx(400 * 0.06), "only of the robot that was told"
+    assert forces[left] == pytest.approx(400 * 0.06), "only of the commanded robot"
     grip(simulation, 0.06)
     assert simulation.step()
     assert forces[right] > 20
@@ -283,9 +285,7 @@ LIMITED = """
     ],
 )
 @pytest.mark.parametrize("effort", [1.0, 7.0, 25.0])
-def test_an_effort_limit_narrows_the_actuators_own_and_never_widens_it(
-    simulate, actuator, own, effort
-):
+def test_an_effort_limit_only_narrows_that_of_the_actuator(simulate, actuator, own, effort):
     simulation = simulate(LIMITED.format(actuator), gains={"j": (0.0, 0.0)})
     low, high = own
     for limit in (effort, 0.0, effort, 2 * effort, 0.0):

@@ -54,12 +54,12 @@ def test_noise_is_independent_from_number_to_number_and_step_to_step(simulate):
     assert np.abs(along).max() < 0.07
 
 
-def test_there_is_no_noise_unless_it_is_asked_for(simulate):
+def test_there_is_no_noise_unless_it_is_enabled(simulate):
     rows = readings(simulate(MODEL), 20)
     np.testing.assert_allclose(rows - rows[0], 0.0, atol=1e-12)
 
 
-def test_noise_never_touches_the_physics(simulate):
+def test_noise_does_not_affect_the_physics(simulate):
     noisy, clean = simulate(MODEL, sensor_noise=True), simulate(MODEL)
     readings(noisy, 50)
     readings(clean, 50)
@@ -75,7 +75,7 @@ def test_a_seed_gives_the_same_noise_again_and_another_seed_other_noise(simulate
     assert (first[:, :6] != other[:, :6]).all()
 
 
-def test_a_reset_starts_the_noise_again(simulate):
+def test_a_reset_restarts_the_noise(simulate):
     simulation = simulate(MODEL, sensor_noise=True)
     first = readings(simulation, 50)
     assert not np.array_equal(readings(simulation, 50), first)
@@ -83,7 +83,7 @@ def test_a_reset_starts_the_noise_again(simulate):
     np.testing.assert_array_equal(readings(simulation, 50), first)
 
 
-def test_noise_neither_hits_what_is_out_of_range_nor_makes_a_distance_negative(simulate):
+def test_noise_keeps_misses_and_makes_no_distance_negative(simulate):
     simulation = simulate(
         """<mujoco>
           <worldbody>

@@ -52,7 +52,7 @@ GAINS = {"hinge": (30.0, 2.0)}
 
 
 def wave(simulation, step: int) -> None:
-    """Give references that keep everything moving."""
+    """Set references that keep all joints in motion."""
     references = simulation.references
     references.q[:] = 0.3 * np.sin(0.05 * step + np.arange(len(references.q)))
     references.dq[:] = 0.2 * np.cos(0.03 * step)
@@ -60,7 +60,7 @@ def wave(simulation, step: int) -> None:
 
 
 def recorded(simulation, steps: int) -> np.ndarray:
-    """Return everything in the samples of a run, row by row."""
+    """Return all values of the samples of a run, row by row."""
     rows = []
     for step in range(steps):
         wave(simulation, step)
@@ -72,7 +72,7 @@ def recorded(simulation, steps: int) -> np.ndarray:
 
 
 def assert_consistent(simulation, steps: int, every: int = 1) -> int:
-    """Step, and compare samples with a fresh evaluation of the state they say they are of."""
+    """Step, and compare samples with a fresh evaluation of the same state."""
     model, sample = simulation.model, simulation.sample
     other, state = mujoco.MjData(model), np.zeros(mujoco.mj_stateSize(model, STATE))
     contacts = 0
@@ -98,7 +98,7 @@ def assert_consistent(simulation, steps: int, every: int = 1) -> int:
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_everything_in_a_sample_belongs_to_one_instant(simulate, integrator):
+def test_all_values_of_a_sample_have_one_time(simulate, integrator):
     simulation = simulate(MACHINE.format(integrator=integrator), gains=GAINS)
     assert assert_consistent(simulation, 400) > 0, "the machine must land"
 
@@ -119,7 +119,7 @@ def test_the_first_sample_is_the_initial_state_at_time_zero(simulate, integrator
     assert simulation.time == 0.002
 
 
-def test_sample_arrays_stay_the_same_objects(simulate):
+def test_sample_arrays_remain_the_same_objects(simulate):
     simulation = simulate(MACHINE.format(integrator="RK4"), gains=GAINS, sensor_noise=True)
     addresses = {n: a.ctypes.data for n, a in vars(simulation.sample).items()}
     recorded(simulation, 3)
@@ -189,12 +189,12 @@ def test_shipped_scenes_run_identically_and_again_after_a_reset(shipped):
 # --- reset
 
 
-def test_a_reset_restores_everything_that_can_be_changed(simulate):
+def test_a_reset_restores_all_changeable_state(simulate):
     simulation = simulate(MACHINE.format(integrator="implicitfast"), gains=GAINS)
     data = simulation.data
     start = {n: getattr(data, n).copy() for n in ("qpos", "qvel", "act", "ctrl", "eq_active")}
     references = simulation.references
-    told = references.q.copy()
+    commanded = references.q.copy()
     assert data.act[0] == pytest.approx(0.02), "the filter must start where the keyframe is"
     recorded(simulation, 100)
     simulation.drives.set_gains(np.array([1.0, 0.0]), np.array([0.5, 0.0]))
@@ -207,7 +207,7 @@ def test_a_reset_restores_everything_that_can_be_changed(simulate):
     assert not data.xfrc_applied.any()
     assert not data.qfrc_applied.any()
     assert data.time == simulation.time == 0.0
-    np.testing.assert_array_equal(references.q, told)
+    np.testing.assert_array_equal(references.q, commanded)
     np.testing.assert_array_equal(references.dq, 0.0)
     np.testing.assert_array_equal(references.tau, 0.0)
     assert (simulation.drives.kp[0], simulation.drives.kd[0]) == (30.0, 2.0)
@@ -217,7 +217,7 @@ def test_a_reset_restores_everything_that_can_be_changed(simulate):
     assert simulation.sample.qfrc_actuator[6] == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_reset_switches_an_equality_back_that_was_switched_off(simulate):
+def test_a_reset_activates_an_equality_that_was_deactivated(simulate):
     glued = MACHINE.format(integrator="Euler").replace('active="false"', 'active="true"')
     simulation = simulate(glued, gains=GAINS)
     simulation.data.eq_active[0] = 0
@@ -226,7 +226,7 @@ def test_a_reset_switches_an_equality_back_that_was_switched_off(simulate):
     assert simulation.data.eq_active[0] == 1
 
 
-def test_a_reset_can_let_the_clock_go_on(simulate):
+def test_a_reset_can_continue_the_clock(simulate):
     simulation = simulate(MACHINE.format(integrator="RK4"), gains=GAINS)
     recorded(simulation, 100)
     simulation.reset(time=7.5)
@@ -259,7 +259,7 @@ def assert_finite(simulation) -> None:
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("trigger", TRIGGERS.values(), ids=TRIGGERS)
-def test_a_diverged_simulation_resets_and_its_clock_goes_on(simulate, trigger, integrator):
+def test_a_diverged_simulation_resets_and_its_clock_continues(simulate, trigger, integrator):
     simulation = simulate(MACHINE.format(integrator=integrator), gains=GAINS)
     first = recorded(simulation, 50)
     simulation.drives.set_gains(np.array([1.0, 0.0]), np.array([0.5, 0.0]))
@@ -286,7 +286,7 @@ def test_a_diverged_simulation_resets_and_its_clock_goes_on(simulate, trigger, i
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("trigger", TRIGGERS.values(), ids=TRIGGERS)
-def test_a_diverged_simulation_pauses_at_its_last_good_state(simulate, trigger, integrator):
+def test_a_diverged_simulation_pauses_at_its_last_valid_state(simulate, trigger, integrator):
     simulation = simulate(MACHINE.format(integrator=integrator), gains=GAINS, on_divergence="pause")
     recorded(simulation, 50)
     simulation.data.eq_active[0] = 1
@@ -300,7 +300,7 @@ def test_a_diverged_simulation_pauses_at_its_last_good_state(simulate, trigger, 
         np.testing.assert_array_equal(state.qpos, qpos)
         np.testing.assert_array_equal(state.qvel, qvel)
     assert simulation.time == time
-    assert simulation.data.time > time  # so that no stamp comes twice
+    assert simulation.data.time > time  # so that no stamp is repeated
     assert simulation.data.eq_active[0] == 1
     simulation.paused = False
     for _ in range(20):
@@ -309,7 +309,7 @@ def test_a_diverged_simulation_pauses_at_its_last_good_state(simulate, trigger, 
     assert simulation.divergences == 1
 
 
-def test_a_simulation_that_diverges_in_its_first_step_pauses_where_it_was_to_start(simulate):
+def test_a_simulation_that_diverges_in_its_first_step_pauses_in_its_initial_state(simulate):
     simulation = simulate(MACHINE.format(integrator="Euler"), gains=GAINS, on_divergence="pause")
     simulation.data.qvel[0] = np.nan
     assert not simulation.step()
@@ -320,7 +320,7 @@ def test_a_simulation_that_diverges_in_its_first_step_pauses_where_it_was_to_sta
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS.values(), ids=TRIGGERS)
-def test_a_diverged_simulation_ends_with_an_error_if_told_to_shut_down(simulate, trigger):
+def test_a_diverged_simulation_ends_with_an_error_if_configured_to_shut_down(simulate, trigger):
     simulation = simulate(
         MACHINE.format(integrator="implicitfast"), gains=GAINS, on_divergence="shutdown"
     )
@@ -331,7 +331,7 @@ def test_a_diverged_simulation_ends_with_an_error_if_told_to_shut_down(simulate,
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "RK4"])
-def test_absurd_stiffness_never_puts_a_nan_into_a_good_sample(simulate, integrator):
+def test_extreme_stiffness_gives_no_nan_in_a_valid_sample(simulate, integrator):
     model = MACHINE.format(integrator=integrator).replace(' ctrlrange="-1 1"', "")
     simulation = simulate(model, gains={"hinge": (1e6, 0.0)})
     good = 0
@@ -367,7 +367,7 @@ def test_a_robot_without_scalar_joints_can_be_simulated(simulate):
     assert [base.name for base in simulation.layout.robots[0].bases] == ["stone"]
 
 
-def test_a_pause_after_a_divergence_keeps_what_others_set(simulate):
+def test_a_pause_after_a_divergence_keeps_inputs_of_other_components(simulate):
     model = """
     <mujoco>
       <size nuserdata="2"/>

@@ -1,4 +1,4 @@
-"""The shipped robots hold what their keyframes say, from the first step on."""
+"""The shipped robots hold their keyframes from the first step."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ BASES = {"humanoid": 0.01, "quadruped": 0.01}
 
 
 @pytest.mark.parametrize("scene", BASES)
-def test_a_robot_stands_for_a_minute_and_stays_where_it_is(shipped, scene):
+def test_a_robot_stands_for_a_minute_without_drift(shipped, scene):
     simulation = shipped(scene)
     (robot,) = simulation.layout.robots
     (base,) = robot.bases
@@ -74,7 +74,7 @@ def test_the_start_is_the_keyframe(shipped, scene, keyframes):
 @pytest.mark.parametrize(
     ("scene", "objects"), [("arm", {"box"}), ("zoo", {"left_box", "right_box"})]
 )
-def test_objects_rest_where_the_scene_puts_them(shipped, scene, objects):
+def test_objects_rest_at_their_poses_of_the_scene(shipped, scene, objects):
     simulation = shipped(scene)
     bases = dict(simulation.layout.free_objects)
     assert set(bases) == objects

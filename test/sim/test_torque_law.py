@@ -1,4 +1,4 @@
-"""The engine's joint torque is the textbook PD law, whatever the state, gears and limits."""
+"""The joint torque of the engine is the PD law for any state, gear and limit."""
 
 import mujoco
 import numpy as np
@@ -21,7 +21,7 @@ LOW, HIGH = np.array([limits for _, limits in CHAIN.values()]).T
 
 
 def chain(integrator: str) -> str:
-    """Joints one upon the other, alternately turning and sliding, that all feel each other."""
+    """A chain of alternately revolute and prismatic joints with dynamic coupling."""
     bodies = ends = ""
     for i, name in enumerate(NAMES):
         kind = "slide" if i % 3 == 2 else "hinge"
@@ -49,7 +49,7 @@ GAINS = {name: (p, d) for name, p, d in zip(NAMES, KP.tolist(), KD.tolist(), str
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast"])
-def test_the_torque_is_the_pd_law_of_what_was_commanded(simulate, integrator):
+def test_the_torque_is_the_pd_law_of_the_command(simulate, integrator):
     simulation = simulate(chain(integrator), gains=GAINS)
     (control,) = simulation.controls
     rng = np.random.default_rng(11)

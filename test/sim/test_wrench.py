@@ -1,4 +1,4 @@
-"""What force-torque and touch sensors read, against statics, with the sign that is published."""
+"""Measurements of force-torque and touch sensors compared with statics, with the published sign."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ TILTS = {
 
 @pytest.fixture
 def wrench() -> Wrench:
-    """A function that reads force and torque of a sensor as its ROS topic says them."""
+    """A function that reads force and torque of a sensor with the sign of its topic."""
     topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
 
     def read(simulation, sensor: str, sign: str = "child_on_parent", robot: int = 0):
@@ -79,7 +79,7 @@ def test_a_held_mass_pulls_its_sensor_down_by_its_weight(simulate, wrench, tilt)
     np.testing.assert_allclose(torque, np.cross(LEVER, weight), atol=1e-9)
 
 
-def test_the_other_sign_tells_what_the_holder_does_to_the_mass(simulate, wrench):
+def test_the_opposite_sign_is_the_wrench_of_the_holder_on_the_mass(simulate, wrench):
     simulation = simulate(holder_model(np.array([1.0, 0.0, 0.0, 0.0])))
     assert simulation.step()
     force, torque = wrench(simulation, "ft", "parent_on_child")
@@ -87,7 +87,7 @@ def test_the_other_sign_tells_what_the_holder_does_to_the_mass(simulate, wrench)
     np.testing.assert_allclose(torque, -np.cross(LEVER, [0.0, 0.0, -MASS * GRAVITY]), atol=1e-9)
 
 
-def test_a_lying_sensor_feels_the_weight_across_and_its_lever(simulate, wrench):
+def test_a_horizontal_sensor_measures_weight_and_lever_arm(simulate, wrench):
     """Turned by 90° about y, the sensor's x axis points down."""
     simulation = simulate(holder_model(np.array([np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0])))
     assert simulation.step()
@@ -112,7 +112,7 @@ def standing_humanoid():
     return simulation
 
 
-def test_the_ankles_of_a_standing_humanoid_carry_what_is_above_them(standing_humanoid, wrench):
+def test_the_ankles_of_a_standing_humanoid_carry_the_weight_above_them(standing_humanoid, wrench):
     model, (robot,) = standing_humanoid.model, standing_humanoid.layout.robots
     ankles = [s for s in robot.sensors["wrench"] if s.name in ("left_ankle_ft", "right_ankle_ft")]
     assert len(ankles) == 2
@@ -140,7 +140,7 @@ def test_hanging_hands_pull_their_wrists_down(standing_humanoid, wrench):
         np.testing.assert_allclose(down, [0.0, 0.0, -weight], atol=0.02 * weight)
 
 
-def test_the_feet_of_a_standing_humanoid_feel_its_whole_weight(standing_humanoid):
+def test_the_feet_of_a_standing_humanoid_measure_its_whole_weight(standing_humanoid):
     (robot,) = standing_humanoid.layout.robots
     feet = [
         standing_humanoid.sample.sensordata[touch.addresses["force"]]
@@ -152,7 +152,7 @@ def test_the_feet_of_a_standing_humanoid_feel_its_whole_weight(standing_humanoid
     assert min(feet) == pytest.approx(weight / 2, rel=0.05)
 
 
-def test_the_feet_of_a_standing_quadruped_feel_its_whole_weight(shipped):
+def test_the_feet_of_a_standing_quadruped_measure_its_whole_weight(shipped):
     simulation = shipped("quadruped")
     (robot,) = simulation.layout.robots
     for _ in range(4000):

@@ -1,4 +1,4 @@
-"""A browser for the tests of the page, and a context of Dear ImGui for those without one."""
+"""A browser for tests of the page, and a context of Dear ImGui for the others."""
 
 import shutil
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def context(monkeypatch, tmp_path) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)  # where Dear ImGui leaves its imgui.ini
     gui = imgui.CreateContext()
     imgui.SetCurrentContext(gui)  # a viewer of an earlier test may have left its own
-    implot.set_imgui_context(gui)  # first, or it uses that of an earlier test, which is gone
+    implot.set_imgui_context(gui)  # first; otherwise it uses the deleted context of an earlier test
     plots = implot.CreateContext()
     implot.set_implot_context(plots)
     io = imgui.GetIO()

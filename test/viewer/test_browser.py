@@ -15,7 +15,7 @@ from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
 from simulation_interfaces.srv import DeleteEntity
-from simulators import ROOT, Listener, Recording, Simulator, Starter
+from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -39,7 +39,7 @@ def simulator(
 ) -> Iterator[tuple[Simulator, Path]]:
     folder = tmp_path_factory.mktemp("page")
     widgets = folder / "widgets.json"
-    starter = Starter(folder)
+    starter = SimulatorLauncher(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(RECORDER))
         patch.setenv("MUJOCO_ROS_WIDGETS", str(widgets))

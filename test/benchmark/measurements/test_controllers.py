@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from dying import made_up
+from fake_episodes import fake_episode
 
 from benchmark.durations import QUICK
 from benchmark.measurements import controllers
@@ -8,8 +8,8 @@ from benchmark.measurements import controllers
 
 def test_rows_of_each_condition_have_limits_results_of_others_and_failures(monkeypatch):
     def run(_tried, seeds, _jobs):
-        good = [made_up(seed, failures=("slip",)) for seed in seeds[1:]]
-        return [made_up(seeds[0], outcome="collision"), *good], True
+        good = [fake_episode(seed, failures=("slip",)) for seed in seeds[1:]]
+        return [fake_episode(seeds[0], outcome="collision"), *good], True
 
     monkeypatch.setattr(controllers, "run_episodes", run)
     rows = controllers.controllers(replace(QUICK, lab_episodes=4, table_episodes=200))

@@ -1,149 +1,151 @@
-"""Commands run between two steps; those that cannot are told of, and end their goal."""
+"""Commands run between two steps; a command that fails is reported and ends its goal."""
 
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM, point, trajectory
+from command_clients import ARM, point, trajectory
+from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.control.events import Outcome
 
 
 @pytest.fixture
-def submit(bench: Bench) -> CommandSubmission:
-    return CommandSubmission(bench.simulation, bench.refusals)
+def submit(stepped: SteppedNode) -> CommandSubmission:
+    return CommandSubmission(stepped.simulation, stepped.refusals)
 
 
-def test_a_command_runs_before_the_next_step_and_is_given_its_time(
-    bench: Bench, submit: CommandSubmission
+def test_a_command_runs_before_the_next_step_with_the_time_of_that_step(
+    stepped: SteppedNode, submit: CommandSubmission
 ) -> None:
-    bench.run(0.005)
+    stepped.run(0.005)
     times: list[float] = []
     submit("topic", times.append)
     assert times == []
-    bench.step()
+    stepped.step()
     assert times == [0.005]
-    assert bench.simulation.time == 0.005  # that of the step which used it
+    assert stepped.simulation.time == 0.005  # that of the step which used it
 
 
-def test_commands_run_in_the_order_in_which_they_came(
-    bench: Bench, submit: CommandSubmission
+def test_commands_run_in_their_order_of_arrival(
+    stepped: SteppedNode, submit: CommandSubmission
 ) -> None:
     order: list[int] = []
     for i in range(10):
         submit("topic", lambda _time, i=i: order.append(i))
-    bench.step()
+    stepped.step()
     assert order == list(range(10))
 
 
-def test_a_command_that_fails_is_reported_and_the_simulation_goes_on(
-    bench: Bench, submit: CommandSubmission
+def test_a_command_that_fails_is_reported_and_the_simulation_continues(
+    stepped: SteppedNode, submit: CommandSubmission
 ) -> None:
     def fail(_time: float) -> None:
         raise ZeroDivisionError("a mistake")
 
     submit("arm/topic", fail)
-    bench.step(3)
-    bench.pass_on()
-    assert bench.warnings == ["arm/topic: ZeroDivisionError('a mistake')"]
-    assert bench.refusals.counts == {"failed on arm/topic": 1}
-    assert bench.simulation.time == 0.002
+    stepped.step(3)
+    stepped.pass_on()
+    assert stepped.warnings == ["arm/topic: ZeroDivisionError('a mistake')"]
+    assert stepped.refusals.counts == {"failed on arm/topic": 1}
+    assert stepped.simulation.time == 0.002
 
 
 def test_a_goal_whose_command_fails_is_aborted_with_the_reason(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    stepped: SteppedNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_arguments: object) -> None:
         raise ZeroDivisionError("a mistake")
 
-    monkeypatch.setattr(bench.control, "follow", fail)
-    sent = bench.commander.follow(point(1.0, [0.0] * 6))
-    bench.step()
+    monkeypatch.setattr(stepped.control, "follow", fail)
+    sent = stepped.commander.follow(point(1.0, [0.0] * 6))
+    stepped.step()
     answer = sent.result().result
     assert answer.error_code == Outcome.INVALID_GOAL
     assert answer.error_string == "ZeroDivisionError('a mistake')"
 
 
 def test_more_commands_than_the_queue_holds_are_refused(
-    bench: Bench, submit: CommandSubmission
+    stepped: SteppedNode, submit: CommandSubmission
 ) -> None:
     ran: list[float] = []
     for _ in range(1024 + 10):
         submit("topic", ran.append)
-    assert bench.warnings == ["topic: 1024 commands are waiting for the physics thread"]
-    assert bench.refusals.counts == {"refused on topic": 10}
-    bench.step()
+    assert stepped.warnings == ["topic: 1024 commands are waiting for the physics thread"]
+    assert stepped.refusals.counts == {"refused on topic": 10}
+    stepped.step()
     assert len(ran) == 1024
 
 
 def test_a_goal_that_finds_the_queue_full_is_aborted_with_the_reason(
-    bench: Bench, submit: CommandSubmission
+    stepped: SteppedNode, submit: CommandSubmission
 ) -> None:
     for _ in range(1024):
         submit("topic", lambda _time: None)
-    sent = bench.commander.follow(point(1.0, [0.0] * 6))
+    sent = stepped.commander.follow(point(1.0, [0.0] * 6))
     answer = sent.result().result
     assert answer.error_code == Outcome.INVALID_GOAL
     assert answer.error_string == "1024 commands are waiting for the physics thread"
-    bench.step()
-    assert not bench.control.active
+    stepped.step()
+    assert not stepped.control.active
 
 
-# --- what comes from before a reset
+# --- commands from before a reset
 
 _BEFORE = "before the simulation was reset"
 
 
-def _reset(bench: Bench, time: float) -> None:
+def _reset(stepped: SteppedNode, time: float) -> None:
     """Reset after two seconds, to a time."""
-    bench.simulation.set_time(2.0)
-    bench.simulation.reset(time=time)
-    bench.pass_on()
+    stepped.simulation.set_time(2.0)
+    stepped.simulation.reset(time=time)
+    stepped.pass_on()
 
 
 @pytest.mark.parametrize("time", [2.0, 0.0])
-def test_a_joint_command_stamped_before_a_reset_is_dropped(bench: Bench, time: float) -> None:
-    _reset(bench, time)
-    before = bench.references
+def test_a_joint_command_stamped_before_a_reset_is_dropped(
+    stepped: SteppedNode, time: float
+) -> None:
+    _reset(stepped, time)
+    before = stepped.references
     for stamped in (1.995, 1.9):
-        bench.deliver(bench.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
-        bench.run(0.002)
-    assert np.array_equal(bench.references, before)
-    assert bench.warnings[0].startswith(f"joint_commands: stamped 1.995000 s, {_BEFORE}")
-    assert bench.refusals.counts == {"dropped on joint_commands": 2}
+        stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
+        stepped.run(0.002)
+    assert np.array_equal(stepped.references, before)
+    assert stepped.warnings[0].startswith(f"joint_commands: stamped 1.995000 s, {_BEFORE}")
+    assert stepped.refusals.counts == {"dropped on joint_commands": 2}
 
 
 @pytest.mark.parametrize("stamped", [0.0, 2.001, 1.7e9])
-def test_a_joint_command_without_a_stamp_or_stamped_later_is_not(
-    bench: Bench, stamped: float
+def test_a_joint_command_without_a_stamp_or_with_a_later_one_is_applied(
+    stepped: SteppedNode, stamped: float
 ) -> None:
-    _reset(bench, 2.0)
-    bench.deliver(bench.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
-    bench.run(0.002)
-    assert bench.references[0, 0] == 0.5
-    assert bench.warnings == []
+    _reset(stepped, 2.0)
+    stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[0.5], at=stamped)
+    stepped.run(0.002)
+    assert stepped.references[0, 0] == 0.5
+    assert stepped.warnings == []
 
 
 @pytest.mark.parametrize("time", [2.0, 0.0])
-def test_a_trajectory_stamped_before_a_reset_is_refused(bench: Bench, time: float) -> None:
-    _reset(bench, time)
+def test_a_trajectory_stamped_before_a_reset_is_refused(stepped: SteppedNode, time: float) -> None:
+    _reset(stepped, time)
     message = trajectory(point(1.0, [0.1] * 6), start=1.99)
-    bench.deliver(bench.commander.publish_trajectory, message)
-    bench.run(0.002)
-    (warning,) = bench.warnings
+    stepped.deliver(stepped.commander.publish_trajectory, message)
+    stepped.run(0.002)
+    (warning,) = stepped.warnings
     assert _BEFORE in warning
-    assert not bench.control.active
-    assert not bench.commander.follow(point(1.0, [0.1] * 6), start=1.99).accepted
+    assert not stepped.control.active
+    assert not stepped.commander.follow(point(1.0, [0.1] * 6), start=1.99).accepted
 
 
-def test_a_goal_that_is_accepted_but_overtaken_by_a_reset_ends_with_the_reason(
-    bench: Bench,
+def test_an_accepted_goal_overtaken_by_a_reset_ends_with_the_reason(
+    stepped: SteppedNode,
 ) -> None:
-    bench.simulation.set_time(2.0)
-    bench.step()
-    sent = bench.commander.follow(point(1.0, [0.1] * 6), start=2.005)
+    stepped.simulation.set_time(2.0)
+    stepped.step()
+    sent = stepped.commander.follow(point(1.0, [0.1] * 6), start=2.005)
     assert sent.accepted
-    bench.simulation.reset(time=2.5)
-    bench.step()
+    stepped.simulation.reset(time=2.5)
+    stepped.step()
     assert _BEFORE in sent.result().result.error_string
-    assert not bench.control.active
+    assert not stepped.control.active

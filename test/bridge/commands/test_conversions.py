@@ -1,11 +1,11 @@
-"""Messages become what the control layer takes, number by number, or are refused."""
+"""Messages are converted to arrays of the control layer, or refused."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from commanded import some_joints, trajectory_settings
-from commanders import follow, point, trajectory
+from command_clients import follow, point, trajectory
+from commanded_robot import some_joints, trajectory_settings
 from control_msgs.msg import JointComponentTolerance, JointTolerance
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,13 +26,13 @@ _SETTINGS = trajectory_settings(_JOINTS)
 
 
 @given(st.integers(-(2**31), 2**31 - 1), st.integers(0, 999_999_999))
-def test_seconds_are_those_of_the_message_to_the_nearest_double(sec: int, nanosec: int) -> None:
+def test_seconds_equal_those_of_the_message_to_the_nearest_double(sec: int, nanosec: int) -> None:
     message = point(0.0).time_from_start
     message.sec, message.nanosec = sec, nanosec
     assert abs(seconds(message) - (sec + nanosec / 1e9)) <= np.spacing(abs(sec) + 1.0)
 
 
-def test_points_become_arrays_that_say_what_each_point_carries() -> None:
+def test_points_become_arrays_that_mark_the_given_fields() -> None:
     message = trajectory(
         point(0.5, [1, 2, 3]),
         point(1.25, [4, 5, 6], [7, 8, 9]),
@@ -53,7 +53,7 @@ def test_points_become_arrays_that_say_what_each_point_carries() -> None:
     assert arrays.values[3, 2].tolist() == [4, 4, 5]
 
 
-def test_points_are_taken_out_of_the_message_which_rclpy_keeps_for_long() -> None:
+def test_points_are_removed_from_the_message_that_rclpy_keeps() -> None:
     message = trajectory(*(point(float(i), [0, 0, 0]) for i in range(1, 50)), joints=_NAMES)
     assert len(point_arrays(message).times) == 49
     assert message.points == []
@@ -74,14 +74,14 @@ def test_an_array_of_the_wrong_length_is_refused_with_point_and_field(
         point_arrays(message)
 
 
-def test_a_message_without_points_means_hold_and_still_must_name_known_joints() -> None:
+def test_a_message_without_points_means_hold_and_needs_known_joints() -> None:
     assert joints_to_hold(trajectory(joints=()), _JOINTS).tolist() == [0, 1, 2]
     assert joints_to_hold(trajectory(joints=("b",)), _JOINTS).tolist() == [1]
     with pytest.raises(JointError, match="joint 'x' not found"):
         joints_to_hold(trajectory(joints=("x",)), _JOINTS)
 
 
-def test_values_are_those_of_the_named_joints_whatever_their_order() -> None:
+def test_values_are_assigned_to_the_named_joints_in_any_order() -> None:
     message = trajectory(point(1.0, [3, 1]), joints=("c", "a"))
     found = to_trajectory(message, _JOINTS, _SETTINGS, "clamp")
     assert found is not None
@@ -91,7 +91,7 @@ def test_values_are_those_of_the_named_joints_whatever_their_order() -> None:
 @pytest.mark.parametrize(
     ("start", "expected"), [(None, None), (0.0, None), (12.5, 12.5), (1e-9, 1e-9)]
 )
-def test_a_stamp_of_zero_is_none(start: float | None, expected: float | None) -> None:
+def test_a_stamp_of_zero_means_no_stamp(start: float | None, expected: float | None) -> None:
     message = trajectory(point(1.0, [0, 0, 0]), joints=_NAMES, start=start)
     found = to_trajectory(message, _JOINTS, _SETTINGS, "clamp")
     assert found is not None
@@ -102,7 +102,7 @@ def _goal(**fields: Any) -> Any:
     return follow(point(1.0, [0, 0, 0]), joints=_NAMES, **fields)
 
 
-def test_tolerances_are_those_of_the_goal_where_it_has_some_and_of_the_settings_elsewhere() -> None:
+def test_tolerances_of_the_goal_override_those_of_the_settings() -> None:
     settings = trajectory_settings(
         _JOINTS,
         trajectory=np.array([0.1, 0.2, 0.0]),
@@ -126,7 +126,7 @@ def test_tolerances_are_those_of_the_goal_where_it_has_some_and_of_the_settings_
 
 
 @pytest.mark.parametrize(
-    ("fields", "complaint"),
+    ("fields", "reason"),
     [
         ({"path_tolerance": [JointTolerance(name="x", position=1.0)]}, "joint 'x' not found"),
         (
@@ -145,10 +145,10 @@ def test_tolerances_are_those_of_the_goal_where_it_has_some_and_of_the_settings_
         ({"component_goal_tolerance": [JointComponentTolerance()]}, "component tolerances"),
     ],
 )
-def test_a_wrong_tolerance_is_refused_with_its_joint(
-    fields: dict[str, Any], complaint: str
+def test_an_invalid_tolerance_is_refused_with_its_joint(
+    fields: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(CommandError, match=complaint):
+    with pytest.raises(CommandError, match=reason):
         to_tolerances(_goal(**fields), _JOINTS, _SETTINGS, np.arange(3))
 
 

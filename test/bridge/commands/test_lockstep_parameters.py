@@ -1,4 +1,4 @@
-"""A simulator whose clock waits for those who command, over a middleware."""
+"""A simulator in lockstep with controllers over the middleware."""
 
 import subprocess
 import sys
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
-from remote import PAUSED, PLAYING, Remote
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Resource, Result
-from simulators import Starter, steps_of
+from simulator_client import PAUSED, PLAYING, SimulatorClient
+from simulators import SimulatorLauncher, steps_of
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,7 +20,14 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
 from mujoco_ros.model.errors import UserInputError
 
-ARM = [0.0, -1.75, 1.35, -1.17, -1.57, -1.57]  # beside the gripper, which takes positions too
+ARM = [
+    0.0,
+    -1.75,
+    1.35,
+    -1.17,
+    -1.57,
+    -1.57,
+]  # except the gripper, which has a position interface too
 
 
 BOX = """<mujoco><worldbody><body name="box" pos="1 1 1">
@@ -43,30 +50,30 @@ rclpy.spin(node)
 
 
 class Controller:
-    """Answers the joint states it hears, as long as it is told to.
+    """Responds to joint states with commands.
 
     Attributes:
-        answering: Whether it answers.
-        stamped: Whether its answers have a stamp.
+        answering: Whether it responds.
+        stamped: Whether its commands have a stamp.
     """
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: SimulatorClient) -> None:
         self.listener = remote.listener
-        self.answering, self.stamped = True, True
+        self.responding, self.stamped = True, True
         self.position = 1.35
-        self.answered: list[int] = []
+        self.responses: list[int] = []
         node = self.listener.node
         self.publisher = node.create_publisher(JointState, "joint_commands", 10)
-        self._subscription = node.create_subscription(JointState, "joint_states", self._hear, 10)
+        self._subscription = node.create_subscription(JointState, "joint_states", self._receive, 10)
         assert self.listener.spin_until(lambda: self.publisher.get_subscription_count() > 0)
 
-    def _hear(self, state: JointState) -> None:
-        if self.answering:
+    def _receive(self, state: JointState) -> None:
+        if self.responding:
             (step,) = steps_of([state])
-            self.answered.append(step)
-            self.answer(state)
+            self.responses.append(step)
+            self.respond(state)
 
-    def answer(self, state: JointState, **fields: Any) -> None:
+    def respond(self, state: JointState, **fields: Any) -> None:
         message = JointState(**({"name": ["elbow_joint"], "position": [self.position]} | fields))
         if self.stamped:
             message.header.stamp = state.header.stamp
@@ -78,34 +85,36 @@ class Controller:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
-    starter = Starter(tmp_path_factory.mktemp("lockstep"))
-    remote = Remote(starter)
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
+    starter = SimulatorLauncher(tmp_path_factory.mktemp("lockstep"))
+    remote = SimulatorClient(starter)
     yield remote
     remote.close()
     starter.close()
 
 
 @pytest.fixture
-def remote(shared: Remote) -> Iterator[Remote]:
-    """The arm in lockstep at 200 Hz, standing at its first tick."""
-    shared.put(PLAYING)
+def remote(shared: SimulatorClient) -> Iterator[SimulatorClient]:
+    """The arm in lockstep at 200 Hz, stopped at its first tick."""
+    shared.ensure_state(PLAYING)
     lock(shared)
     shared.call("ResetSimulation")
-    shared.quiet()
+    shared.settle_and_clear()
     yield shared
-    shared.put(PAUSED)  # tests with simulators of their own have the processor to themselves
+    shared.ensure_state(
+        PAUSED
+    )  # so that it takes no processor time from tests with their own simulators
     shared.listener.set_parameters({"mode": "realtime"})
 
 
 @pytest.fixture
-def controller(remote: Remote) -> Iterator[Controller]:
+def controller(remote: SimulatorClient) -> Iterator[Controller]:
     controller = Controller(remote)
     yield controller
     controller.close()
 
 
-def lock(remote: Remote, **changes: Any) -> None:
+def lock(remote: SimulatorClient, **changes: Any) -> None:
     values = {
         "mode": "lockstep",
         "lockstep_sources": "joint_commands@200",
@@ -116,8 +125,8 @@ def lock(remote: Remote, **changes: Any) -> None:
     assert result.successful, result.reason
 
 
-def stands(remote: Remote) -> bool:
-    """Return whether the clock stands, once everything is heard that was on its way."""
+def clock_has_stopped(remote: SimulatorClient) -> bool:
+    """Return whether the clock stops, after all messages in flight have arrived."""
     deadline = time.monotonic() + 20.0
     while time.monotonic() < deadline:
         count = len(remote.clock)
@@ -127,11 +136,11 @@ def stands(remote: Remote) -> bool:
     return False
 
 
-def row(remote: Remote) -> DiagnosticStatus:
-    """Return what /diagnostics says of the lockstep from now on."""
-    heard = remote.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
-    assert remote.listener.spin_until(lambda: len(heard) > 1)
-    (found,) = [s for s in heard.messages[-1].status if s.name.endswith(": lockstep")]
+def row(remote: SimulatorClient) -> DiagnosticStatus:
+    """Return the next row of /diagnostics about lockstep."""
+    reports = remote.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+    assert remote.listener.spin_until(lambda: len(reports) > 1)
+    (found,) = [s for s in reports.messages[-1].status if s.name.endswith(": lockstep")]
     return found
 
 
@@ -139,65 +148,69 @@ def values_of(status: DiagnosticStatus) -> dict[str, str]:
     return {value.key: value.value for value in status.values}
 
 
-def test_the_clock_stands_until_the_command_comes_and_ticks_are_all_answered(
-    remote: Remote, controller: Controller
+def test_the_clock_waits_for_the_command_of_every_tick(
+    remote: SimulatorClient, controller: Controller
 ) -> None:
-    assert remote.listener.spin_until(lambda: len(controller.answered) >= 200)
-    controller.answering = False
-    assert stands(remote)
-    first, last = controller.answered[0], controller.answered[-1]
-    assert controller.answered == list(range(first, last + 1, 5)), "each tick once, in order"
+    assert remote.listener.spin_until(lambda: len(controller.responses) >= 200)
+    controller.responding = False
+    assert clock_has_stopped(remote)
+    first, last = controller.responses[0], controller.responses[-1]
+    assert controller.responses == list(range(first, last + 1, 5)), "each tick once, in order"
     clock = steps_of(remote.clock.messages)
     assert clock == sorted(set(clock)), "no stamp comes twice"
     assert clock[-1] - last == 5
 
 
-def test_joint_states_come_at_ticks_alone_and_the_rest_at_its_rates_as_well(
-    remote: Remote, controller: Controller
+def test_joint_states_are_published_at_ticks_only_and_other_topics_at_their_rates(
+    remote: SimulatorClient, controller: Controller
 ) -> None:
     wrenches = remote.listener.record(WrenchStamped, "wrench/wrist_ft")
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 200 and len(wrenches) > 99)
+    assert remote.listener.spin_until(
+        lambda: len(controller.responses) > 200 and len(wrenches) > 99
+    )
     assert all(step % 5 == 0 for step in steps_of(remote.joint_states.messages))
     steps = set(steps_of(wrenches.messages))
     assert any(step % 5 for step in steps)
     assert any(step % 2 for step in steps), "at an odd step only because it is a tick"
 
 
-def test_a_controller_that_comes_amid_a_wait_hears_of_the_tick(remote: Remote) -> None:
+def test_a_controller_that_starts_during_a_wait_receives_the_tick(remote: SimulatorClient) -> None:
     for _ in range(4):
         controller = Controller(remote)
-        answered = controller.answered
-        assert remote.listener.spin_until(lambda answered=answered: len(answered) > 20)
+        responses = controller.responses
+        assert remote.listener.spin_until(lambda responses=responses: len(responses) > 20)
         controller.close()
-        assert stands(remote)
+        assert clock_has_stopped(remote)
 
 
-def test_commands_without_a_stamp_answer_too(remote: Remote, controller: Controller) -> None:
+def test_commands_without_a_stamp_acknowledge_the_tick(
+    remote: SimulatorClient, controller: Controller
+) -> None:
     controller.stamped = False
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 200)
-    assert controller.answered == sorted(set(controller.answered))
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 200)
+    assert controller.responses == sorted(set(controller.responses))
 
 
-def test_so_do_those_that_are_refused_or_say_nothing(remote: Remote) -> None:
+def test_refused_and_empty_commands_acknowledge_the_tick(remote: SimulatorClient) -> None:
     controller = Controller(remote)
-    controller.answering = False
+    controller.responding = False
     publish = controller.publisher.publish
     nothing = JointState(name=["elbow_joint"], position=[float("nan")])
     wrong = JointState(name=["no_such_joint"], position=[0.0])
     for message in (nothing, wrong, JointState()):
-        remote.quiet()
+        remote.settle_and_clear()
         publish(message)
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
-        assert stands(remote)
+        assert clock_has_stopped(remote)
     controller.close()
 
 
-def test_trajectories_answer_as_well(remote: Remote) -> None:
+def test_trajectories_acknowledge_the_tick(remote: SimulatorClient) -> None:
     topic = "joint_trajectory_controller/joint_trajectory"
     lock(remote, lockstep_sources=f"{topic}@200")
     publisher = remote.listener.node.create_publisher(JointTrajectory, topic, 10)
     assert remote.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
-    assert stands(remote)
+    assert clock_has_stopped(remote)
     rest = JointTrajectoryPoint(positions=[0.0])
     rest.time_from_start.sec = 1
     hold = JointTrajectory(joint_names=["elbow_joint"])
@@ -206,18 +219,18 @@ def test_trajectories_answer_as_well(remote: Remote) -> None:
     for message in (hold, good, wrong):
         if len(remote.joint_states):
             message.header.stamp = remote.joint_states.latest.header.stamp
-        remote.quiet()
+        remote.settle_and_clear()
         publisher.publish(message)
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
-        assert stands(remote)
+        assert clock_has_stopped(remote)
     remote.listener.node.destroy_publisher(publisher)
 
 
 def test_the_clock_waits_for_each_of_several_sources(
-    remote: Remote, controller: Controller
+    remote: SimulatorClient, controller: Controller
 ) -> None:
     lock(remote, lockstep_sources="joint_commands@200, position_controller/commands@100")
-    assert stands(remote)
+    assert clock_has_stopped(remote)
     (awaited,) = (values_of(row(remote))["waiting for"],)
     assert awaited == "position_controller/commands"
     forward = remote.listener.node.create_publisher(
@@ -225,35 +238,35 @@ def test_the_clock_waits_for_each_of_several_sources(
     )
     assert remote.listener.spin_until(lambda: forward.get_subscription_count() > 0)
     for _ in range(3):
-        remote.quiet()
+        remote.settle_and_clear()
         forward.publish(Float64MultiArray(data=[*ARM, 0.03]))
         assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 2)
-        assert stands(remote)
+        assert clock_has_stopped(remote)
         assert len(remote.joint_states) == 2, "a tick of one, then a tick of both"
     remote.listener.node.destroy_publisher(forward)
 
 
-def test_a_source_that_falls_silent_is_told_of_and_waited_for(
-    remote: Remote, controller: Controller
+def test_a_silent_source_is_reported_and_the_clock_waits_for_it(
+    remote: SimulatorClient, controller: Controller
 ) -> None:
     lock(remote, lockstep_timeout=0.2)
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    controller.answering = False
-    assert stands(remote)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    controller.responding = False
+    assert clock_has_stopped(remote)
     remote.simulator.wait_for_log("no command on 'joint_commands' within 0.2 s")
     status = row(remote)
     assert status.level == DiagnosticStatus.WARN
     assert status.message == "no command on joint_commands"
-    assert stands(remote)
-    controller.answering = True
-    controller.answer(remote.joint_states.messages[-1])
-    count = len(controller.answered)
-    assert remote.listener.spin_until(lambda: len(controller.answered) > count + 20)
+    assert clock_has_stopped(remote)
+    controller.responding = True
+    controller.respond(remote.joint_states.messages[-1])
+    count = len(controller.responses)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > count + 20)
     remote.simulator.wait_for_log("'joint_commands' answers again")
     assert row(remote).level == DiagnosticStatus.OK
 
 
-def test_or_done_without_if_so_asked_and_counted(remote: Remote) -> None:
+def test_a_silent_source_is_skipped_and_counted_if_configured(remote: SimulatorClient) -> None:
     begin = time.monotonic()
     lock(remote, lockstep_timeout=0.05, lockstep_policy="proceed")
     assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 10)
@@ -264,57 +277,63 @@ def test_or_done_without_if_so_asked_and_counted(remote: Remote) -> None:
     assert int(values["joint_commands: ticks done without it"]) >= 10
 
 
-def test_pause_step_and_reset_work(remote: Remote, controller: Controller) -> None:
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    remote.put(PAUSED)
-    remote.quiet()
-    controller.answered.clear()
+def test_pause_step_and_reset_work(remote: SimulatorClient, controller: Controller) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
+    controller.responses.clear()
     assert remote.step(12).result == Result.RESULT_OK
-    assert remote.listener.spin_until(lambda: len(controller.answered) in (2, 3))
-    assert stands(remote)
-    remote.put(PLAYING)
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    controller.answering = False
-    assert stands(remote)
-    remote.quiet()
-    controller.answered.clear()
-    controller.answering = True
+    assert remote.listener.spin_until(lambda: len(controller.responses) in (2, 3))
+    assert clock_has_stopped(remote)
+    remote.ensure_state(PLAYING)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    controller.responding = False
+    assert clock_has_stopped(remote)
+    remote.settle_and_clear()
+    controller.responses.clear()
+    controller.responding = True
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    assert controller.answered[0] == 0, "at the first tick after the reset"
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    assert controller.responses[0] == 0, "at the first tick after the reset"
 
 
-def test_steps_that_are_asked_for_wait_as_well(remote: Remote, controller: Controller) -> None:
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    controller.answering = False
-    assert stands(remote)
-    remote.put(PAUSED)
+def test_requested_steps_wait_for_commands_too(
+    remote: SimulatorClient, controller: Controller
+) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    controller.responding = False
+    assert clock_has_stopped(remote)
+    remote.ensure_state(PAUSED)
     steps = remote.request("StepSimulation", steps=3)
     remote.listener.spin_for(0.3)
     assert not steps.done()
-    controller.answer(remote.joint_states.messages[-1])
+    controller.respond(remote.joint_states.messages[-1])
     assert remote.listener.result(steps).result.result == Result.RESULT_OK
 
 
-def test_a_wrong_stamp_is_dropped_with_the_reason(remote: Remote, controller: Controller) -> None:
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    controller.answering = False
-    assert stands(remote)
+def test_a_command_with_an_invalid_stamp_is_dropped_with_the_reason(
+    remote: SimulatorClient, controller: Controller
+) -> None:
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    controller.responding = False
+    assert clock_has_stopped(remote)
     state = remote.joint_states.messages[-1]
     state.header.stamp.sec += 1000
-    controller.answer(state)
+    controller.respond(state)
     remote.simulator.wait_for_log("joint_commands: dropped a command stamped")
-    assert stands(remote)
+    assert clock_has_stopped(remote)
 
 
-def test_leaving_lockstep_sets_the_clock_free(remote: Remote) -> None:
-    assert stands(remote)
+def test_leaving_lockstep_releases_the_clock(remote: SimulatorClient) -> None:
+    assert clock_has_stopped(remote)
     remote.listener.set_parameters({"mode": "realtime"})
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     assert any(step % 5 for step in steps_of(remote.joint_states.messages))
 
 
-def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Controller) -> None:
+def test_a_loaded_keyframe_restarts_the_tick(
+    remote: SimulatorClient, controller: Controller
+) -> None:
     def call(name: str) -> Trigger.Response:
         client = remote.listener.node.create_client(Trigger, f"/mujoco/{name}")
         assert remote.listener.spin_until(client.service_is_ready)
@@ -322,20 +341,20 @@ def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Contro
         remote.listener.node.destroy_client(client)
         return response
 
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 20)
-    controller.answering = False
-    assert stands(remote)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
+    controller.responding = False
+    assert clock_has_stopped(remote)
     assert call("save_keyframe").success
-    controller.answering = True
-    controller.answer(remote.joint_states.messages[-1])
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 60)
+    controller.responding = True
+    controller.respond(remote.joint_states.messages[-1])
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 60)
     assert call("load_keyframe").success
-    count = len(controller.answered)
-    assert remote.listener.spin_until(lambda: len(controller.answered) > count + 20)
+    count = len(controller.responses)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > count + 20)
 
 
 @pytest.mark.parametrize(
-    ("sources", "complaint"),
+    ("sources", "error_text"),
     [
         ("", "mode 'lockstep' needs lockstep_sources"),
         ("joint_commands", "'joint_commands' is not <topic>@<rate>"),
@@ -346,12 +365,12 @@ def test_a_loaded_keyframe_begins_a_tick_anew(remote: Remote, controller: Contro
         ("joint_command@100", "'joint_command' not found (did you mean 'joint_commands'?)"),
     ],
 )
-def test_wrong_sources_are_refused_and_change_nothing(
-    remote: Remote, sources: str, complaint: str
+def test_invalid_sources_are_refused_and_change_nothing(
+    remote: SimulatorClient, sources: str, error_text: str
 ) -> None:
     (result,) = remote.listener.set_parameters({"lockstep_sources": sources})
     assert not result.successful
-    assert complaint in result.reason
+    assert error_text in result.reason
     assert remote.listener.get_parameter("lockstep_sources") == "joint_commands@200"
 
 
@@ -364,7 +383,7 @@ def test_sources_are_separated_by_commas_or_spaces() -> None:
         parse_sources("a@-1")
 
 
-def test_a_controller_that_is_killed_can_be_followed_by_another(remote: Remote) -> None:
+def test_a_killed_controller_can_be_replaced_by_another(remote: SimulatorClient) -> None:
     lock(remote, lockstep_timeout=0.2)
     process = subprocess.Popen([sys.executable, "-c", ANSWERING], env=remote.simulator.environment)
     try:
@@ -372,38 +391,38 @@ def test_a_controller_that_is_killed_can_be_followed_by_another(remote: Remote) 
     finally:
         process.kill()
         process.wait()
-    assert stands(remote)
+    assert clock_has_stopped(remote)
     remote.simulator.wait_for_log("no command on 'joint_commands' within 0.2 s")
     controller = Controller(remote)
-    assert remote.listener.spin_until(lambda: len(controller.answered) > 50)
+    assert remote.listener.spin_until(lambda: len(controller.responses) > 50)
     controller.close()
 
 
-def test_spawning_does_not_disturb_it_and_nobody_waits_for_a_robot_that_is_gone(
-    start: Starter,
+def test_spawning_does_not_disturb_lockstep_and_a_deleted_robot_is_not_awaited(
+    start: SimulatorLauncher,
 ) -> None:
-    remote = Remote(start)
+    remote = SimulatorClient(start)
     lock(remote)
     remote.call("ResetSimulation")
     controller = Controller(remote)
     for number in range(3):
-        before = len(controller.answered)
-        assert remote.listener.spin_until(lambda n=before: len(controller.answered) > n + 20)
+        before = len(controller.responses)
+        assert remote.listener.spin_until(lambda n=before: len(controller.responses) > n + 20)
         resource = Resource(resource_string=BOX)
         spawned = remote.call("SpawnEntity", name=f"box{number}", entity_resource=resource)
         assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
-    ticks = controller.answered[controller.answered.index(0) :]
+    ticks = controller.responses[controller.responses.index(0) :]
     assert ticks == list(range(0, ticks[-1] + 1, 5))
-    controller.answering = False
-    assert stands(remote)
+    controller.responding = False
+    assert clock_has_stopped(remote)
     assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
-    remote.forget()
+    remote.clear_recordings()
     assert remote.listener.spin_until(lambda: len(remote.clock) > 20)
     controller.close()
     remote.close()
 
 
-def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
+def test_a_waiting_simulator_ends_at_once(start: SimulatorLauncher) -> None:
     simulator = start.simulator(
         scene="arm", mode="lockstep", lockstep_sources="joint_commands@200", lockstep_timeout=0.1
     )
@@ -413,16 +432,16 @@ def test_a_simulator_that_waits_ends_at_once(start: Starter) -> None:
     assert time.monotonic() - begin < 5.0
 
 
-def test_a_source_that_is_not_there_is_refused_at_the_start(start: Starter) -> None:
+def test_an_unknown_source_is_refused_at_startup(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="arm", mode="lockstep", lockstep_sources="legs@200")
     assert simulator.process.wait(60.0) == 1
     assert "lockstep_sources: topic of commands 'legs' not found; there are: " in simulator.log
 
 
-def test_with_its_robot_gone_a_lockstep_is_told_of_and_hinders_nothing_else(
-    start: Starter,
+def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
+    start: SimulatorLauncher,
 ) -> None:
-    remote = Remote(start)
+    remote = SimulatorClient(start)
     lock(remote)
     assert remote.call("DeleteEntity", entity="arm").result.result == Result.RESULT_OK
     found = row(remote)
@@ -430,7 +449,7 @@ def test_with_its_robot_gone_a_lockstep_is_told_of_and_hinders_nothing_else(
     assert found.message == "the clock does not wait for joint_commands: its robot does not exist"
     (result,) = remote.listener.set_parameters({"real_time_factor": 0.5})
     assert result.successful, result.reason
-    remote.forget()
+    remote.clear_recordings()
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     remote.close()

@@ -1,4 +1,4 @@
-"""What goes wrong with commands is counted every time, and logged without flooding."""
+"""Rejected commands are counted, and logged at a limited rate."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_problem_is_logged_with_its_topic_and_counted_by_its_kind(
     }
 
 
-def test_the_same_message_is_logged_again_only_after_a_while_with_what_came_between(
+def test_a_repeated_message_is_logged_after_an_interval_with_its_count(
     refusals: RejectionLog, log: list[str], clock: Clock
 ) -> None:
     for _ in range(1000):
@@ -63,7 +63,7 @@ def test_different_problems_are_all_logged_at_once(refusals: RejectionLog, log: 
     assert len(log) == 4
 
 
-def test_a_flood_of_different_messages_is_cut_short(
+def test_the_rate_of_different_messages_is_limited(
     refusals: RejectionLog, log: list[str], clock: Clock
 ) -> None:
     for i in range(500):

@@ -1,4 +1,4 @@
-"""Robots side by side, clients that die, resets, and the same motion at every pace."""
+"""Commands of several robots, killed clients, resets and reproducible motions."""
 
 import signal
 import subprocess
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM, Commander, duration, point, seconds, trajectory
+from command_clients import ARM, CommandClient, duration, point, seconds, trajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
-from simulators import ROOT, Listener, Recording, Simulator, Starter, steps_of
+from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher, steps_of
+from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.conversions import to_trajectory
 from mujoco_ros.control.events import Outcome, SimulationReset
@@ -26,36 +26,38 @@ _LEFT, _RIGHT = "left_arm", "right_arm"
 
 
 @pytest.fixture(scope="module")
-def zoo_bench() -> Iterator[Bench]:
+def stepped_zoo() -> Iterator[SteppedNode]:
     """The zoo, stepped by tests."""
-    zoo = Bench("zoo")
+    zoo = SteppedNode("zoo")
     yield zoo
     zoo.close()
 
 
 @pytest.fixture
-def zoo_of_two_arms(zoo_bench: Bench) -> tuple[Bench, dict[str, Commander], dict[str, np.ndarray]]:
-    """The zoo in its initial state, who commands its arms, and the references of their joints."""
-    zoo_bench.start_anew()
-    robots = [robot.name for robot in zoo_bench.simulation.layout.robots]
-    controls = dict(zip(robots, zoo_bench.simulation.controls, strict=True))
+def zoo_of_two_arms(
+    stepped_zoo: SteppedNode,
+) -> tuple[SteppedNode, dict[str, CommandClient], dict[str, np.ndarray]]:
+    """The zoo in its initial state, clients of its arms, and the references of their joints."""
+    stepped_zoo.restart()
+    robots = [robot.name for robot in stepped_zoo.simulation.layout.robots]
+    controls = dict(zip(robots, stepped_zoo.simulation.controls, strict=True))
     arms = (_LEFT, _RIGHT)
     return (
-        zoo_bench,
-        {arm: Commander(zoo_bench.listener, arm) for arm in arms},
+        stepped_zoo,
+        {arm: CommandClient(stepped_zoo.listener, arm) for arm in arms},
         {arm: controls[arm].references.q for arm in arms},
     )
 
 
-def test_two_robots_follow_goals_of_their_own_at_once(zoo_of_two_arms: Any) -> None:
-    bench, commanders, references = zoo_of_two_arms
+def test_two_robots_execute_goals_simultaneously(zoo_of_two_arms: Any) -> None:
+    stepped, commanders, references = zoo_of_two_arms
     home = {arm: references[arm][:6].copy() for arm in commanders}
     left = commanders[_LEFT].follow(point(0.4, home[_LEFT] + 0.1, _STILL))
     right = commanders[_RIGHT].follow(point(0.2, home[_RIGHT] - 0.1, _STILL))
-    bench.run(0.1)
+    stepped.run(0.1)
     commanders[_RIGHT].publish_trajectory(trajectory())  # hold
-    bench.deliver(commanders[_RIGHT].publish_joints, ["left_finger_joint"], position=[0.01])
-    assert bench.finish(left).result.error_code == 0
+    stepped.deliver(commanders[_RIGHT].publish_joints, ["left_finger_joint"], position=[0.01])
+    assert stepped.finish(left).result.error_code == 0
     answer = right.result().result
     assert answer.error_string == "preempted by an empty trajectory, which means hold"
     np.testing.assert_array_equal(references[_LEFT][:6], home[_LEFT] + 0.1)
@@ -66,61 +68,62 @@ def test_two_robots_follow_goals_of_their_own_at_once(zoo_of_two_arms: Any) -> N
     assert all(tuple(feedback.joint_names) == ARM for feedback in left.feedback)
 
 
-def test_what_is_said_of_commands_names_the_robot(zoo_of_two_arms: Any) -> None:
-    bench, commanders, references = zoo_of_two_arms
-    bench.deliver(commanders[_LEFT].publish_joints, ["elbow"], position=[0.0])
+def test_warnings_about_commands_name_the_robot(zoo_of_two_arms: Any) -> None:
+    stepped, commanders, references = zoo_of_two_arms
+    stepped.deliver(commanders[_LEFT].publish_joints, ["elbow"], position=[0.0])
     assert not commanders[_RIGHT].follow(point(0.1, [0.0]), joints=["elbow"]).accepted
     assert not commanders[_RIGHT].grip(float("nan")).accepted
-    by_name, by_goal, by_grip = bench.warnings
+    by_name, by_goal, by_grip = stepped.warnings
     assert by_name.startswith("left_arm/joint_commands: joint 'elbow' not found")
     assert by_goal.startswith(
         "right_arm/joint_trajectory_controller/follow_joint_trajectory: goal rejected: "
         "joint 'elbow'"
     )
     assert by_grip.startswith("right_arm/gripper_controller/gripper_cmd: goal rejected: position")
-    bench.warnings.clear()
+    stepped.warnings.clear()
     for arm, commander in commanders.items():
-        bench.deliver(commander.publish_joints, ARM[:1], position=references[arm][:1])
-        bench.deliver(commander.publish_forward, "position", references[arm][:6])
-    bench.step(2)
-    bench.pass_on()
-    assert sorted(bench.warnings) == [
+        stepped.deliver(commander.publish_joints, ARM[:1], position=references[arm][:1])
+        stepped.deliver(commander.publish_forward, "position", references[arm][:6])
+    stepped.step(2)
+    stepped.pass_on()
+    assert sorted(stepped.warnings) == [
         f"{arm}/joint_commands: position_controller took over {ARM[0]}" for arm in (_LEFT, _RIGHT)
     ]
     assert (
-        bench.refusals.counts["joints lost to position_controller on right_arm/joint_commands"] == 1
+        stepped.refusals.counts["joints lost to position_controller on right_arm/joint_commands"]
+        == 1
     )
 
 
-def test_a_client_that_was_kept_waiting_gets_the_latest_feedback_alone(bench: Bench) -> None:
-    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
-    bench.step(430)
-    bench.pass_on()
-    assert bench.listener.spin_until(lambda: len(sent.feedback) > 0)
-    bench.listener.spin_for(0.1)
+def test_a_delayed_client_gets_only_the_latest_feedback(stepped: SteppedNode) -> None:
+    sent = stepped.commander.follow(point(1.0, stepped.references[0, :6], _STILL))
+    stepped.step(430)
+    stepped.pass_on()
+    assert stepped.listener.spin_until(lambda: len(sent.feedback) > 0)
+    stepped.listener.spin_for(0.1)
     (feedback,) = sent.feedback
     assert seconds(feedback.header.stamp) == 0.4
-    assert bench.finish(sent).result.error_code == 0
+    assert stepped.finish(sent).result.error_code == 0
 
 
-def test_an_error_while_an_event_is_handled_is_reported_and_no_other_event_is_lost(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+def test_an_error_in_the_handling_of_an_event_is_reported_and_loses_no_other_event(
+    stepped: SteppedNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_event: SimulationReset) -> None:
         raise ZeroDivisionError("a mistake")
 
-    sent = bench.commander.follow(point(1.0, bench.references[0, :6], _STILL))
-    bench.run(0.1)
-    monkeypatch.setattr(bench, "_count_reset", fail)
-    bench.diverge()
-    bench.pass_on()
+    sent = stepped.commander.follow(point(1.0, stepped.references[0, :6], _STILL))
+    stepped.run(0.1)
+    monkeypatch.setattr(stepped, "_count_reset", fail)
+    stepped.diverge()
+    stepped.pass_on()
     assert sent.result().result.error_string == "the simulation was reset"
-    assert bench.warnings == ["control: ZeroDivisionError('a mistake')"]
-    assert bench.refusals.counts == {"failed on control": 1}
+    assert stepped.warnings == ["control: ZeroDivisionError('a mistake')"]
+    assert stepped.refusals.counts == {"failed on control": 1}
 
 
-def test_a_reset_is_told_once_and_nothing_from_before_the_start_is(bench: Bench) -> None:
-    fresh = Bench("arm")
+def test_a_reset_is_notified_once_and_no_event_before_the_start_is(stepped: SteppedNode) -> None:
+    fresh = SteppedNode("arm")
     try:
         fresh.deliver(fresh.commander.publish_joints, ARM[:1], position=[0.1])
         fresh.deliver(fresh.commander.publish_forward, "position", [0.1] * 6)
@@ -139,7 +142,7 @@ _MOVES = ((0.15, 0.5), (0.4, -0.3), (0.5, 0.2), (0.8, 0.0))
 
 
 def _replayed(message: Any, steps: set[int]) -> dict[int, bytes]:
-    """Return what joint_states must say at some steps of a simulation that follows a trajectory."""
+    """Return the expected joint_states at some steps of a trajectory."""
     simulation = Simulation(load_scene("arm"))
     (control,), (robot,) = simulation.controls, simulation.layout.robots
     checked = to_trajectory(message, control.joints, control.trajectory.settings, "clamp")
@@ -169,8 +172,8 @@ def _last_step(recording: Recording) -> int:
     return steps_of(Recording(recording.kind, recording.raw[-1:]).messages)[0]
 
 
-def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
-    start: Starter,
+def test_a_trajectory_gives_bitwise_equal_joint_paths_at_any_real_time_factor(
+    start: SimulatorLauncher,
 ) -> None:
     begin, length = 0.5, _MOVES[-1][0]
     home = Simulation(load_scene("arm")).references.q[:6]
@@ -183,7 +186,7 @@ def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
     for factor, simulator in zip(factors, simulators, strict=True):
         listener = start.listener(simulator)
         recording = listener.record(JointState, "/joint_states", reliable=True)
-        goal = Commander(listener).follow(*(point(*p) for p in points), start=begin)
+        goal = CommandClient(listener).follow(*(point(*p) for p in points), start=begin)
         assert goal.accepted
         assert listener.spin_until(lambda: len(recording) > 0)  # noqa: B023
         assert max(steps_of(recording.messages)) < 1000 * begin
@@ -200,12 +203,12 @@ def test_a_trajectory_makes_the_same_joint_paths_to_the_last_bit_at_every_pace(
         wrong = [step for step, state in path.items() if state != expected[step]]
         assert not wrong, f"at factor {factor} at steps {wrong[:5]}"
         moving = [step for step in path if 0 <= step - 1000 * begin <= 1000 * length]
-        # A listener does not keep up with a simulation as fast as possible; what it has counts.
+        # At factor 0 a listener is too slow for all messages; only the received ones count.
         assert len(moving) > {1.0: 500, 5.0: 50, 0.0: 3}[factor], f"at factor {factor}"
 
 
 @pytest.fixture(scope="module")
-def arm(start_shared: Starter) -> tuple[Simulator, Listener]:
+def arm(start_shared: SimulatorLauncher) -> tuple[Simulator, Listener]:
     """The shipped arm, running at twice real time."""
     simulator = start_shared.simulator(scene="arm", real_time_factor=2.0)
     return simulator, start_shared.listener(simulator)
@@ -224,14 +227,14 @@ def _dying_client(simulator: Simulator, seconds: float) -> "subprocess.Popen[str
     support = ROOT / "test" / "support" / "ros"
     environment = simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"}
     return subprocess.Popen(
-        [sys.executable, support / "dying_client.py", f"{seconds}"],
+        [sys.executable, support / "killed_client.py", f"{seconds}"],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
-def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
+def test_a_trajectory_continues_after_its_client_dies(
     arm: tuple[Simulator, Listener],
 ) -> None:
     simulator, listener = arm
@@ -244,16 +247,16 @@ def test_a_client_that_dies_in_mid_action_leaves_a_trajectory_that_goes_on(
     assert (_reference(listener) < before + 0.099).any()
     assert listener.spin_until(lambda: bool((_reference(listener) == before + 0.1).all()), 20.0)
     # The simulator is as ready as before for the next one.
-    sent = Commander(listener).follow(point(0.2, before, _STILL))
+    sent = CommandClient(listener).follow(point(0.2, before, _STILL))
     assert sent.result().result.error_code == 0
-    assert not [line for line in simulator.complaints() if "gone away" not in line]
+    assert not [line for line in simulator.warnings() if "gone away" not in line]
 
 
-def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
+def test_goals_end_with_the_correct_result_in_a_threaded_simulation(
     arm: tuple[Simulator, Listener],
 ) -> None:
     _, listener = arm
-    commander, home = Commander(listener), _reference(listener)
+    commander, home = CommandClient(listener), _reference(listener)
     preempted = commander.follow(point(20.0, home + 1.0, _STILL))
     assert listener.spin_until(lambda: len(preempted.feedback) > 3)
     canceled = commander.follow(point(20.0, home - 1.0, _STILL))
@@ -281,9 +284,9 @@ def test_goals_end_truthfully_in_a_simulation_that_runs_in_its_thread(
     np.testing.assert_array_equal(_reference(listener), home)
 
 
-def test_a_simulator_with_a_goal_at_work_ends_cleanly(arm: tuple[Simulator, Listener]) -> None:
+def test_a_simulator_ends_cleanly_during_a_goal(arm: tuple[Simulator, Listener]) -> None:
     simulator, listener = arm
-    sent = Commander(listener).follow(point(60.0, _reference(listener), _STILL))
+    sent = CommandClient(listener).follow(point(60.0, _reference(listener), _STILL))
     assert listener.spin_until(lambda: len(sent.feedback) > 1)
     before = time.monotonic()
     assert simulator.stop(signal.SIGINT) == 0

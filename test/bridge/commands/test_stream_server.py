@@ -1,16 +1,16 @@
-"""Streams of joint commands over the middleware: what the references become, and who is told."""
+"""Streamed joint commands: references, preemption and warnings."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM
+from command_clients import ARM
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from simulators import DATA
+from stepped_node import SteppedNode
 
 _FINGER, _PASSIVE = "left_finger_joint", "right_finger_joint"
 _NAN, _INF = float("nan"), float("inf")
@@ -18,99 +18,99 @@ _FIELDS = ("position", "velocity", "effort")
 
 
 @pytest.fixture
-def home(bench: Bench) -> np.ndarray:
+def home(stepped: SteppedNode) -> np.ndarray:
     """Where the arm's references are at the start.  # (6,)"""
-    return bench.references[0, :6]
+    return stepped.references[0, :6]
 
 
-def _command(bench: Bench, names: Any = ARM, **fields: Any) -> None:
+def _command(stepped: SteppedNode, names: Any = ARM, **fields: Any) -> None:
     """Send a command on ``joint_commands`` and take the step that is the first to use it."""
-    bench.deliver(bench.commander.publish_joints, names, **fields)
-    bench.step()
+    stepped.deliver(stepped.commander.publish_joints, names, **fields)
+    stepped.step()
 
 
-def _forward(bench: Bench, interface: str, data: Any) -> None:
-    bench.deliver(bench.commander.publish_forward, interface, data)
-    bench.step()
+def _forward(stepped: SteppedNode, interface: str, data: Any) -> None:
+    stepped.deliver(stepped.commander.publish_forward, interface, data)
+    stepped.step()
 
 
 @pytest.mark.parametrize("given", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
-def test_any_of_the_three_fields_is_what_the_joint_is_told(
-    bench: Bench, given: tuple[int, ...]
+def test_each_of_the_three_fields_sets_its_reference(
+    stepped: SteppedNode, given: tuple[int, ...]
 ) -> None:
     values = [(0.1, -1.5), (0.3, -0.2), (5.0, -7.0)]
-    expected = bench.references
-    _command(bench, (ARM[0], ARM[1]), **{_FIELDS[row]: values[row] for row in given})
+    expected = stepped.references
+    _command(stepped, (ARM[0], ARM[1]), **{_FIELDS[row]: values[row] for row in given})
     for row in given:
         expected[row, :2] = values[row]
-    np.testing.assert_array_equal(bench.references, expected)
+    np.testing.assert_array_equal(stepped.references, expected)
 
 
-def test_joints_are_told_by_name_in_any_order(bench: Bench, home: np.ndarray) -> None:
-    _command(bench, (ARM[5], ARM[0]), position=(-1.0, 0.5))
+def test_joints_are_commanded_by_name_in_any_order(stepped: SteppedNode, home: np.ndarray) -> None:
+    _command(stepped, (ARM[5], ARM[0]), position=(-1.0, 0.5))
     expected = home.copy()
     expected[[5, 0]] = -1.0, 0.5
-    np.testing.assert_array_equal(bench.references[0, :6], expected)
+    np.testing.assert_array_equal(stepped.references[0, :6], expected)
 
 
-def test_what_a_joint_is_told_is_summed_by_the_pd_law_of_its_next_step(bench: Bench) -> None:
-    bench.run(0.05)
-    _command(bench, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
-    (state,) = bench.joint_states()[-1:]
-    (gains,) = bench.simulation.gains.configured_by_robot().values()
+def test_the_next_step_sums_the_references_by_the_pd_law(stepped: SteppedNode) -> None:
+    stepped.run(0.05)
+    _command(stepped, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
+    (state,) = stepped.joint_states()[-1:]
+    (gains,) = stepped.simulation.gains.configured_by_robot().values()
     q, dq, torque = state.position[3], state.velocity[3], state.effort[3]
     expected = gains.kp[3] * (-1.169 - q) + gains.kd[3] * (0.1 - dq) + 3.0
     assert abs(expected) < 28.0  # not saturated
     assert torque == pytest.approx(expected, abs=1e-9)
 
 
-def test_nan_leaves_a_value_as_it_is(bench: Bench, home: np.ndarray) -> None:
-    _command(bench, ARM[:2], position=[0.2, -1.6], velocity=[0.1, 0.1], effort=[1.0, 2.0])
-    _command(bench, ARM[:2], position=[_NAN, -1.5], velocity=[0.2, _NAN], effort=[_NAN, _NAN])
-    bench.run(0.05)
+def test_nan_leaves_a_value_unchanged(stepped: SteppedNode, home: np.ndarray) -> None:
+    _command(stepped, ARM[:2], position=[0.2, -1.6], velocity=[0.1, 0.1], effort=[1.0, 2.0])
+    _command(stepped, ARM[:2], position=[_NAN, -1.5], velocity=[0.2, _NAN], effort=[_NAN, _NAN])
+    stepped.run(0.05)
     expected = [[0.2, -1.5], [0.2, 0.1], [1.0, 2.0]]
-    np.testing.assert_allclose(bench.references[:, :2], expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(stepped.references[:, :2], expected, rtol=0, atol=1e-15)
 
 
-def test_a_joint_of_which_everything_is_nan_is_not_taken(bench: Bench) -> None:
-    before = bench.references
-    _command(bench, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
-    _command(bench, ARM[1:3], position=[_NAN, 1.3])
-    assert bench.control.owners()["joint_commands"] == (ARM[2],)
+def test_a_joint_with_only_nan_is_not_claimed(stepped: SteppedNode) -> None:
+    before = stepped.references
+    _command(stepped, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
+    _command(stepped, ARM[1:3], position=[_NAN, 1.3])
+    assert stepped.control.owners()["joint_commands"] == (ARM[2],)
     before[0, 2] = 1.3
-    np.testing.assert_array_equal(bench.references, before)
-    assert bench.warnings == []
+    np.testing.assert_array_equal(stepped.references, before)
+    assert stepped.warnings == []
 
 
 @pytest.mark.parametrize("row", range(3))
-def test_a_commanded_zero_is_a_command(bench: Bench, row: int) -> None:
+def test_a_commanded_zero_is_a_command(stepped: SteppedNode, row: int) -> None:
     joint = ARM[3:4]
-    _command(bench, joint, **{_FIELDS[row]: [0.7]})
-    assert bench.references[row, 3] == 0.7
-    bench.run(0.4)  # so that the next one begins anew, and acts at once
-    _command(bench, joint, **{_FIELDS[row]: [0.0]})
-    assert bench.references[row, 3] == 0.0
+    _command(stepped, joint, **{_FIELDS[row]: [0.7]})
+    assert stepped.references[row, 3] == 0.7
+    stepped.run(0.4)  # so that the next command starts a new stream and takes effect at once
+    _command(stepped, joint, **{_FIELDS[row]: [0.0]})
+    assert stepped.references[row, 3] == 0.0
 
 
-def test_between_commands_references_go_linearly_in_the_measured_period(
-    bench: Bench, home: np.ndarray
+def test_references_are_interpolated_linearly_over_the_measured_period(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     for position in (0.0, 0.1, 0.2, 0.3):
-        bench.deliver(bench.commander.publish_joints, ARM[:1], position=[position])
-        bench.run(0.01)
-    bench.run(0.02)
-    path = np.array([state.reference.positions[0] for state in bench.states()])
+        stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[position])
+        stepped.run(0.01)
+    stepped.run(0.02)
+    path = np.array([state.reference.positions[0] for state in stepped.states()])
     # The first acts at once; the others arrive when the next is due.
     expected = np.interp(np.arange(60), [0, 9, 19, 29, 39, 60], [0, 0, 0.1, 0.2, 0.3, 0.3])
     np.testing.assert_allclose(path, expected, atol=1e-12)
 
 
-def test_with_hold_they_step(bench: Bench, home: np.ndarray) -> None:
-    bench.configure(interpolation="hold")
+def test_with_hold_references_change_in_steps(stepped: SteppedNode, home: np.ndarray) -> None:
+    stepped.configure(interpolation="hold")
     for position in (0.0, 0.1, 0.2):
-        bench.deliver(bench.commander.publish_joints, ARM[:1], position=[position])
-        bench.run(0.01)
-    path = np.array([state.reference.positions[0] for state in bench.states()])
+        stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[position])
+        stepped.run(0.01)
+    path = np.array([state.reference.positions[0] for state in stepped.states()])
     np.testing.assert_array_equal(path, np.repeat([0.0, 0.1, 0.2], 10))
 
 
@@ -152,82 +152,84 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", _WRONG)
-def test_a_wrong_command_is_refused_with_its_culprit_and_none_of_it_is_applied(
-    bench: Bench, case: str
+def test_an_invalid_command_is_refused_with_the_cause_and_changes_nothing(
+    stepped: SteppedNode, case: str
 ) -> None:
-    fields, complaint = _WRONG[case]
-    before = bench.references
-    _command(bench, **fields)
-    (warning,) = bench.warnings
-    assert warning.startswith(f"joint_commands: {complaint}")
-    assert bench.refusals.counts == {"refused on joint_commands": 1}
-    bench.run(0.02)
-    np.testing.assert_array_equal(bench.references, before)
-    assert set(bench.control.owners()) == {"unclaimed"}
+    fields, reason = _WRONG[case]
+    before = stepped.references
+    _command(stepped, **fields)
+    (warning,) = stepped.warnings
+    assert warning.startswith(f"joint_commands: {reason}")
+    assert stepped.refusals.counts == {"refused on joint_commands": 1}
+    stepped.run(0.02)
+    np.testing.assert_array_equal(stepped.references, before)
+    assert set(stepped.control.owners()) == {"unclaimed"}
 
 
-def test_a_wrong_command_does_not_disturb_the_stream(bench: Bench) -> None:
-    _command(bench, ARM[:1], position=[0.3])
-    _command(bench, ARM[:1], position=[_INF])
-    bench.run(0.02)
-    assert bench.references[0, 0] == 0.3
-    assert bench.control.owners()["joint_commands"] == ARM[:1]
+def test_an_invalid_command_does_not_disturb_the_stream(stepped: SteppedNode) -> None:
+    _command(stepped, ARM[:1], position=[0.3])
+    _command(stepped, ARM[:1], position=[_INF])
+    stepped.run(0.02)
+    assert stepped.references[0, 0] == 0.3
+    assert stepped.control.owners()["joint_commands"] == ARM[:1]
 
 
-def test_positions_beyond_the_limits_are_clamped_or_refused_and_that_is_counted(
-    bench: Bench,
+def test_positions_beyond_the_limits_are_clamped_or_refused_and_counted(
+    stepped: SteppedNode,
 ) -> None:
-    _command(bench, ARM[:3], position=[7.0, -8.0, 1.3])
-    np.testing.assert_allclose(bench.references[0, :3], [2 * np.pi, -2 * np.pi, 1.3])
-    assert bench.warnings == [
+    _command(stepped, ARM[:3], position=[7.0, -8.0, 1.3])
+    np.testing.assert_allclose(stepped.references[0, :3], [2 * np.pi, -2 * np.pi, 1.3])
+    assert stepped.warnings == [
         "joint_commands: position 7 of joint 'shoulder_pan_joint' was clamped to its limits "
         "[-6.28319, 6.28319], and 1 more"
     ]
-    assert bench.refusals.counts == {"positions clamped on joint_commands": 2}
-    bench.configure(out_of_limits="refuse")
-    before = bench.references
-    _command(bench, ARM[:3], position=[7.0, -8.0, 1.2])
-    np.testing.assert_array_equal(bench.references, before)
-    assert bench.warnings[1].startswith(
+    assert stepped.refusals.counts == {"positions clamped on joint_commands": 2}
+    stepped.configure(out_of_limits="refuse")
+    before = stepped.references
+    _command(stepped, ARM[:3], position=[7.0, -8.0, 1.2])
+    np.testing.assert_array_equal(stepped.references, before)
+    assert stepped.warnings[1].startswith(
         "joint_commands: position 7 of joint 'shoulder_pan_joint' is outside its limits ["
     )
 
 
-def _order(bench: Bench, source: str) -> list[str]:
-    """Return the joint order that a late listener is told."""
+def _order(stepped: SteppedNode, source: str) -> list[str]:
+    """Return the joint order that a late subscriber receives."""
     qos = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    orders = bench.listener.record(JointState, f"/{source}/joints", qos=qos)
-    assert bench.listener.spin_until(lambda: len(orders) > 0)
-    bench.listener.forget_subscriptions()
+    orders = stepped.listener.record(JointState, f"/{source}/joints", qos=qos)
+    assert stepped.listener.spin_until(lambda: len(orders) > 0)
+    stepped.listener.forget_subscriptions()
     (message,) = orders.messages
     assert len(message.position) == len(message.velocity) == len(message.effort) == 0
     return list(message.name)
 
 
 @pytest.mark.parametrize("interface", _FIELDS)
-def test_a_forward_controller_tells_its_joints_and_takes_values_in_their_order(
-    bench: Bench, interface: str
+def test_a_forward_controller_publishes_its_joints_and_takes_values_in_their_order(
+    stepped: SteppedNode, interface: str
 ) -> None:
-    names = _order(bench, f"{interface}_controller")
-    assert names == list(ARM)  # the gripper's joint has a controller of its own
+    names = _order(stepped, f"{interface}_controller")
+    assert names == list(ARM)  # the gripper's joint has its own controller
     values = 0.1 * np.arange(1, 7)
-    _forward(bench, interface, values)
+    _forward(stepped, interface, values)
     row = _FIELDS.index(interface)
-    np.testing.assert_array_equal(bench.references[row, :6], values)
-    assert bench.control.owners()[f"{interface}_controller"] == ARM
+    np.testing.assert_array_equal(stepped.references[row, :6], values)
+    assert stepped.control.owners()[f"{interface}_controller"] == ARM
 
 
-def test_joints_under_velocity_control_go_on_turning(bench: Bench, home: np.ndarray) -> None:
-    _forward(bench, "velocity", [0.5, 0, 0, 0, 0, -0.5])
-    bench.run(0.999)
-    references = bench.references[:, :6]
+def test_joints_with_velocity_commands_continue_to_turn(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    _forward(stepped, "velocity", [0.5, 0, 0, 0, 0, -0.5])
+    stepped.run(0.999)
+    references = stepped.references[:, :6]
     np.testing.assert_allclose(references[0], home + np.array([0.5, 0, 0, 0, 0, -0.5]), atol=1e-9)
-    state = bench.joint_states()[-1]
+    state = stepped.joint_states()[-1]
     assert state.velocity[0] == pytest.approx(0.5, abs=0.02)
 
 
 @pytest.mark.parametrize(
-    ("interface", "data", "complaint"),
+    ("interface", "data", "reason"),
     [
         ("position", [0.0] * 5, "5 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
         ("velocity", [0.0] * 8, "8 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
@@ -237,140 +239,144 @@ def test_joints_under_velocity_control_go_on_turning(bench: Bench, home: np.ndar
         ("effort", [0, 0, 0, 0, 0, 1e10], "effort of joint 'wrist_3_joint' is 1e+10"),
     ],
 )
-def test_a_wrong_forward_command_is_refused_with_its_culprit(
-    bench: Bench, interface: str, data: list[float], complaint: str
+def test_an_invalid_forward_command_is_refused_with_the_cause(
+    stepped: SteppedNode, interface: str, data: list[float], reason: str
 ) -> None:
-    before = bench.references
-    _forward(bench, interface, data)
-    np.testing.assert_array_equal(bench.references, before)
-    (warning,) = bench.warnings
-    assert warning.startswith(f"{interface}_controller/commands: {complaint}")
-    assert set(bench.control.owners()) == {"unclaimed"}
+    before = stepped.references
+    _forward(stepped, interface, data)
+    np.testing.assert_array_equal(stepped.references, before)
+    (warning,) = stepped.warnings
+    assert warning.startswith(f"{interface}_controller/commands: {reason}")
+    assert set(stepped.control.owners()) == {"unclaimed"}
 
 
-_SOURCES: dict[str, Callable[[Bench], None]] = {
-    "joint_commands": lambda bench: _command(bench, position=[0.1] * 6),
-    "position_controller": lambda bench: _forward(bench, "position", [0.1] * 6),
-    "velocity_controller": lambda bench: _forward(bench, "velocity", [0.1] * 6),
-    "effort_controller": lambda bench: _forward(bench, "effort", [0.1] * 6),
+_SOURCES: dict[str, Callable[[SteppedNode], None]] = {
+    "joint_commands": lambda stepped: _command(stepped, position=[0.1] * 6),
+    "position_controller": lambda stepped: _forward(stepped, "position", [0.1] * 6),
+    "velocity_controller": lambda stepped: _forward(stepped, "velocity", [0.1] * 6),
+    "effort_controller": lambda stepped: _forward(stepped, "effort", [0.1] * 6),
 }
 
 
-@pytest.mark.parametrize("loser", _SOURCES)
-@pytest.mark.parametrize("taker", _SOURCES)
-def test_the_newest_stream_has_the_joints_and_the_older_one_is_told(
-    bench: Bench, loser: str, taker: str
+@pytest.mark.parametrize("preempted", _SOURCES)
+@pytest.mark.parametrize("preempting", _SOURCES)
+def test_the_newest_stream_claims_the_joints_and_the_preempted_one_is_logged(
+    stepped: SteppedNode, preempted: str, preempting: str
 ) -> None:
-    _SOURCES[loser](bench)
-    _SOURCES[taker](bench)
-    bench.pass_on()
-    holders = bench.control.owners()
-    assert holders[taker] == ARM
-    assert set(holders) == {taker, "unclaimed"}
-    if loser == taker:
-        assert bench.warnings == []
+    _SOURCES[preempted](stepped)
+    _SOURCES[preempting](stepped)
+    stepped.pass_on()
+    holders = stepped.control.owners()
+    assert holders[preempting] == ARM
+    assert set(holders) == {preempting, "unclaimed"}
+    if preempted == preempting:
+        assert stepped.warnings == []
     else:
-        assert bench.warnings == [f"{loser}: {taker} took over {', '.join(ARM)}"]
-        assert bench.refusals.counts == {f"joints lost to {taker} on {loser}": 1}
+        assert stepped.warnings == [f"{preempted}: {preempting} took over {', '.join(ARM)}"]
+        assert stepped.refusals.counts == {f"joints lost to {preempting} on {preempted}": 1}
 
 
-def test_a_fight_of_two_streams_does_not_flood_the_log(bench: Bench) -> None:
+def test_two_competing_streams_do_not_flood_the_log(stepped: SteppedNode) -> None:
     for _ in range(50):
-        _forward(bench, "position", [0.1] * 6)
-        _command(bench, position=[0.2] * 6)
-    bench.pass_on()
-    assert len(bench.warnings) == 2
-    assert sum(bench.refusals.counts.values()) == 99
+        _forward(stepped, "position", [0.1] * 6)
+        _command(stepped, position=[0.2] * 6)
+    stepped.pass_on()
+    assert len(stepped.warnings) == 2
+    assert sum(stepped.refusals.counts.values()) == 99
 
 
-def test_a_stream_that_falls_silent_holds_its_position(bench: Bench, home: np.ndarray) -> None:
-    bench.configure(timeout=0.1)
-    _command(bench, ARM[:2], position=[0.1, -1.7], velocity=[0.5, 0.0], effort=[1.0, 2.0])
-    bench.run(0.1)
-    assert bench.warnings == []
-    np.testing.assert_array_equal(bench.references[1, :2], [0.5, 0.0])
-    bench.run(0.003)
-    bench.pass_on()
-    assert bench.warnings == [
+def test_a_joint_holds_its_position_after_the_timeout_of_its_stream(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.configure(timeout=0.1)
+    _command(stepped, ARM[:2], position=[0.1, -1.7], velocity=[0.5, 0.0], effort=[1.0, 2.0])
+    stepped.run(0.1)
+    assert stepped.warnings == []
+    np.testing.assert_array_equal(stepped.references[1, :2], [0.5, 0.0])
+    stepped.run(0.003)
+    stepped.pass_on()
+    assert stepped.warnings == [
         "joint_commands: no command for 0.1 s, so command_timeout makes it hold "
         "shoulder_pan_joint, shoulder_lift_joint"
     ]
-    assert bench.refusals.counts == {"streams stopped on joint_commands": 1}
-    held = bench.references[:, :2]
+    assert stepped.refusals.counts == {"streams stopped on joint_commands": 1}
+    held = stepped.references[:, :2]
     np.testing.assert_array_equal(held, [[0.1, -1.7], [0.0, 0.0], [1.0, 2.0]])
-    bench.run(0.2)
-    np.testing.assert_array_equal(bench.references[:, :2], held)
-    assert set(bench.control.owners()) == {"unclaimed"}
+    stepped.run(0.2)
+    np.testing.assert_array_equal(stepped.references[:, :2], held)
+    assert set(stepped.control.owners()) == {"unclaimed"}
 
 
-def test_or_is_damped_where_the_settings_say_so(bench: Bench) -> None:
-    bench.configure(timeout=0.05, on_timeout="damp")
-    _command(bench, ARM[1:3], position=[-1.7, 1.3], effort=[1.0, 2.0])
-    bench.run(0.06)
-    bench.pass_on()
-    assert "so command_timeout makes it damp shoulder_lift_joint" in bench.warnings[0]
-    bench.sent["joint_states"].clear()
-    bench.run(0.5)
-    states = bench.joint_states()
-    (gains,) = bench.simulation.gains.configured_by_robot().values()
-    for state in states:  # nothing but damping
+def test_a_joint_is_damped_after_the_timeout_if_the_settings_request_it(
+    stepped: SteppedNode,
+) -> None:
+    stepped.configure(timeout=0.05, on_timeout="damp")
+    _command(stepped, ARM[1:3], position=[-1.7, 1.3], effort=[1.0, 2.0])
+    stepped.run(0.06)
+    stepped.pass_on()
+    assert "so command_timeout makes it damp shoulder_lift_joint" in stepped.warnings[0]
+    stepped.sent["joint_states"].clear()
+    stepped.run(0.5)
+    states = stepped.joint_states()
+    (gains,) = stepped.simulation.gains.configured_by_robot().values()
+    for state in states:  # only damping
         for joint in (1, 2):
             expected = -gains.kd[joint] * state.velocity[joint]
             assert state.effort[joint] == pytest.approx(expected, abs=1e-9)
     assert abs(states[-1].position[1] - states[0].position[1]) > 0.01  # and so it sinks
-    _command(bench, ARM[1:3], position=[-1.7, 1.3])
-    bench.step()
-    assert bench.references[0, 1] == -1.7
+    _command(stepped, ARM[1:3], position=[-1.7, 1.3])
+    stepped.step()
+    assert stepped.references[0, 1] == -1.7
 
 
-def test_a_stream_may_pause_for_less_than_its_timeout(bench: Bench) -> None:
-    bench.configure(timeout=0.1)
+def test_a_pause_shorter_than_the_timeout_is_tolerated(stepped: SteppedNode) -> None:
+    stepped.configure(timeout=0.1)
     for _ in range(5):
-        _command(bench, ARM[:1], position=[0.1])
-        bench.run(0.09)
-    bench.pass_on()
-    assert bench.warnings == []
+        _command(stepped, ARM[:1], position=[0.1])
+        stepped.run(0.09)
+    stepped.pass_on()
+    assert stepped.warnings == []
 
 
-def test_a_stopped_stream_may_come_back(bench: Bench) -> None:
-    bench.configure(timeout=0.05)
-    _command(bench, ARM[:1], position=[0.1])
-    bench.run(0.1)
-    _command(bench, ARM[:1], position=[0.2])
-    assert bench.references[0, 0] == 0.2
-    assert bench.control.owners()["joint_commands"] == ARM[:1]
+def test_a_stopped_stream_can_resume(stepped: SteppedNode) -> None:
+    stepped.configure(timeout=0.05)
+    _command(stepped, ARM[:1], position=[0.1])
+    stepped.run(0.1)
+    _command(stepped, ARM[:1], position=[0.2])
+    assert stepped.references[0, 0] == 0.2
+    assert stepped.control.owners()["joint_commands"] == ARM[:1]
 
 
-def test_a_reset_ends_streams_and_the_next_command_begins_anew(
-    bench: Bench, home: np.ndarray
+def test_a_reset_ends_streams_and_the_next_command_starts_a_new_one(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    _command(bench, position=[0.5] * 6)
-    bench.diverge()
-    bench.pass_on()
-    np.testing.assert_array_equal(bench.references[0, :6], home)
-    assert set(bench.control.owners()) == {"unclaimed"}
-    bench.run(0.01)
-    np.testing.assert_array_equal(bench.references[0, :6], home)
-    _command(bench, ARM[:1], position=[0.1])
-    assert bench.references[0, 0] == 0.1
+    _command(stepped, position=[0.5] * 6)
+    stepped.diverge()
+    stepped.pass_on()
+    np.testing.assert_array_equal(stepped.references[0, :6], home)
+    assert set(stepped.control.owners()) == {"unclaimed"}
+    stepped.run(0.01)
+    np.testing.assert_array_equal(stepped.references[0, :6], home)
+    _command(stepped, ARM[:1], position=[0.1])
+    assert stepped.references[0, 0] == 0.1
 
 
 @pytest.fixture(scope="module")
-def bare() -> Iterator[Bench]:
-    """The arm as genuine controllers want it: with nothing but ``joint_commands``."""
-    bench = Bench("arm", controllers=False)
-    yield bench
-    bench.close()
+def bare() -> Iterator[SteppedNode]:
+    """The arm for ros2_control: with ``joint_commands`` only."""
+    stepped = SteppedNode("arm", controllers=False)
+    yield stepped
+    stepped.close()
 
 
-def _names(bench: Bench, node: Node) -> set[str]:
-    """Return what the simulator listens to."""
-    listening = bench.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
-    assert node is bench.node
+def _names(stepped: SteppedNode, node: Node) -> set[str]:
+    """Return the subscribed topics of the simulator."""
+    listening = stepped.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
+    assert node is stepped.node
     return {name for name, _ in listening if not name.startswith("/parameter_events")}
 
 
-def test_without_controllers_there_is_only_joint_commands(bare: Bench) -> None:
+def test_without_controllers_only_joint_commands_is_subscribed(bare: SteppedNode) -> None:
     assert _names(bare, bare.node) == {"/joint_commands"}
     publishers = bare.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
     assert not [name for name, _ in publishers if "controller" in name]
@@ -381,16 +387,18 @@ def test_without_controllers_there_is_only_joint_commands(bare: Bench) -> None:
     np.testing.assert_allclose(bare.references[0, :7], [*before[0, :6] + 0.1, 0.01])
 
 
-def test_with_controllers_every_topic_of_the_contract_is_listened_to(bench: Bench) -> None:
-    assert _names(bench, bench.node) == {
+def test_with_controllers_every_topic_of_the_contract_is_subscribed(stepped: SteppedNode) -> None:
+    assert _names(stepped, stepped.node) == {
         "/joint_commands",
         "/joint_trajectory_controller/joint_trajectory",
         *(f"/{interface}_controller/commands" for interface in _FIELDS),
     }
 
 
-def test_only_joints_with_an_actuator_of_the_kind_can_be_commanded(bench: Bench) -> None:
-    probe = Bench(str(DATA / "probe.xml"))
+def test_only_joints_with_an_actuator_of_that_interface_can_be_commanded(
+    stepped: SteppedNode,
+) -> None:
+    probe = SteppedNode(str(DATA / "probe.xml"))
     try:
         for interface in _FIELDS:
             assert _order(probe, f"{interface}_controller") == ["rail"]

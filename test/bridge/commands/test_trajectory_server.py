@@ -1,4 +1,4 @@
-"""Trajectories over the middleware: what becomes of them, and what their senders are told."""
+"""The trajectory action and topic: motions, results and warnings."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
-from benches import Bench
-from commanders import ARM, Sent, duration, follow, point, seconds, trajectory
+from command_clients import ARM, SentGoal, duration, follow, point, seconds, trajectory
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from simulators import Recording
+from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.control.events import Outcome
@@ -24,22 +24,22 @@ _STILL = [0.0] * 6
 
 
 @pytest.fixture
-def home(bench: Bench) -> np.ndarray:
+def home(stepped: SteppedNode) -> np.ndarray:
     """Where the arm's references are at the start.  # (6,)"""
-    return bench.references[0, :6]
+    return stepped.references[0, :6]
 
 
-def _position(bench: Bench) -> np.ndarray:
-    return bench.references[0, :6]
+def _position(stepped: SteppedNode) -> np.ndarray:
+    return stepped.references[0, :6]
 
 
-def _velocity(bench: Bench) -> np.ndarray:
-    return bench.references[1, :6]
+def _velocity(stepped: SteppedNode) -> np.ndarray:
+    return stepped.references[1, :6]
 
 
-def _ended(sent: Sent, bench: Bench | None = None) -> tuple[int, str]:
-    """Wait for the end of a goal, let time pass on a `bench`; return its error code and message."""
-    answer = sent.result() if bench is None else bench.finish(sent)
+def _ended(sent: SentGoal, stepped: SteppedNode | None = None) -> tuple[int, str]:
+    """Run until a goal ends; return its error code and message."""
+    answer = sent.result() if stepped is None else stepped.finish(sent)
     aborted = GoalStatus.STATUS_ABORTED
     assert (answer.status == aborted) == (answer.result.error_code != 0)
     return answer.result.error_code, answer.result.error_string
@@ -57,27 +57,27 @@ def _polynomial(
     return np.polynomial.Polynomial(np.linalg.solve(rows, values))
 
 
-def test_a_goal_is_accepted_followed_and_reached(bench: Bench, home: np.ndarray) -> None:
-    statuses = bench.listener.record(
+def test_a_goal_is_accepted_followed_and_reached(stepped: SteppedNode, home: np.ndarray) -> None:
+    statuses = stepped.listener.record(
         GoalStatusArray,
         _STATUS,
         qos=QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL),
     )
-    sent = bench.commander.follow(point(0.5, home + 0.2, _STILL), point(1.0, home - 0.1, _STILL))
+    sent = stepped.commander.follow(point(0.5, home + 0.2, _STILL), point(1.0, home - 0.1, _STILL))
     assert sent.accepted
-    begin = bench.time
-    bench.run(0.999)
+    begin = stepped.time
+    stepped.run(0.999)
     assert not sent.ended
-    assert _ended(sent, bench) == (0, "goal reached")
-    np.testing.assert_array_equal(_position(bench), home - 0.1)
-    np.testing.assert_array_equal(_velocity(bench), 0.0)
-    reached = np.array(bench.joint_states()[-1].position[:6])
+    assert _ended(sent, stepped) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(stepped), home - 0.1)
+    np.testing.assert_array_equal(_velocity(stepped), 0.0)
+    reached = np.array(stepped.joint_states()[-1].position[:6])
     np.testing.assert_allclose(reached, home - 0.1, atol=5e-3)
-    assert begin + 1.0 < bench.time < begin + 1.2
+    assert begin + 1.0 < stepped.time < begin + 1.2
     assert sent.handle is not None
     key = bytes(sent.handle.goal_id.uuid)
 
-    def heard() -> list[int]:
+    def reported() -> list[int]:
         return [
             status.status
             for message in statuses.messages
@@ -85,44 +85,44 @@ def test_a_goal_is_accepted_followed_and_reached(bench: Bench, home: np.ndarray)
             if bytes(status.goal_info.goal_id.uuid) == key
         ]
 
-    assert bench.listener.spin_until(lambda: GoalStatus.STATUS_SUCCEEDED in heard())
-    bench.listener.forget_subscriptions()
-    assert list(dict.fromkeys(heard())) == [
+    assert stepped.listener.spin_until(lambda: GoalStatus.STATUS_SUCCEEDED in reported())
+    stepped.listener.forget_subscriptions()
+    assert list(dict.fromkeys(reported())) == [
         GoalStatus.STATUS_ACCEPTED,
         GoalStatus.STATUS_EXECUTING,
         GoalStatus.STATUS_SUCCEEDED,
     ]
-    assert bench.warnings == []
+    assert stepped.warnings == []
 
 
 @pytest.fixture
-def told(bench: Bench) -> Iterator[Recording]:
-    """All feedback; rclpy's client keeps ten, and forgets them when it sees the goal end."""
-    first = bench.listener.recordings
-    (served,) = bench.controllers._served.values()
+def recorded_feedback(stepped: SteppedNode) -> Iterator[Recording]:
+    """All feedback; rclpy's client keeps ten messages, and drops them at the end of the goal."""
+    first = stepped.listener.recordings
+    (served,) = stepped.controllers._served.values()
     (publisher,) = [s.goals._feedbacks for s in served.servers if isinstance(s, TrajectoryServer)]
     before = publisher.get_subscription_count()
     message = FollowJointTrajectory.Impl.FeedbackMessage
-    told = bench.listener.record(message, publisher.topic_name, reliable=True)
-    assert bench.listener.spin_until(lambda: publisher.get_subscription_count() > before)
-    yield told
-    bench.listener.forget_subscriptions(first)
+    recorded_feedback = stepped.listener.record(message, publisher.topic_name, reliable=True)
+    assert stepped.listener.spin_until(lambda: publisher.get_subscription_count() > before)
+    yield recorded_feedback
+    stepped.listener.forget_subscriptions(first)
 
 
-def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
-    bench: Bench, home: np.ndarray, told: Recording
+def test_feedback_has_desired_and_actual_positions_at_20_hz(
+    stepped: SteppedNode, home: np.ndarray, recorded_feedback: Recording
 ) -> None:
-    bench.run(0.123)
-    bench.sent["joint_states"].clear()
-    begin = bench.time
-    sent = bench.commander.follow(point(0.4, home + 0.3, _STILL), point(0.8, home, _STILL))
-    bench.run(0.81)
+    stepped.run(0.123)
+    stepped.sent["joint_states"].clear()
+    begin = stepped.time
+    sent = stepped.commander.follow(point(0.4, home + 0.3, _STILL), point(0.8, home, _STILL))
+    stepped.run(0.81)
     sent.result()
-    assert bench.listener.spin_until(lambda: len(told) >= 17)
-    feedbacks = [message.feedback for message in told.messages]
+    assert stepped.listener.spin_until(lambda: len(recorded_feedback) >= 17)
+    feedbacks = [message.feedback for message in recorded_feedback.messages]
     times = [seconds(feedback.header.stamp) for feedback in feedbacks]
     np.testing.assert_allclose(times, begin + 0.05 * np.arange(17), atol=1e-9)
-    states = {seconds(state.header.stamp): state for state in bench.joint_states()}
+    states = {seconds(state.header.stamp): state for state in stepped.joint_states()}
     there = _polynomial(3, [(0, 0, 0), (1, 0, 0), (0, 0.4, 0.3), (1, 0.4, 0)])
     back = _polynomial(3, [(0, 0, 0.3), (1, 0, 0), (0, 0.4, 0), (1, 0.4, 0)])
     for feedback, time in zip(feedbacks, times, strict=True):
@@ -134,7 +134,7 @@ def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
         for derivative, row in enumerate(("positions", "velocities", "accelerations")):
             wanted = curve.deriv(derivative)(at) if derivative else home + curve(at)
             got = getattr(feedback.desired, row)
-            if not (derivative == 2 and since > 0.79):  # at its end it stands still
+            if not (derivative == 2 and since > 0.79):  # at its end it is at rest
                 np.testing.assert_allclose(got, np.broadcast_to(wanted, 6), atol=1e-9)
         state = states[time]
         assert feedback.actual.positions == state.position[:6]
@@ -149,34 +149,36 @@ def test_feedback_tells_twenty_times_a_second_what_is_wanted_and_what_is(
         assert indices[9:16] == [1] * 7
 
 
-def test_the_rate_of_feedback_is_a_setting(bench: Bench, home: np.ndarray, told: Recording) -> None:
-    bench.configure(action_monitor_rate=100.0)
-    sent = bench.commander.follow(point(0.2, home, _STILL))
-    bench.run(0.21)
+def test_the_rate_of_feedback_is_a_setting(
+    stepped: SteppedNode, home: np.ndarray, recorded_feedback: Recording
+) -> None:
+    stepped.configure(action_monitor_rate=100.0)
+    sent = stepped.commander.follow(point(0.2, home, _STILL))
+    stepped.run(0.21)
     sent.result()
-    assert bench.listener.spin_until(lambda: len(told) >= 21)
-    times = [seconds(message.feedback.header.stamp) for message in told.messages]
+    assert stepped.listener.spin_until(lambda: len(recorded_feedback) >= 21)
+    times = [seconds(message.feedback.header.stamp) for message in recorded_feedback.messages]
     np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("degree", "fields"), [(1, 1), (3, 2), (5, 3)], ids=["linear", "cubic", "quintic"]
 )
-def test_what_the_points_carry_decides_the_spline(
-    bench: Bench, home: np.ndarray, degree: int, fields: int
+def test_the_fields_of_the_points_determine_the_spline(
+    stepped: SteppedNode, home: np.ndarray, degree: int, fields: int
 ) -> None:
     end = (0.3, 0.5, -2.0)
     values = [home + end[0], *(np.full(6, number) for number in end[1:fields])]
     last = [home, *([0.0] * 6 for _ in range(1, fields))]
-    bench.deliver(
-        bench.commander.publish_trajectory,
+    stepped.deliver(
+        stepped.commander.publish_trajectory,
         trajectory(point(0.5, *values), point(1.0, *last)),
     )
-    begin = bench.time
-    bench.run(0.5)
+    begin = stepped.time
+    stepped.run(0.5)
     known = [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 0.0, 0.0)][:fields]
     curve = _polynomial(degree, known + [(i, 0.5, end[i]) for i in range(fields)])
-    for state in bench.states():
+    for state in stepped.states():
         since = seconds(state.header.stamp) - begin
         reference = state.reference
         assert seconds(reference.time_from_start) == pytest.approx(since, abs=1e-9)
@@ -187,15 +189,15 @@ def test_what_the_points_carry_decides_the_spline(
             )
 
 
-def test_controller_state_agrees_with_joint_states_and_with_itself(
-    bench: Bench, home: np.ndarray
+def test_controller_state_is_consistent_with_joint_states(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    bench.deliver(
-        bench.commander.publish_trajectory,
+    stepped.deliver(
+        stepped.commander.publish_trajectory,
         trajectory(point(0.2, home + 0.1, _STILL, _STILL, [1, 2, 3, 4, 5, 6])),
     )
-    bench.run(0.3)
-    states, joint_states = bench.states(), bench.joint_states()
+    stepped.run(0.3)
+    states, joint_states = stepped.states(), stepped.joint_states()
     assert len(states) == len(joint_states) == 300
     for state, joints in zip(states, joint_states, strict=True):
         assert state.header.stamp == joints.header.stamp
@@ -223,152 +225,162 @@ def test_controller_state_agrees_with_joint_states_and_with_itself(
     np.testing.assert_array_equal(efforts[-1], [1, 2, 3, 4, 5, 6])
     elapsed = [seconds(state.reference.time_from_start) for state in states]
     np.testing.assert_allclose(elapsed[:200], np.arange(200) * _STEP, atol=1e-9)
-    assert elapsed[-1] == 0.0  # nothing is followed any more
+    assert elapsed[-1] == 0.0  # no trajectory is active any more
 
 
-def test_a_subset_of_the_joints_moves_and_the_others_stay(bench: Bench, home: np.ndarray) -> None:
+def test_a_subset_of_the_joints_moves_and_the_others_stay(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
     joints = (ARM[4], ARM[1])
-    sent = bench.commander.follow(point(0.2, [-1.0, -1.5], [0, 0]), joints=joints)
-    bench.run(0.21)
-    assert _ended(sent, bench) == (0, "goal reached")
+    sent = stepped.commander.follow(point(0.2, [-1.0, -1.5], [0, 0]), joints=joints)
+    stepped.run(0.21)
+    assert _ended(sent, stepped) == (0, "goal reached")
     expected = home.copy()
     expected[[4, 1]] = -1.0, -1.5
-    np.testing.assert_array_equal(_position(bench), expected)
+    np.testing.assert_array_equal(_position(stepped), expected)
 
 
-def test_a_subset_is_refused_where_the_settings_say_so(bench: Bench, home: np.ndarray) -> None:
-    bench.configure(allow_partial_joints_goal=False)
-    assert not bench.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
-    (warning,) = bench.warnings
+def test_a_subset_is_refused_if_the_settings_forbid_it(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.configure(allow_partial_joints_goal=False)
+    assert not stepped.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
+    (warning,) = stepped.warnings
     assert "goal rejected: the trajectory lacks the joints shoulder_lift_joint, elbow" in warning
     assert "allow_partial_joints_goal" in warning
-    assert bench.commander.follow(point(0.2, home)).accepted
+    assert stepped.commander.follow(point(0.2, home)).accepted
 
 
-def test_a_trajectory_with_a_stamp_waits_for_it(bench: Bench, home: np.ndarray) -> None:
-    start = bench.time + 0.25
-    sent = bench.commander.follow(point(0.1, home + 0.1, _STILL), start=start)
-    bench.run(0.25)
-    np.testing.assert_array_equal(_position(bench), home)
+def test_a_trajectory_with_a_stamp_waits_for_it(stepped: SteppedNode, home: np.ndarray) -> None:
+    start = stepped.time + 0.25
+    sent = stepped.commander.follow(point(0.1, home + 0.1, _STILL), start=start)
+    stepped.run(0.25)
+    np.testing.assert_array_equal(_position(stepped), home)
     assert not sent.ended
     assert sent.feedback == []
-    bench.run(0.002)
-    assert (_position(bench) > home).all()
-    bench.run(0.1)
-    assert _ended(sent, bench) == (0, "goal reached")
-    states = bench.states()
+    stepped.run(0.002)
+    assert (_position(stepped) > home).all()
+    stepped.run(0.1)
+    assert _ended(sent, stepped) == (0, "goal reached")
+    states = stepped.states()
     moved = [state.reference.positions != states[0].reference.positions for state in states]
     first = states[moved.index(True)]
     assert seconds(first.header.stamp) == pytest.approx(start + _STEP)  # at the stamp it stood
 
 
-def test_what_of_a_trajectory_lies_in_the_past_is_left_out(bench: Bench, home: np.ndarray) -> None:
-    bench.run(1.0)
-    bench.sent["joint_trajectory_controller/controller_state"].clear()
-    start = bench.time - 0.5
-    sent = bench.commander.follow(
+def test_points_in_the_past_are_skipped(stepped: SteppedNode, home: np.ndarray) -> None:
+    stepped.run(1.0)
+    stepped.sent["joint_trajectory_controller/controller_state"].clear()
+    start = stepped.time - 0.5
+    sent = stepped.commander.follow(
         point(0.4, home + 1.0, _STILL),
         point(0.7, home + 0.3, _STILL),
         point(0.9, home, _STILL),
         start=start,
     )
-    bench.run(0.41)
-    assert _ended(sent, bench) == (0, "goal reached")
-    references = np.array([state.reference.positions for state in bench.states()])
+    stepped.run(0.41)
+    assert _ended(sent, stepped) == (0, "goal reached")
+    references = np.array([state.reference.positions for state in stepped.states()])
     assert (references < home + 0.3 + 1e-9).all()  # not by the waypoint that is over
     np.testing.assert_allclose(references[200], home + 0.3, atol=1e-9)
     np.testing.assert_allclose(references[400], home, atol=1e-9)
-    assert seconds(bench.states()[100].reference.time_from_start) == pytest.approx(0.6)
+    assert seconds(stepped.states()[100].reference.time_from_start) == pytest.approx(0.6)
 
 
-def test_a_trajectory_that_is_over_is_refused(bench: Bench, home: np.ndarray) -> None:
-    bench.run(1.0)
-    sent = bench.commander.follow(point(0.4, home + 1.0), start=bench.time - 0.5)
+def test_a_trajectory_that_ends_in_the_past_is_refused(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.run(1.0)
+    sent = stepped.commander.follow(point(0.4, home + 1.0), start=stepped.time - 0.5)
     assert not sent.accepted
     late = "the trajectory ends in the past: at 0.900 s, and it is 0.999 s"
-    assert bench.warnings == [
+    assert stepped.warnings == [
         f"joint_trajectory_controller/follow_joint_trajectory: goal rejected: {late}"
     ]
-    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.4, home + 1.0), start=0.5))
-    assert bench.warnings[1:] == [f"joint_trajectory_controller/joint_trajectory: {late}"]
-    bench.run(0.1)
-    np.testing.assert_array_equal(_position(bench), home)
+    stepped.deliver(
+        stepped.commander.publish_trajectory, trajectory(point(0.4, home + 1.0), start=0.5)
+    )
+    assert stepped.warnings[1:] == [f"joint_trajectory_controller/joint_trajectory: {late}"]
+    stepped.run(0.1)
+    np.testing.assert_array_equal(_position(stepped), home)
 
 
-def test_a_goal_that_is_over_when_its_turn_comes_is_aborted_as_too_old(
-    bench: Bench, home: np.ndarray
+def test_a_goal_that_ends_before_its_start_is_aborted_as_too_old(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    sent = bench.commander.follow(point(0.1, home + 1.0), start=0.5)
+    sent = stepped.commander.follow(point(0.1, home + 1.0), start=0.5)
     assert sent.accepted
-    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.1, home + 1.0), start=0.5))
-    bench.simulation.data.time = 0.7
-    bench.step()
-    bench.pass_on()
+    stepped.deliver(
+        stepped.commander.publish_trajectory, trajectory(point(0.1, home + 1.0), start=0.5)
+    )
+    stepped.simulation.data.time = 0.7
+    stepped.step()
+    stepped.pass_on()
     late = "the trajectory ends in the past: at 0.600 s, and it is 0.700 s"
     assert _ended(sent) == (Outcome.OLD_HEADER_TIMESTAMP, late)
-    assert bench.warnings == [f"joint_trajectory_controller: {late}"]
-    np.testing.assert_array_equal(_position(bench), home)
+    assert stepped.warnings == [f"joint_trajectory_controller: {late}"]
+    np.testing.assert_array_equal(_position(stepped), home)
 
 
-def test_an_empty_trajectory_means_hold(bench: Bench, home: np.ndarray) -> None:
-    moving = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.5)
-    hold = bench.commander.follow(joints=())
+def test_an_empty_trajectory_means_hold(stepped: SteppedNode, home: np.ndarray) -> None:
+    moving = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.5)
+    hold = stepped.commander.follow(joints=())
     assert hold.accepted
-    bench.step()
-    bench.pass_on()
+    stepped.step()
+    stepped.pass_on()
     assert _ended(hold) == (0, "holding position")
     code, message = _ended(moving)
     assert code == Outcome.INVALID_GOAL
     assert message == "preempted by an empty trajectory, which means hold"
-    held = _position(bench)
+    held = _position(stepped)
     assert (held > home + 0.4).all()
-    np.testing.assert_array_equal(_velocity(bench), 0.0)
-    bench.run(0.2)
-    np.testing.assert_array_equal(_position(bench), held)
+    np.testing.assert_array_equal(_velocity(stepped), 0.0)
+    stepped.run(0.2)
+    np.testing.assert_array_equal(_position(stepped), held)
 
 
-def test_an_empty_trajectory_on_the_topic_means_hold_as_well(
-    bench: Bench, home: np.ndarray
+def test_an_empty_trajectory_on_the_topic_means_hold_too(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    moving = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.5)
-    bench.deliver(bench.commander.publish_trajectory, trajectory())
-    bench.step()
-    bench.pass_on()
+    moving = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.5)
+    stepped.deliver(stepped.commander.publish_trajectory, trajectory())
+    stepped.step()
+    stepped.pass_on()
     assert _ended(moving)[1] == "preempted by an empty trajectory, which means hold"
-    np.testing.assert_array_equal(_velocity(bench), 0.0)
+    np.testing.assert_array_equal(_velocity(stepped), 0.0)
 
 
-def test_a_canceled_goal_leaves_the_arm_where_its_references_are(
-    bench: Bench, home: np.ndarray
+def test_a_canceled_goal_holds_the_arm_at_its_references(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.5)
-    before = _position(bench)
+    sent = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.5)
+    before = _position(stepped)
     assert len(sent.cancel().goals_canceling) == 1
-    bench.step()
-    bench.pass_on()
+    stepped.step()
+    stepped.pass_on()
     answer = sent.result()
     assert answer.status == GoalStatus.STATUS_CANCELED
     assert answer.result.error_string == "canceled: holding position"
-    np.testing.assert_array_equal(_position(bench), before)
-    np.testing.assert_array_equal(_velocity(bench), 0.0)
-    bench.run(0.1)
-    np.testing.assert_array_equal(_position(bench), before)
+    np.testing.assert_array_equal(_position(stepped), before)
+    np.testing.assert_array_equal(_velocity(stepped), 0.0)
+    stepped.run(0.1)
+    np.testing.assert_array_equal(_position(stepped), before)
 
 
-def test_a_newer_goal_ends_the_older_one_and_goes_on_without_a_jump(
-    bench: Bench, home: np.ndarray
+def test_a_newer_goal_preempts_the_older_one_without_a_jump(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    first = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.5)
-    second = bench.commander.follow(point(0.5, home, _STILL))
-    bench.run(0.51)
+    first = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.5)
+    second = stepped.commander.follow(point(0.5, home, _STILL))
+    stepped.run(0.51)
     assert _ended(first) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
-    assert _ended(second, bench) == (0, "goal reached")
-    positions = np.array([state.reference.positions for state in bench.states()])
-    velocities = np.array([state.reference.velocities for state in bench.states()])
+    assert _ended(second, stepped) == (0, "goal reached")
+    positions = np.array([state.reference.positions for state in stepped.states()])
+    velocities = np.array([state.reference.velocities for state in stepped.states()])
     assert np.abs(np.diff(velocities, axis=0)).max() < 0.05
     np.testing.assert_allclose(
         np.diff(positions, axis=0), (velocities[1:] + velocities[:-1]) / 2 * _STEP, atol=1e-5
@@ -376,13 +388,13 @@ def test_a_newer_goal_ends_the_older_one_and_goes_on_without_a_jump(
     np.testing.assert_array_equal(positions[-1], home)
 
 
-def test_a_trajectory_on_the_topic_ends_the_goal(bench: Bench, home: np.ndarray) -> None:
-    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.5)
-    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, home, _STILL)))
-    bench.run(0.31)
+def test_a_trajectory_on_the_topic_ends_the_goal(stepped: SteppedNode, home: np.ndarray) -> None:
+    sent = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.5)
+    stepped.deliver(stepped.commander.publish_trajectory, trajectory(point(0.3, home, _STILL)))
+    stepped.run(0.31)
     assert _ended(sent) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
-    np.testing.assert_array_equal(_position(bench), home)
+    np.testing.assert_array_equal(_position(stepped), home)
 
 
 @pytest.mark.parametrize(
@@ -395,44 +407,51 @@ def test_a_trajectory_on_the_topic_ends_the_goal(bench: Bench, home: np.ndarray)
         ("effort_controller", lambda b, _: b.commander.publish_forward("effort", _STILL)),
     ],
 )
-def test_a_stream_that_takes_a_joint_ends_the_goal_whose_client_is_told_by_whom(
-    bench: Bench, home: np.ndarray, source: str, publish: Callable[[Bench, np.ndarray], None]
+def test_a_stream_that_claims_a_joint_aborts_the_goal_with_its_topic_as_reason(
+    stepped: SteppedNode,
+    home: np.ndarray,
+    source: str,
+    publish: Callable[[SteppedNode, np.ndarray], None],
 ) -> None:
-    sent = bench.commander.follow(point(1.0, home + 1.0, _STILL))
-    bench.run(0.2)
-    bench.deliver(publish, bench, home)
-    bench.step(2)
-    bench.pass_on()
+    sent = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
+    stepped.run(0.2)
+    stepped.deliver(publish, stepped, home)
+    stepped.step(2)
+    stepped.pass_on()
     assert _ended(sent) == (
         Outcome.INVALID_GOAL,
         f"preempted by {source} on joint 'shoulder_pan_joint'",
     )
-    assert len(bench.warnings) == 1
-    assert bench.warnings[0].startswith(f"joint_trajectory_controller: {source} took over should")
-    assert source in bench.control.owners()
+    assert len(stepped.warnings) == 1
+    assert stepped.warnings[0].startswith(f"joint_trajectory_controller: {source} took over should")
+    assert source in stepped.control.owners()
 
 
-def test_a_stream_of_other_joints_leaves_the_goal_alone(bench: Bench, home: np.ndarray) -> None:
-    sent = bench.commander.follow(point(0.2, home[:3] + 0.2, [0, 0, 0]), joints=ARM[:3])
-    bench.run(0.1)
-    bench.deliver(bench.commander.publish_joints, ARM[3:], position=home[3:] + 0.1)
-    bench.run(0.11)
-    assert _ended(sent, bench) == (0, "goal reached")
-    np.testing.assert_allclose(_position(bench), home + np.repeat([0.2, 0.1], 3), atol=1e-12)
-    assert bench.warnings == []
+def test_a_stream_of_other_joints_does_not_affect_the_goal(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    sent = stepped.commander.follow(point(0.2, home[:3] + 0.2, [0, 0, 0]), joints=ARM[:3])
+    stepped.run(0.1)
+    stepped.deliver(stepped.commander.publish_joints, ARM[3:], position=home[3:] + 0.1)
+    stepped.run(0.11)
+    assert _ended(sent, stepped) == (0, "goal reached")
+    np.testing.assert_allclose(_position(stepped), home + np.repeat([0.2, 0.1], 3), atol=1e-12)
+    assert stepped.warnings == []
 
 
-def test_a_goal_takes_joints_from_a_stream_which_is_told(bench: Bench, home: np.ndarray) -> None:
-    bench.deliver(bench.commander.publish_joints, ARM, position=home + 0.1)
-    bench.run(0.01)
-    sent = bench.commander.follow(point(0.1, home[:2], [0, 0]), joints=ARM[:2])
-    bench.run(0.11)
-    assert _ended(sent, bench) == (0, "goal reached")
-    assert bench.warnings == [
+def test_a_goal_preempts_a_stream_and_that_is_logged(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.deliver(stepped.commander.publish_joints, ARM, position=home + 0.1)
+    stepped.run(0.01)
+    sent = stepped.commander.follow(point(0.1, home[:2], [0, 0]), joints=ARM[:2])
+    stepped.run(0.11)
+    assert _ended(sent, stepped) == (0, "goal reached")
+    assert stepped.warnings == [
         "joint_commands: joint_trajectory_controller took over "
         "shoulder_pan_joint, shoulder_lift_joint"
     ]
-    assert {source: len(joints) for source, joints in bench.control.owners().items()} == {
+    assert {source: len(joints) for source, joints in stepped.control.owners().items()} == {
         "unclaimed": 2,
         "joint_trajectory_controller": 2,
         "joint_commands": 4,
@@ -440,20 +459,20 @@ def test_a_goal_takes_joints_from_a_stream_which_is_told(bench: Bench, home: np.
 
 
 def test_a_path_tolerance_that_is_violated_aborts_the_goal_and_stops_where_the_arm_is(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    bench.run(0.5)
-    sent = bench.commander.follow(
+    stepped.run(0.5)
+    sent = stepped.commander.follow(
         point(0.5, home + 1.0, _STILL),
         path_tolerance=[JointTolerance(name=ARM[0], position=0.001)],
     )
-    bench.run(0.5)
+    stepped.run(0.5)
     code, message = _ended(sent)
     assert code == Outcome.PATH_TOLERANCE_VIOLATED
     start = "path tolerance violated: position of joint 'shoulder_pan_joint' is off by "
     assert message.startswith(start)
     assert message.endswith(", allowed is 0.001")
-    states = bench.states()[500:]
+    states = stepped.states()[500:]
     # Where it measured itself to be when that happened, it stays.
     held = states[-1].reference.positions
     when = next(i for i, state in enumerate(states) if state.reference.positions == held)
@@ -463,40 +482,42 @@ def test_a_path_tolerance_that_is_violated_aborts_the_goal_and_stops_where_the_a
     off = float(message.removeprefix(start).partition(",")[0])
     assert off == pytest.approx(wanted - held[0], rel=1e-3)
     assert max(abs(state.error.positions[0]) for state in states[:when]) <= 0.001
-    np.testing.assert_array_equal(_velocity(bench), 0.0)
+    np.testing.assert_array_equal(_velocity(stepped), 0.0)
 
 
 def test_path_tolerances_of_the_settings_apply_to_the_topic_too(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     tolerances = np.zeros(8)
     tolerances[2] = 0.002
-    bench.configure(trajectory=tolerances)
-    bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, home + 1.0, _STILL)))
-    bench.run(0.4)
-    (warning,) = bench.warnings
+    stepped.configure(trajectory=tolerances)
+    stepped.deliver(
+        stepped.commander.publish_trajectory, trajectory(point(0.3, home + 1.0, _STILL))
+    )
+    stepped.run(0.4)
+    (warning,) = stepped.warnings
     assert warning.startswith(
         "joint_trajectory_controller: path tolerance violated: position of joint 'elbow_joint' is "
         "off by 0.002"
     )
     assert warning.endswith("; holding the position")
-    assert (_position(bench) < home + 1.0).all()
+    assert (_position(stepped) < home + 1.0).all()
 
 
 def test_a_goal_that_is_not_reached_in_its_time_is_aborted_with_the_joint(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     # Without gravity compensation the arm sags by a few mrad, most of all the elbow.
-    sent = bench.commander.follow(
+    sent = stepped.commander.follow(
         point(0.2, home, _STILL),
         goal_tolerance=[
             JointTolerance(name=name, position=0.001) for name in ("wrist_1_joint", "elbow_joint")
         ],
         goal_time_tolerance=duration(0.3),
     )
-    bench.run(0.499)
+    stepped.run(0.499)
     assert not sent.ended
-    bench.run(0.005)
+    stepped.run(0.005)
     code, message = _ended(sent)
     assert code == Outcome.GOAL_TOLERANCE_VIOLATED
     assert message.startswith(
@@ -506,117 +527,119 @@ def test_a_goal_that_is_not_reached_in_its_time_is_aborted_with_the_joint(
 
 
 def test_a_goal_without_a_time_tolerance_waits_until_it_is_reached(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     tolerance = [JointTolerance(name=ARM[2], position=0.0008)]
-    sent = bench.commander.follow(point(0.1, home, _STILL), goal_tolerance=tolerance)
-    bench.run(2.0)
+    sent = stepped.commander.follow(point(0.1, home, _STILL), goal_tolerance=tolerance)
+    stepped.run(2.0)
     assert not sent.ended
-    bench.simulation.drives.set_gains(
-        20 * bench.simulation.drives.kp, 4 * bench.simulation.drives.kd
+    stepped.simulation.drives.set_gains(
+        20 * stepped.simulation.drives.kp, 4 * stepped.simulation.drives.kd
     )
-    bench.run(0.5)
-    assert _ended(sent, bench) == (0, "goal reached")
+    stepped.run(0.5)
+    assert _ended(sent, stepped) == (0, "goal reached")
 
 
-def test_a_goal_must_come_to_rest_unless_it_says_otherwise(bench: Bench, home: np.ndarray) -> None:
-    bench.configure(stopped_velocity_tolerance=0.02)
+def test_a_goal_must_end_at_rest_unless_a_setting_allows_otherwise(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.configure(stopped_velocity_tolerance=0.02)
     fast = point(0.1, home + 0.2, _STILL)
-    sent = bench.commander.follow(fast, goal_time_tolerance=duration(0.001))
+    sent = stepped.commander.follow(fast, goal_time_tolerance=duration(0.001))
     careless = [JointTolerance(name=name, velocity=-1.0, position=-1.0) for name in ARM]
-    bench.run(0.11)
+    stepped.run(0.11)
     code, message = _ended(sent)
     assert code == Outcome.GOAL_TOLERANCE_VIOLATED
     assert ": velocity of joint '" in message
-    sent = bench.commander.follow(
+    sent = stepped.commander.follow(
         point(0.1, home, _STILL), goal_tolerance=careless, goal_time_tolerance=duration(0.001)
     )
-    bench.run(0.11)
-    code, message = _ended(sent, bench)
+    stepped.run(0.11)
+    code, message = _ended(sent, stepped)
     assert code == 0
     assert re.fullmatch(
         r"trajectory completed; position of joint '\w+' is off by \S+, and no goal tolerance "
         "is set",
         message,
-    ), "who sets no tolerance is told what that means"
+    ), "the warning explains the missing tolerance"
 
 
-def test_a_goal_for_a_paused_simulation_waits(bench: Bench, home: np.ndarray) -> None:
-    bench.run(0.1)
-    bench.simulation.paused = True
-    time = bench.time
-    sent = bench.commander.follow(point(0.2, home + 0.1, _STILL))
+def test_a_goal_for_a_paused_simulation_waits(stepped: SteppedNode, home: np.ndarray) -> None:
+    stepped.run(0.1)
+    stepped.simulation.paused = True
+    time = stepped.time
+    sent = stepped.commander.follow(point(0.2, home + 0.1, _STILL))
     assert sent.accepted
-    bench.step(100)
-    bench.listener.spin_for(0.2)
+    stepped.step(100)
+    stepped.listener.spin_for(0.2)
     assert not sent.ended
     assert sent.status in (GoalStatus.STATUS_UNKNOWN, GoalStatus.STATUS_ACCEPTED)
-    assert bench.time == time
-    bench.simulation.paused = False
-    bench.run(0.21)
-    assert _ended(sent, bench) == (0, "goal reached")
-    np.testing.assert_array_equal(_position(bench), home + 0.1)
+    assert stepped.time == time
+    stepped.simulation.paused = False
+    stepped.run(0.21)
+    assert _ended(sent, stepped) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(stepped), home + 0.1)
 
 
-def test_goals_from_before_a_reset_are_aborted(bench: Bench, home: np.ndarray) -> None:
-    bench.run(0.1)
-    sent = bench.commander.follow(point(0.5, home + 0.1, _STILL))
-    bench.run(0.2)
-    bench.diverge()
-    bench.pass_on()
+def test_goals_from_before_a_reset_are_aborted(stepped: SteppedNode, home: np.ndarray) -> None:
+    stepped.run(0.1)
+    sent = stepped.commander.follow(point(0.5, home + 0.1, _STILL))
+    stepped.run(0.2)
+    stepped.diverge()
+    stepped.pass_on()
     assert _ended(sent) == (Outcome.INVALID_GOAL, "the simulation was reset")
-    np.testing.assert_array_equal(_position(bench), home)
-    bench.run(0.5)
-    np.testing.assert_array_equal(_position(bench), home)
-    assert bench.resets == 1
+    np.testing.assert_array_equal(_position(stepped), home)
+    stepped.run(0.5)
+    np.testing.assert_array_equal(_position(stepped), home)
+    assert stepped.resets == 1
 
 
 def test_a_goal_that_waits_for_its_start_is_aborted_by_a_reset(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
-    sent = bench.commander.follow(point(0.2, home + 0.1, _STILL), start=bench.time + 1.0)
-    bench.run(0.2)
-    bench.diverge()
-    bench.pass_on()
+    sent = stepped.commander.follow(point(0.2, home + 0.1, _STILL), start=stepped.time + 1.0)
+    stepped.run(0.2)
+    stepped.diverge()
+    stepped.pass_on()
     assert _ended(sent) == (Outcome.INVALID_GOAL, "the simulation was reset")
-    bench.run(1.5)
-    np.testing.assert_array_equal(_position(bench), home)
+    stepped.run(1.5)
+    np.testing.assert_array_equal(_position(stepped), home)
 
 
-def test_a_goal_for_a_simulation_that_paused_on_divergence_waits_for_what_comes(
-    bench: Bench, home: np.ndarray, monkeypatch: pytest.MonkeyPatch
+def test_a_goal_for_a_simulation_paused_on_divergence_waits(
+    stepped: SteppedNode, home: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench.simulation, "on_divergence", "pause")
-    before = bench.commander.follow(point(0.5, home + 0.1, _STILL))
-    bench.run(0.1)
-    bench.diverge()
-    assert bench.simulation.paused
-    during = bench.commander.follow(point(0.5, home + 0.2, _STILL))
-    bench.step(10)
-    bench.pass_on()
+    monkeypatch.setattr(stepped.simulation, "on_divergence", "pause")
+    before = stepped.commander.follow(point(0.5, home + 0.1, _STILL))
+    stepped.run(0.1)
+    stepped.diverge()
+    assert stepped.simulation.paused
+    during = stepped.commander.follow(point(0.5, home + 0.2, _STILL))
+    stepped.step(10)
+    stepped.pass_on()
     assert _ended(before) == (Outcome.INVALID_GOAL, "preempted by a new trajectory")
     assert not during.ended
-    bench.simulation.reset()
-    bench.pass_on()
+    stepped.simulation.reset()
+    stepped.pass_on()
     assert _ended(during) == (Outcome.INVALID_GOAL, "the simulation was reset")
 
 
-def test_positions_beyond_the_limits_are_clamped_and_that_is_said(
-    bench: Bench, home: np.ndarray
+def test_positions_beyond_the_limits_are_clamped_and_reported(
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     beyond = home.copy()
     beyond[2] = 4.0
-    sent = bench.commander.follow(point(0.5, beyond, _STILL))
-    bench.run(0.51)
-    assert _ended(sent, bench)[0] == 0
-    assert _position(bench)[2] == pytest.approx(np.pi)
-    assert bench.warnings == [
+    sent = stepped.commander.follow(point(0.5, beyond, _STILL))
+    stepped.run(0.51)
+    assert _ended(sent, stepped)[0] == 0
+    assert _position(stepped)[2] == pytest.approx(np.pi)
+    assert stepped.warnings == [
         "joint_trajectory_controller/follow_joint_trajectory: "
         "position 4 of joint 'elbow_joint' was clamped to its limits [-3.14159, 3.14159]"
     ]
-    bench.configure(out_of_limits="refuse")
-    assert not bench.commander.follow(point(0.5, beyond, _STILL)).accepted
-    assert bench.warnings[1] == (
+    stepped.configure(out_of_limits="refuse")
+    assert not stepped.commander.follow(point(0.5, beyond, _STILL)).accepted
+    assert stepped.warnings[1] == (
         "joint_trajectory_controller/follow_joint_trajectory: goal rejected: position 4 of joint "
         "'elbow_joint' is outside its limits [-3.14159, 3.14159]"
     )
@@ -700,60 +723,64 @@ _WRONG: dict[str, tuple[Callable[[Any, np.ndarray], None], str]] = {
 
 
 @pytest.mark.parametrize("case", _WRONG)
-def test_a_wrong_trajectory_is_refused_with_its_culprit_and_changes_nothing(
-    bench: Bench, home: np.ndarray, case: str
+def test_an_invalid_trajectory_is_refused_with_the_cause_and_changes_nothing(
+    stepped: SteppedNode, home: np.ndarray, case: str
 ) -> None:
-    change, complaint = _WRONG[case]
-    running = bench.commander.follow(point(0.3, home + 0.1, _STILL))
-    bench.run(0.1)
+    change, reason = _WRONG[case]
+    running = stepped.commander.follow(point(0.3, home + 0.1, _STILL))
+    stepped.run(0.1)
     goal = follow(*_points(home))
     change(goal.trajectory, home)
-    assert not bench.commander.send(goal).accepted
+    assert not stepped.commander.send(goal).accepted
     message = trajectory(*_points(home))
     change(message, home)
-    bench.deliver(bench.commander.publish_trajectory, message)
-    by_action, by_topic = bench.warnings
+    stepped.deliver(stepped.commander.publish_trajectory, message)
+    by_action, by_topic = stepped.warnings
     start = "joint_trajectory_controller/"
     assert by_action.startswith(f"{start}follow_joint_trajectory: goal rejected: ")
     assert by_topic.startswith(f"{start}joint_trajectory: ")
-    assert complaint in by_action
-    assert complaint in by_topic
-    bench.run(0.201)
-    assert _ended(running, bench) == (0, "goal reached")
-    np.testing.assert_array_equal(_position(bench), home + 0.1)
+    assert reason in by_action
+    assert reason in by_topic
+    stepped.run(0.201)
+    assert _ended(running, stepped) == (0, "goal reached")
+    np.testing.assert_array_equal(_position(stepped), home + 0.1)
 
 
-def test_a_wrong_tolerance_is_refused_with_its_culprit(bench: Bench, home: np.ndarray) -> None:
+def test_an_invalid_tolerance_is_refused_with_the_cause(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
     tolerance = [JointTolerance(name="elbow_joint", position=-0.1)]
-    sent = bench.commander.follow(point(0.3, home), path_tolerance=tolerance)
+    sent = stepped.commander.follow(point(0.3, home), path_tolerance=tolerance)
     assert not sent.accepted
-    assert bench.warnings[0].endswith(
+    assert stepped.warnings[0].endswith(
         "goal rejected: path_tolerance of joint 'elbow_joint': position is -0.1; it must be "
         "positive, 0 (default) or -1 (none)"
     )
 
 
-def test_a_storm_of_goals_ends_every_one_of_them(bench: Bench, home: np.ndarray) -> None:
+def test_every_goal_of_a_burst_ends(stepped: SteppedNode, home: np.ndarray) -> None:
     sent = []
     for i in range(40):
-        sent.append(bench.commander.follow(point(0.1, home + 0.001 * i, _STILL)))
-        bench.step(i % 3)
-    bench.finish(sent[-1])
+        sent.append(stepped.commander.follow(point(0.1, home + 0.001 * i, _STILL)))
+        stepped.step(i % 3)
+    stepped.finish(sent[-1])
     codes = [_ended(goal)[0] for goal in sent]
     assert codes == [*[int(Outcome.INVALID_GOAL)] * 39, 0]
-    np.testing.assert_array_equal(_position(bench), home + 0.039)
+    np.testing.assert_array_equal(_position(stepped), home + 0.039)
 
 
 def test_references_move_no_faster_than_the_splines_at_any_replacement(
-    bench: Bench, home: np.ndarray
+    stepped: SteppedNode, home: np.ndarray
 ) -> None:
     random = np.random.default_rng(5)
     for _ in range(15):
         target = home + random.uniform(-0.2, 0.2, 6)
-        bench.deliver(bench.commander.publish_trajectory, trajectory(point(0.3, target, _STILL)))
-        bench.run(float(random.uniform(0.05, 0.25)))
-    positions = np.array([state.reference.positions for state in bench.states()])
-    velocities = [np.array(state.reference.velocities) for state in bench.states()]
+        stepped.deliver(
+            stepped.commander.publish_trajectory, trajectory(point(0.3, target, _STILL))
+        )
+        stepped.run(float(random.uniform(0.05, 0.25)))
+    positions = np.array([state.reference.positions for state in stepped.states()])
+    velocities = [np.array(state.reference.velocities) for state in stepped.states()]
     for before, after in pairwise(velocities):
         assert np.abs(after - before).max() < 0.2
     assert np.abs(np.diff(positions, axis=0)).max() < 0.01

@@ -1,4 +1,4 @@
-"""What /diagnostics says of time and of the engine, and when."""
+"""The reports on /diagnostics about time and engine, and their times."""
 
 import re
 import time
@@ -9,16 +9,16 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from benches import Bench
-from commanders import ARM, Commander
+from command_clients import ARM, CommandClient
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
-from simulators import DATA, ROOT, Recording, Starter, stamps_of
-from zoo import ROBOTS, Zoo
+from simulators import DATA, ROOT, Recording, SimulatorLauncher, stamps_of
+from stepped_node import SteppedNode
+from zoo_recording import ROBOTS, ZooRecording
 
 from benchmark.processes.simulator_client import SimulatorClient
 from mujoco_ros.bridge.composition import PARAMETERS
@@ -56,7 +56,7 @@ def _values(status: Any) -> dict[str, str]:
     return {value.key: value.value for value in status.values}
 
 
-def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
+def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: ZooRecording) -> None:
     message = zoo.recordings["/diagnostics"].messages[-1]
     names = [status.name for status in message.status]
     assert names[:4] == [
@@ -85,19 +85,19 @@ def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: Zoo) -> None:
     assert _values(control)["left_arm: unclaimed"] == ", ".join(joints)
 
 
-def test_the_stamp_is_the_simulated_time_that_is_reported(zoo: Zoo) -> None:
+def test_the_stamp_equals_the_reported_simulated_time(zoo: ZooRecording) -> None:
     for message in zoo.recordings["/diagnostics"].messages:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
         assert abs(stamp - float(_values(message.status[0])["simulated time [s]"])) < 1e-3
 
 
-def test_a_report_comes_about_once_a_second(zoo: Zoo, start: Starter) -> None:
+def test_a_report_comes_about_once_a_second(zoo: ZooRecording, start: SimulatorLauncher) -> None:
     listener = start.listener(zoo.simulator)
     arrivals: list[float] = []
     listener.node.create_subscription(
         DiagnosticArray, "/diagnostics", lambda _: arrivals.append(time.monotonic()), 10
     )
-    # Some of them in a row, as others may come late on a busy machine.
+    # Some consecutive ones, because others may be late on a busy machine.
     assert listener.spin_until(
         lambda: len(arrivals) >= 3 and 0.7 < np.mean(np.diff(arrivals[-3:])) < 1.5
     )
@@ -108,13 +108,13 @@ def _control(recording: Recording) -> Any:
     return recording.messages[-1].status[2]
 
 
-def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
-    start: Starter,
+def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
+    start: SimulatorLauncher,
 ) -> None:
     simulator = start.simulator(scene="arm")
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
-    commander = Commander(listener)
+    commander = CommandClient(listener)
     assert listener.spin_until(lambda: len(diagnostics) > 0)
     assert set(_values(_control(diagnostics))) == {"unclaimed"}
 
@@ -134,7 +134,7 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
     lost = "joints lost to position_controller on joint_commands"
 
     def interrupted() -> bool:
-        """Take the joints from a stream that goes on: nothing is lost by one that has ended."""
+        """Claim the joints of an active stream; an ended stream is not preempted."""
         commander.publish_joints(ARM[3:5], effort=[1000.0, 0.0])
         listener.spin_for(0.05)
         commander.publish_forward("position", [7.0, -8.0, 0.0, 0.0, 0.0, 0.0])
@@ -156,25 +156,25 @@ def test_control_tells_who_holds_which_joints_and_what_is_not_as_commanded(
 
 
 @pytest.fixture
-def diagnostics(bench: Bench) -> Iterator[Diagnostics]:
+def diagnostics(stepped: SteppedNode) -> Iterator[Diagnostics]:
     """The reports on a simulation that no thread steps."""
-    physics = PhysicsThread(bench.simulation, Pacer(0.001), [])
-    diagnostics = Diagnostics(bench.node, bench.simulation, physics, {}, _LIMITS, [])
+    physics = PhysicsThread(stepped.simulation, Pacer(0.001), [])
+    diagnostics = Diagnostics(stepped.node, stepped.simulation, physics, {}, _LIMITS, [])
     yield diagnostics
-    bench.node.destroy_timer(diagnostics._timer)
-    bench.node.destroy_publisher(diagnostics._publisher._publisher)
+    stepped.node.destroy_timer(diagnostics._timer)
+    stepped.node.destroy_publisher(diagnostics._publisher._publisher)
 
 
 @pytest.fixture
 def published(diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch) -> list[DiagnosticArray]:
-    """What they say."""
+    """The published reports."""
     published: list[DiagnosticArray] = []
     monkeypatch.setattr(diagnostics._publisher._publisher, "publish", published.append)
     return published
 
 
-def test_a_report_that_the_middleware_does_not_take_is_let_go(
-    bench: Bench, diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch
+def test_a_report_that_the_middleware_rejects_is_dropped(
+    stepped: SteppedNode, diagnostics: Diagnostics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: list[DiagnosticArray] = []
 
@@ -183,24 +183,24 @@ def test_a_report_that_the_middleware_does_not_take_is_let_go(
         raise rclpy_implementation.RCLError("cannot publish data")
 
     monkeypatch.setattr(diagnostics._publisher._publisher, "publish", refuse)
-    bench.diverge()
+    stepped.diverge()
     diagnostics.finish()
     assert len(refused) == 1
 
 
-def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
-    bench: Bench, diagnostics: Diagnostics, published: list[DiagnosticArray]
+def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
+    stepped: SteppedNode, diagnostics: Diagnostics, published: list[DiagnosticArray]
 ) -> None:
     def fail() -> DiagnosticReport:
         raise LookupError("no such thing")
 
     mine = ("mine", lambda: DiagnosticReport("all right", {"answer": "42"}))
     diagnostics._rows.update([("broken", fail), mine])
-    physics = PhysicsThread(bench.simulation, Pacer(0.001), [])
+    physics = PhysicsThread(stepped.simulation, Pacer(0.001), [])
     for rows, name in (([mine, mine], "mine"), ([("engine", fail)], "engine")):
         with pytest.raises(ValueError, match=f"has a row '{name}' already"):
-            Diagnostics(bench.node, bench.simulation, physics, {}, _LIMITS, rows)
-    bench.diverge()
+            Diagnostics(stepped.node, stepped.simulation, physics, {}, _LIMITS, rows)
+    stepped.diverge()
     diagnostics.finish()
     broken, mine = published[0].status[-2:]
     assert (broken.level, broken.message) == (
@@ -211,28 +211,28 @@ def test_rows_can_be_added_and_one_that_fails_is_an_error_and_harms_no_other(
     assert _values(mine) == {"answer": "42"}
 
 
-def test_a_physics_thread_that_does_not_answer_holds_nobody_up_and_is_told_once(
-    bench: Bench,
+def test_a_physics_thread_without_response_is_reported_once_and_blocks_nothing(
+    stepped: SteppedNode,
     diagnostics: Diagnostics,
     published: list[DiagnosticArray],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(diagnostics._errors, "_log", told.append)
+    logged: list[str] = []
+    monkeypatch.setattr(diagnostics._errors, "_log", logged.append)
     times = [time.monotonic()]
     for _ in range(40):
         diagnostics._poll()
         times.append(time.monotonic())
     assert np.median(np.diff(times)) < 0.0025
-    assert told == ["physics thread: no answer for 0.5 s"]
+    assert logged == ["physics thread: no answer for 0.5 s"]
     assert not published
-    bench.step()
+    stepped.step()
     diagnostics._poll()
     assert len(published) == 1
 
 
-def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
-    bench: Bench,
+def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
+    stepped: SteppedNode,
     diagnostics: Diagnostics,
     published: list[DiagnosticArray],
     monkeypatch: pytest.MonkeyPatch,
@@ -241,16 +241,16 @@ def test_what_the_engine_repeats_is_told_now_and_then_with_a_count(
     failed: list[str] = []
     monkeypatch.setattr(diagnostics._warnings, "_log", warned.append)
     monkeypatch.setattr(diagnostics._errors, "_log", failed.append)
-    # One of a process listens to the engine: threads of earlier tests may compile meanwhile.
-    mujoco.set_mju_user_warning(bench.simulation.engine_messages.append)
+    # A process has one log handler of the engine: threads of earlier tests may compile meanwhile.
+    mujoco.set_mju_user_warning(stepped.simulation.engine_messages.append)
     for _ in range(5):
-        bench.diverge()
-        diagnostics._poll()  # asks
-        bench.step()
-        diagnostics._poll()  # hears
+        stepped.diverge()
+        diagnostics._poll()  # sends the request
+        stepped.step()
+        diagnostics._poll()  # takes the response
     assert len(published) == 5
     assert len(failed) == 1
-    assert [re.sub(r"Q(VEL|ACC) .*Time = \d.*", r"Q\1", said) for said in warned] == [
+    assert [re.sub(r"Q(VEL|ACC) .*Time = \d.*", r"Q\1", warning) for warning in warned] == [
         "MuJoCo: Nan, Inf or huge value in QVEL",
         "MuJoCo: Nan, Inf or huge value in QACC",
     ]
@@ -264,8 +264,8 @@ def _errors(recording: Any) -> list[Any]:
     return [m for m in recording.messages if m.status[1].level == DiagnosticStatus.ERROR]
 
 
-def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulation_goes_on(
-    start: Starter,
+def test_a_divergence_is_logged_and_reported_at_once_and_the_simulation_continues(
+    start: SimulatorLauncher,
 ) -> None:
     # It diverges after every 0.215 s of simulated time: once in 2.15 s.
     simulator = start.simulator(scene=_RUNAWAY, real_time_factor=0.1)
@@ -279,7 +279,7 @@ def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulat
         assert engine.message == "diverged"
         simulated = float(_values(message.status[0])["simulated time [s]"])
         divergence = int(_values(engine)["divergences"])
-        # Within some looks of 0.1 s after it happened, at a tenth of real time.
+        # Within some polls of 0.1 s after the divergence, at a tenth of real time.
         assert 0 <= simulated - 0.215 * divergence < 0.1
     assert any(m.status[1].level == DiagnosticStatus.OK for m in diagnostics.messages)
     simulator.wait_for_log("MuJoCo: Nan, Inf or huge value in QACC at DOF 0")
@@ -290,7 +290,9 @@ def test_a_divergence_is_reported_at_once_as_an_error_and_logged_and_the_simulat
     assert stamps == sorted(set(stamps))
 
 
-def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> None:
+def test_a_simulation_that_pauses_on_divergence_still_serves_requests(
+    start: SimulatorLauncher,
+) -> None:
     simulator = start.simulator(scene=_RUNAWAY, on_divergence="pause")
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -307,7 +309,9 @@ def test_after_a_divergence_it_may_pause_and_still_answers(start: Starter) -> No
     assert simulator.stop() == 0
 
 
-def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: Starter) -> None:
+def test_a_simulation_that_shuts_down_on_divergence_has_an_error_of_one_line(
+    start: SimulatorLauncher,
+) -> None:
     simulator = start.simulator(scene=_RUNAWAY, on_divergence="shutdown")
     assert simulator.process.wait(60) == 1
     assert "Traceback" not in simulator.log
@@ -316,7 +320,7 @@ def test_after_a_divergence_it_may_shut_down_with_an_error_of_one_line(start: St
     )
 
 
-def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) -> None:
+def test_dropped_time_is_counted_and_is_an_error(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="zoo", real_time_factor=1000.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -330,7 +334,7 @@ def test_time_that_cannot_be_made_up_is_counted_and_is_an_error(start: Starter) 
     assert 0 < float(values["real-time factor achieved"]) < 1000
 
 
-def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
+def test_limits_can_be_changed_at_run_time(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
@@ -346,7 +350,7 @@ def test_limits_can_be_changed_while_it_runs(start: Starter) -> None:
     assert any(m.status[0].message.startswith("lags ") for m in diagnostics.messages)
 
 
-def test_robots_that_come_and_go_are_reported_on_while_they_are_there(start: Starter) -> None:
+def test_robots_are_reported_between_their_spawning_and_deletion(start: SimulatorLauncher) -> None:
     simulator = start.simulator(scene="arm")
     robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
     with closing(SimulatorClient(simulator.domain)) as client:

@@ -1,4 +1,4 @@
-"""How figures are judged by the limits that are set."""
+"""Levels of reports by the configured limits."""
 
 import pytest
 from rclpy.parameter import Parameter
@@ -25,7 +25,7 @@ def _judged(*figures: Metric, level: bytes = OK) -> tuple[bytes, str]:
         (float("nan"), OK, "fine"),
     ],
 )
-def test_a_figure_above_its_limit_makes_the_level_and_the_text(
+def test_a_statistic_above_its_limit_sets_the_level_and_the_text(
     lag: float, level: bytes, text: str
 ) -> None:
     assert _judged(Metric("lag", lag, "lags")) == (level, text)
@@ -35,12 +35,12 @@ def test_a_negative_limit_is_never_exceeded() -> None:
     assert _judged(Metric("lost_messages", 1e9, "lost")) == (OK, "fine")
 
 
-def test_the_worst_figure_makes_the_level_and_each_that_exceeds_is_told() -> None:
+def test_the_worst_statistic_sets_the_level_and_each_exceeded_one_is_reported() -> None:
     figures = Metric("lag", 2.0, "lags much"), Metric("lag", 0.2, "lags")
     assert _judged(*figures) == (ERROR, "lags much; lags")
 
 
-def test_what_is_wrong_anyway_is_told_before_the_figures() -> None:
+def test_a_problem_is_reported_before_the_statistics() -> None:
     assert _judged(level=ERROR) == (ERROR, "fine")
     assert _judged(Metric("lag", 0.2, "lags"), level=ERROR) == (ERROR, "fine; lags")
 

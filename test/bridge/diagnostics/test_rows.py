@@ -1,4 +1,4 @@
-"""What each row makes of a simulation's figures."""
+"""Statistics and levels of each row."""
 
 from dataclasses import replace
 from typing import Any
@@ -46,7 +46,7 @@ BEFORE = DiagnosticSnapshot(_STATUS, {})
 
 
 def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticReport:
-    """Return what a row says after `changes`; those of the engine and of control by their name."""
+    """Return a row after `changes`; those of engine and control have their name as key."""
     status = _STATUS
     for part in ("engine", "control"):
         of_part = changes.pop(part, None)
@@ -55,10 +55,10 @@ def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticRep
     return ROWS[row](DiagnosticSnapshot(replace(status, **changes), rejections or {}), BEFORE)
 
 
-def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
+def judged(result: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
     """Return level and text by the default limits, but for those given as ``name_level``."""
     changed = {f"diagnostics.{'.'.join(n.rsplit('_', 1))}": v for n, v in limits.items()}
-    return said.judged(DEFAULTS | changed)
+    return result.judged(DEFAULTS | changed)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def judged(said: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
         ("commands", "none yet"),
     ],
 )
-def test_when_all_is_well_every_row_says_so(row: str, text: str) -> None:
+def test_every_row_of_a_healthy_simulation_is_ok(row: str, text: str) -> None:
     assert judged(report(row)) == (OK, text)
 
 
@@ -85,7 +85,7 @@ def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
     assert judged(little, dropped_time_warn=0.02) == (OK, "keeps time")
 
 
-def test_lag_late_steps_and_costly_steps_have_limits_of_their_own() -> None:
+def test_lag_late_steps_and_slow_steps_have_separate_limits() -> None:
     assert judged(report("real time", lag=0.02)) == (OK, "keeps time")
     assert judged(report("real time", lag=0.02), lag_warn=0.01) == (WARN, "lags 20.0 ms behind")
     assert judged(report("real time", late_steps=600)) == (WARN, "600 of 1000 steps began late")
@@ -96,13 +96,13 @@ def test_lag_late_steps_and_costly_steps_have_limits_of_their_own() -> None:
     assert judged(fast) == (WARN, "1 % of the steps take over 1.2 periods")
 
 
-def test_a_run_that_is_paused_or_as_fast_as_possible_is_not_judged_by_time() -> None:
+def test_timing_limits_do_not_apply_when_paused_or_as_fast_as_possible() -> None:
     late = {"lag": 1.0, "dropped": 1.0, "late_steps": 1000}
     assert judged(report("real time", paused=True, **late)) == (OK, "paused")
     assert judged(report("real time", factor=0.0, **late)) == (OK, "as fast as possible")
 
 
-def test_a_divergence_is_an_error_once_and_for_as_long_as_it_stands() -> None:
+def test_a_divergence_is_an_error_once_and_while_it_lasts() -> None:
     assert judged(report("engine", engine={"divergences": 1})) == (ERROR, "diverged")
     after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {})
     assert judged(ROWS["engine"](after, after)) == (OK, "healthy")
@@ -111,29 +111,29 @@ def test_a_divergence_is_an_error_once_and_for_as_long_as_it_stands() -> None:
 
 
 def test_engine_warnings_are_a_warning_until_the_next_reset() -> None:
-    said = report("engine", engine={"warnings": {"BADCTRL": 3}})
-    assert judged(said) == (WARN, "warnings: BADCTRL")
-    assert said.values["warning BADCTRL"] == "3"
-    assert judged(said, engine_warnings_error=2.0) == (ERROR, "warnings: BADCTRL")
+    result = report("engine", engine={"warnings": {"BADCTRL": 3}})
+    assert judged(result) == (WARN, "warnings: BADCTRL")
+    assert result.values["warning BADCTRL"] == "3"
+    assert judged(result, engine_warnings_error=2.0) == (ERROR, "warnings: BADCTRL")
 
 
 def test_a_solver_that_uses_up_its_iterations_is_a_warning() -> None:
-    said = report("engine", engine={"iterations": 100})
-    assert judged(said) == (WARN, "the solver stopped after 100 iterations")
-    assert said.values["solver iterations"] == said.values["solver iterations at most"] == "100"
+    result = report("engine", engine={"iterations": 100})
+    assert judged(result) == (WARN, "the solver stopped after 100 iterations")
+    assert result.values["solver iterations"] == result.values["solver iterations at most"] == "100"
 
 
-def test_the_energy_is_told_if_there_is_one() -> None:
-    said = report("engine", engine={"energy": (12.5, 0.25)})
-    assert said.values["potential energy [J]"] == "12.5"
-    assert said.values["kinetic energy [J]"] == "0.25"
+def test_the_energy_is_reported_if_it_is_computed() -> None:
+    result = report("engine", engine={"energy": (12.5, 0.25)})
+    assert result.values["potential energy [J]"] == "12.5"
+    assert result.values["kinetic energy [J]"] == "0.25"
     assert not [name for name in report("engine").values if "energy" in name]
 
 
-def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
-    said = report("control", control={"saturated": {"a": 100}})
-    assert judged(said) == (WARN, "at the torque limit: a")
-    assert judged(said, saturation_warn=0.2) == (OK, "as commanded")
+def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:
+    result = report("control", control={"saturated": {"a": 100}})
+    assert judged(result) == (WARN, "at the torque limit: a")
+    assert judged(result, saturation_warn=0.2) == (OK, "as commanded")
     now = DiagnosticSnapshot(replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {})
     later = ROWS["control"](now, now)
     assert judged(later) == (OK, "as commanded")
@@ -141,9 +141,9 @@ def test_joints_at_their_torque_limit_are_a_warning_while_they_are() -> None:
 
 
 def test_refused_commands_are_a_warning_once() -> None:
-    said = report("control", rejections={"refused on joint_commands": 2})
-    assert judged(said) == (WARN, "2 commands rejected, changed or preempted")
-    assert said.values["refused on joint_commands"] == "2"
+    result = report("control", rejections={"refused on joint_commands": 2})
+    assert judged(result) == (WARN, "2 commands rejected, changed or preempted")
+    assert result.values["refused on joint_commands"] == "2"
     again = BEFORE._replace(rejections={"refused on joint_commands": 2})
     assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
 
@@ -153,36 +153,36 @@ def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any
     return {"holders": holders, "rates": rates}
 
 
-def test_sources_of_commands_are_told_with_their_rates_and_ages() -> None:
+def test_command_sources_are_reported_with_their_rates_and_ages() -> None:
     one = _commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)})
-    said = report("commands", control=one)
-    assert said.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
-    assert judged(said) == (OK, "received")
+    result = report("commands", control=one)
+    assert result.values == {"joint_commands rate [Hz]": "200.0", "joint_commands age [s]": "0.500"}
+    assert judged(result) == (OK, "received")
     two = _commanded(
         left={CommandSource.JOINT_COMMANDS: ("a",)}, right={CommandSource.UNCLAIMED: ("a",)}
     )
     assert "left: joint_commands rate [Hz]" in report("commands", control=two).values
 
 
-def test_an_old_command_is_judged_only_while_a_joint_follows_it() -> None:
-    held = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
+def test_the_age_limit_of_a_command_applies_only_while_a_joint_follows_it() -> None:
+    claimed = report("commands", control=_commanded(arm={CommandSource.JOINT_COMMANDS: ("a",)}))
     free = report("commands", control=_commanded(arm={CommandSource.UNCLAIMED: ("a",)}))
-    complaint = "no command on joint_commands for 0.500 s"
-    assert judged(held, command_age_warn=0.2) == (WARN, complaint)
-    assert judged(held, command_age_error=0.4) == (ERROR, complaint)
+    reason = "no command on joint_commands for 0.500 s"
+    assert judged(claimed, command_age_warn=0.2) == (WARN, reason)
+    assert judged(claimed, command_age_error=0.4) == (ERROR, reason)
     assert judged(free, command_age_warn=0.2) == (OK, "received")
 
 
-def test_changes_of_the_world_are_counted_and_a_long_hold_is_a_warning_once() -> None:
+def test_model_changes_are_counted_and_a_long_block_is_a_warning_once() -> None:
     holds = HoldTimes()
     row = world(lambda: holds)
     assert judged(row()) == (OK, "unchanged")
     holds = HoldTimes(count=1, last=0.002, longest=0.002)
     assert judged(row()) == (OK, "changed")
     holds = HoldTimes(count=3, last=0.2, longest=0.2)
-    said = row()
-    assert judged(said) == (WARN, "a change held the physics thread for 200.0 ms")
-    assert said.values == {
+    result = row()
+    assert judged(result) == (WARN, "a change held the physics thread for 200.0 ms")
+    assert result.values == {
         "changes": "3",
         "last hold of the physics [ms]": "200.000",
         "longest hold of the physics [ms]": "200.000",

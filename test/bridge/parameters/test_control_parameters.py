@@ -1,4 +1,4 @@
-"""Gains and settings of robots as parameters: what they are, and what setting them does."""
+"""Parameters of gains and controller settings."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from acted import set_atomically
-from changing import adding, arm, removing
 from contexts import make_context
+from model_switch_node import adding, arm, removing
+from perturbed_simulation import set_atomically
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
-from simulators import DATA, Listener, Simulator, Starter
-from zoo import Zoo
+from simulators import DATA, Listener, Simulator, SimulatorLauncher
+from zoo_recording import ZooRecording
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters, Settings
@@ -40,7 +40,7 @@ ARM_GAINS = yaml.safe_load((ROOT / "urdf_mjcf" / "arm" / "gains.yaml").read_text
 
 @dataclass
 class Tuned:
-    """A simulation of this process whose parameters can be set; nothing steps it but the test."""
+    """A simulation in this process with its parameters, stepped by the test."""
 
     node: Node
     parameters: Parameters
@@ -79,7 +79,7 @@ class Tuned:
 
 
 class _Applied(ParameterListener):
-    """Notes the names of the parameters that are applied."""
+    """Records the names of the applied parameters."""
 
     def __init__(self, applied: list[set[str]]) -> None:
         self._applied = applied
@@ -133,7 +133,7 @@ def gains_file(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-# --- what there is
+# --- declared parameters
 
 
 def test_every_joint_of_a_torque_motor_has_its_gains(tune: Callable[..., Tuned]) -> None:
@@ -204,7 +204,7 @@ def test_a_controller_without_joints_has_no_parameters(
     assert "interpolation" in names
 
 
-def test_with_ros2_control_there_are_gains_and_streams_but_no_controllers(
+def test_with_ros2_control_there_are_parameters_of_gains_and_streams_only(
     tune: Callable[..., Tuned],
 ) -> None:
     arm = tune("arm", ros2_control=True)
@@ -217,12 +217,12 @@ def test_with_ros2_control_there_are_gains_and_streams_but_no_controllers(
     assert gripper is None
 
 
-# --- what setting them does
+# --- effects of a set
 
 JTC = "joint_trajectory_controller"
 
 
-def test_unless_told_otherwise_the_settings_are_the_defaults(tune: Callable[..., Tuned]) -> None:
+def test_settings_have_their_defaults(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
     stream, trajectory, gripper = arm.settings()
     default = TrajectorySettings(trajectory=np.zeros(8), goal=np.zeros(8))
@@ -234,7 +234,9 @@ def test_unless_told_otherwise_the_settings_are_the_defaults(tune: Callable[...,
 
 
 @pytest.mark.parametrize("at_start", [True, False])
-def test_settings_reach_what_commands_the_robot(tune: Callable[..., Tuned], at_start: bool) -> None:
+def test_settings_reach_the_control_of_the_robot(
+    tune: Callable[..., Tuned], at_start: bool
+) -> None:
     values = {
         "interpolation": "hold",
         "command_period": 0.01,
@@ -283,7 +285,7 @@ def test_settings_reach_what_commands_the_robot(tune: Callable[..., Tuned], at_s
     )
 
 
-def test_settings_of_one_robot_leave_the_others_alone(tune: Callable[..., Tuned]) -> None:
+def test_settings_of_one_robot_do_not_affect_the_others(tune: Callable[..., Tuned]) -> None:
     zoo = tune("zoo")
     before = [control.stream for control in zoo.simulation.controls]
     assert zoo.set(right_arm__interpolation="hold", quadruped__command_timeout=0.5) == ""
@@ -293,7 +295,7 @@ def test_settings_of_one_robot_leave_the_others_alone(tune: Callable[..., Tuned]
     assert changed == {"right_arm", "quadruped"}
 
 
-def test_a_change_of_all_gains_is_one_command_and_acts_in_the_next_step(
+def test_a_change_of_all_gains_is_one_command_that_takes_effect_with_the_next_step(
     tune: Callable[..., Tuned],
 ) -> None:
     zoo = tune("zoo")
@@ -328,7 +330,7 @@ def test_a_change_of_all_gains_is_one_command_and_acts_in_the_next_step(
 @pytest.mark.parametrize(
     "value", [-1e-9, 1e6 + 0.1, math.nan, math.inf, -3.0, "stiff", True, [1.0], None]
 )
-def test_a_wrong_gain_is_refused_with_its_name_and_range_and_changes_nothing(
+def test_an_invalid_gain_is_refused_with_its_name_and_range_and_changes_nothing(
     tune: Callable[..., Tuned], value: Any
 ) -> None:
     arm = tune("arm")
@@ -361,7 +363,7 @@ def test_a_wrong_gain_is_refused_with_its_name_and_range_and_changes_nothing(
         ("gains_file", 3, "parameter 'gains_file' cannot be 3: it is a text"),
     ],
 )
-def test_what_does_not_exist_or_fit_is_refused_with_the_reason(
+def test_unknown_parameters_and_values_of_another_type_are_refused_with_the_reason(
     tune: Callable[..., Tuned], name: str, value: Any, reason: str
 ) -> None:
     arm = tune("arm")
@@ -370,10 +372,10 @@ def test_what_does_not_exist_or_fit_is_refused_with_the_reason(
     assert (arm.parameters.values, arm.commands) == (before, 0)
 
 
-# --- where gains start, and what a reset restores
+# --- gains at startup and after a reset
 
 
-def test_gains_given_at_the_start_are_what_a_reset_restores(tune: Callable[..., Tuned]) -> None:
+def test_a_reset_restores_the_gains_given_at_startup(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm", gains__elbow_joint__kp=300, gains__elbow_joint__kd=7.5)
     assert (arm["gains.elbow_joint.kp"], arm["gains.elbow_joint.kd"]) == (300.0, 7.5)
     assert arm["gains.wrist_1_joint.kp"] == 2000.0
@@ -386,7 +388,7 @@ def test_gains_given_at_the_start_are_what_a_reset_restores(tune: Callable[..., 
     assert arm["gains.elbow_joint.kp"] == arm.kp("arm/elbow_joint") == 300.0
 
 
-def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[..., Tuned]) -> None:
+def test_a_reset_sets_only_the_parameters_of_changed_gains(tune: Callable[..., Tuned]) -> None:
     zoo = tune("zoo")
     before = dict(zoo.parameters.values)
     changed = {"left_arm.gains.elbow_joint.kp": 5.0, "humanoid.gains.left_knee.kd": 6.0}
@@ -407,7 +409,7 @@ def test_after_a_reset_only_gains_that_had_changed_are_set_back(tune: Callable[.
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
 
 
-def test_gains_that_somebody_else_set_are_shown_and_stay_beside_those_that_are_set_here(
+def test_gains_set_by_another_client_are_shown_and_kept(
     tune: Callable[..., Tuned],
 ) -> None:
     arm = tune("arm")
@@ -425,7 +427,7 @@ def test_gains_that_somebody_else_set_are_shown_and_stay_beside_those_that_are_s
     assert arm.kp("arm/wrist_1_joint") == 8.0, "what is shown is not set"
 
 
-def test_gains_that_were_set_after_the_reset_stay(tune: Callable[..., Tuned]) -> None:
+def test_gains_set_after_a_reset_are_kept(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
     before = arm["gains.elbow_joint.kp"]
     assert arm.set(gains__elbow_joint__kp=1) == ""
@@ -436,7 +438,7 @@ def test_gains_that_were_set_after_the_reset_stay(tune: Callable[..., Tuned]) ->
 
 
 @pytest.mark.parametrize("kind", ["yaml", "text"])
-def test_a_gains_file_at_the_start_replaces_the_gains_of_the_scene(
+def test_a_gains_file_at_startup_replaces_the_gains_of_the_scene(
     tune: Callable[..., Tuned],
     gains_file: Callable[..., str],
     kind: str,
@@ -454,7 +456,7 @@ def test_a_gains_file_at_the_start_replaces_the_gains_of_the_scene(
 
 
 @pytest.mark.parametrize("kind", ["yaml", "text"])
-def test_a_gains_file_sets_all_gains_and_is_what_a_reset_restores(
+def test_a_gains_file_sets_all_gains_and_a_reset_restores_them(
     tune: Callable[..., Tuned], gains_file: Callable[..., str], kind: str
 ) -> None:
     zoo = tune("zoo")
@@ -478,7 +480,7 @@ def test_a_gains_file_sets_all_gains_and_is_what_a_reset_restores(
     assert zoo.kp("left_arm/elbow_joint") == zoo["left_arm.gains.elbow_joint.kp"] == 16000.0
 
 
-def test_gains_that_are_set_along_with_a_file_win_over_it(
+def test_gains_set_together_with_a_file_take_precedence(
     tune: Callable[..., Tuned], gains_file: Callable[..., str]
 ) -> None:
     arm = tune("arm")
@@ -506,7 +508,7 @@ def test_a_gains_file_of_a_package_is_found(tune: Callable[..., Tuned]) -> None:
         ("elbow_joint: {", "not valid YAML"),
     ],
 )
-def test_a_broken_gains_file_refuses_the_whole_set_with_the_reason(
+def test_a_set_with_an_invalid_gains_file_is_refused_with_the_reason(
     tune: Callable[..., Tuned], tmp_path: Path, content: str | None, reason: str
 ) -> None:
     path = tmp_path / "gains.yaml"
@@ -535,7 +537,7 @@ def test_a_broken_gains_file_refuses_the_whole_set_with_the_reason(
         ({"gripper_controller__joint": "elbow_joint"}, f"the model determines it: '{FINGER}'"),
     ],
 )
-def test_a_wrong_value_at_the_start_is_an_error(
+def test_an_invalid_value_at_startup_is_an_error(
     tune: Callable[..., Tuned], overrides: dict[str, Any], error: str
 ) -> None:
     with pytest.raises(UserInputError, match=error):
@@ -546,14 +548,14 @@ def test_a_wrong_value_at_the_start_is_an_error(
 
 
 @pytest.fixture(scope="module")
-def humanoid(start_shared: Starter) -> Simulator:
-    """A humanoid whose parameters these tests may set."""
+def humanoid(start_shared: SimulatorLauncher) -> Simulator:
+    """A humanoid whose parameters these tests set."""
     return start_shared.simulator(scene="humanoid", real_time_factor=0.2)
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, humanoid: Simulator) -> Listener:
-    """A listener beside it."""
+def listener(start_shared: SimulatorLauncher, humanoid: Simulator) -> Listener:
+    """A listener in the domain of the simulator."""
     return start_shared.listener(humanoid)
 
 
@@ -567,7 +569,7 @@ def _names(listener: Listener) -> list[str]:
     return list(listener.result(listener.parameters().list_parameters([], 0)).result.names)
 
 
-def test_all_gains_can_be_listed_described_read_and_set_in_one_piece(listener: Listener) -> None:
+def test_all_gains_can_be_listed_described_read_and_set_in_one_request(listener: Listener) -> None:
     client = listener.parameters()
     names = list(listener.result(client.list_parameters(["gains"], 3)).result.names)
     assert len(names) == 66
@@ -588,7 +590,7 @@ def test_all_gains_can_be_listed_described_read_and_set_in_one_piece(listener: L
     assert listener.set_parameters(before, atomic=True)[0].successful
 
 
-def test_a_change_is_visible_in_the_torque_at_once(listener: Listener) -> None:
+def test_a_change_of_gains_affects_the_torque_at_once(listener: Listener) -> None:
     states = listener.record(JointState, "/joint_states", reliable=True)
     assert listener.spin_until(lambda: len(states) > 0)
     joint = "right_wrist_pitch"
@@ -598,7 +600,7 @@ def test_a_change_is_visible_in_the_torque_at_once(listener: Listener) -> None:
     before = _values(listener, names)
     (result,) = listener.set_parameters(dict.fromkeys(names, 0), atomic=True)
     assert result.successful, result.reason
-    # What was under way when the answer came may be from before.
+    # Messages in flight at the response may be from before.
     states.raw.clear()
     assert listener.spin_until(lambda: len(states) > 20)
     assert all(state.effort[index] == 0.0 for state in states.messages[5:])
@@ -606,7 +608,7 @@ def test_a_change_is_visible_in_the_torque_at_once(listener: Listener) -> None:
     listener.forget_subscriptions()
 
 
-def test_a_dump_restores_what_was_dumped_in_whatever_order_it_is_loaded(
+def test_a_parameter_dump_restores_its_values_in_any_order(
     listener: Listener, tmp_path: Path
 ) -> None:
     # As `ros2 param dump` and `load` do it: in alphabetical order, `gains_file` after the gains.
@@ -643,7 +645,7 @@ def test_a_dump_restores_what_was_dumped_in_whatever_order_it_is_loaded(
     listener.set_parameters({"gains_file": "", "command_period": 0})
 
 
-def test_every_robot_of_the_zoo_can_be_tuned(zoo: Zoo) -> None:
+def test_every_robot_of_the_zoo_can_be_tuned(zoo: ZooRecording) -> None:
     names = _names(zoo.listener)
     for robot, joints in (("humanoid", 33), ("quadruped", 12), ("left_arm", 6), ("right_arm", 6)):
         gains = [name for name in names if name.startswith(f"{robot}.gains.")]
@@ -653,7 +655,7 @@ def test_every_robot_of_the_zoo_can_be_tuned(zoo: Zoo) -> None:
     assert zoo.listener.get_parameter("right_arm.gains.elbow_joint.kp") == 16000.0
 
 
-# --- when robots come and go
+# --- spawned and deleted robots
 
 
 _ELBOW = 16000.0
@@ -675,7 +677,7 @@ def _change(tuned: Tuned, build: Callable[[Assembly], Assembly], *, fresh: bool 
     control.finish()
 
 
-def test_a_robot_that_comes_brings_its_parameters_and_takes_them_along(
+def test_parameters_of_a_robot_appear_and_disappear_with_it(
     tune: Callable[..., Tuned],
 ) -> None:
     tuned = tune("arm")
@@ -683,7 +685,7 @@ def test_a_robot_that_comes_brings_its_parameters_and_takes_them_along(
     _change(tuned, adding(arm("second")))
     new = tuned.parameters.values.keys() - before.keys()
     own = before.keys() - {spec.name for spec in PARAMETERS}
-    # A robot whose gripper the scene does not name has one joint more that takes trajectories.
+    # Without a gripper in the scene, trajectories have one more joint.
     assert own - {name.removeprefix("second.") for name in new} == {
         name for name in own if name.startswith("gripper_controller")
     }
@@ -699,7 +701,7 @@ def test_a_robot_that_comes_brings_its_parameters_and_takes_them_along(
     assert "not found" in tuned.set_all({"second.gains.elbow_joint.kp": 77.0})
 
 
-def test_what_was_set_of_others_stays_set(tune: Callable[..., Tuned]) -> None:
+def test_values_of_other_robots_are_kept(tune: Callable[..., Tuned]) -> None:
     tuned = tune("arm")
     tuned.set(gains__elbow_joint__kp=123.0, command_timeout=0.4)
     _change(tuned, adding(arm("second")))
@@ -712,7 +714,9 @@ def test_what_was_set_of_others_stays_set(tune: Callable[..., Tuned]) -> None:
     assert tuned["gains.elbow_joint.kp"] == _ELBOW
 
 
-def test_gains_set_while_a_robot_comes_reach_the_right_joints(tune: Callable[..., Tuned]) -> None:
+def test_gains_set_while_a_robot_is_spawned_reach_the_right_joints(
+    tune: Callable[..., Tuned],
+) -> None:
     tuned = tune("arm")
     command = tuned.control.apply_parameters({"gains.elbow_joint.kp": 50.0})
     _change(tuned, adding(arm("second")))
@@ -736,20 +740,20 @@ def test_names_that_collide_are_refused_and_nothing_is_declared(
     assert len(tuned.simulation.controls) == 1
 
 
-def test_what_the_user_gave_at_start_is_for_a_robot_that_comes_again(
+def test_values_given_at_startup_apply_to_a_robot_that_is_spawned_again(
     tune: Callable[..., Tuned],
 ) -> None:
     tuned = tune("arm", gains__elbow_joint__kp=99.0)
 
-    def anew(_assembly: Assembly) -> Assembly:
+    def reload(_assembly: Assembly) -> Assembly:
         return assemble(load_scene("arm"))
 
-    _change(tuned, anew, fresh=True)
+    _change(tuned, reload, fresh=True)
     assert tuned["gains.elbow_joint.kp"] == 99.0
     assert tuned.kp("arm/elbow_joint") == 99.0
 
 
-def test_of_a_robot_that_comes_later_a_value_that_does_not_fit_is_not_taken(
+def test_an_invalid_startup_value_of_a_robot_spawned_later_is_ignored(
     tune: Callable[..., Tuned], capfd: pytest.CaptureFixture[str]
 ) -> None:
     joints = ["slider_joint"]

@@ -1,4 +1,4 @@
-"""Parameters: declared with all a user needs to know, and refused with a reason."""
+"""Declaration, validation and updates of parameters."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
-from simulators import DATA, Listener, Simulator, Starter, steps_of
+from simulators import DATA, Listener, Simulator, SimulatorLauncher, steps_of
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
@@ -32,14 +32,14 @@ _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_
 
 
 @pytest.fixture(scope="module")
-def probe(start_shared: Starter) -> Simulator:
-    """A simulator whose parameters these tests may set."""
+def probe(start_shared: SimulatorLauncher) -> Simulator:
+    """A simulator whose parameters these tests set."""
     return start_shared.simulator(scene=DATA / "probe.xml", real_time_factor=0.5)
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, probe: Simulator) -> Listener:
-    """A listener beside it."""
+def listener(start_shared: SimulatorLauncher, probe: Simulator) -> Listener:
+    """A listener in the domain of the simulator."""
     return start_shared.listener(probe)
 
 
@@ -92,7 +92,7 @@ def fresh(ros_node: Node) -> Iterator[Callable[..., Fresh]]:
 
 @pytest.fixture
 def declare_with(fresh: Callable[..., Fresh]) -> Callable[..., dict[str, Any]]:
-    """A function that returns what all parameters are on a fresh node started with overrides."""
+    """A function that returns all parameters of a new node with overrides."""
     return lambda **overrides: fresh(**overrides).parameters.values
 
 
@@ -131,7 +131,7 @@ def test_every_parameter_is_described_and_bounded(listener: Listener) -> None:
         ("scene", "zoo", "read-only"),
     ],
 )
-def test_a_wrong_value_is_refused_with_the_reason_and_changes_nothing(
+def test_an_invalid_value_is_refused_with_the_reason_and_changes_nothing(
     listener: Listener, name: str, value: Any, reason: str
 ) -> None:
     before = listener.get_parameter(name)
@@ -142,7 +142,7 @@ def test_a_wrong_value_is_refused_with_the_reason_and_changes_nothing(
     assert listener.get_parameter(name) == before
 
 
-def test_a_parameter_that_does_not_exist_cannot_be_set(listener: Listener) -> None:
+def test_an_unknown_parameter_cannot_be_set(listener: Listener) -> None:
     for atomic in (False, True):
         (result,) = listener.set_parameters({"publish_rate.imus": 1.0}, atomic=atomic)
         assert not result.successful
@@ -153,7 +153,7 @@ def test_a_parameter_that_does_not_exist_cannot_be_set(listener: Listener) -> No
         assert "scene" not in result.reason
 
 
-def test_an_atomic_set_with_one_wrong_member_changes_nothing(listener: Listener) -> None:
+def test_an_atomic_set_with_one_invalid_value_changes_nothing(listener: Listener) -> None:
     values = {"publish_rate.imu": 50.0, "real_time_factor": -1.0, "publish_rate.tf": 5.0}
     before = {name: listener.get_parameter(name) for name in values}
     (result,) = listener.set_parameters(values, atomic=True)
@@ -162,14 +162,14 @@ def test_an_atomic_set_with_one_wrong_member_changes_nothing(listener: Listener)
     assert {name: listener.get_parameter(name) for name in values} == before
 
 
-def test_in_a_set_that_is_not_atomic_the_right_members_count(listener: Listener) -> None:
+def test_the_valid_values_of_a_set_that_is_not_atomic_are_applied(listener: Listener) -> None:
     results = listener.set_parameters({"publish_rate.wrench": 50.0, "real_time_factor": -1.0})
     assert [result.successful for result in results] == [True, False]
     assert listener.get_parameter("publish_rate.wrench") == 50.0
     assert listener.get_parameter("real_time_factor") == 0.5
 
 
-def test_a_whole_number_will_do_for_a_float_and_so_will_an_exponent_without_a_dot(
+def test_an_integer_or_an_exponent_without_a_dot_is_accepted_as_a_float(
     listener: Listener,
 ) -> None:
     # As `ros2 param set` sends 1000 and 1e-2: the one is an integer, the other is text.
@@ -179,7 +179,7 @@ def test_a_whole_number_will_do_for_a_float_and_so_will_an_exponent_without_a_do
     assert listener.get_parameter("catch_up_limit") == 0.01
 
 
-def test_a_request_is_logged_in_a_line_that_tells_only_what_it_changed(
+def test_a_request_is_logged_in_one_line_with_its_changes_only(
     probe: Simulator, listener: Listener
 ) -> None:
     rates = {f"publish_rate.{topic}": 250.0 for topic in ("imu", "tf", "odom", "contact")}
@@ -195,7 +195,7 @@ def test_a_request_is_logged_in_a_line_that_tells_only_what_it_changed(
     assert probe.log.splitlines()[-1].endswith("parameters changed: publish_rate.tf = 12.5")
 
 
-def test_the_real_time_factor_changes_the_pace_at_once(listener: Listener) -> None:
+def test_the_real_time_factor_takes_effect_at_once(listener: Listener) -> None:
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
 
     def figure(key: str) -> float:
@@ -212,7 +212,7 @@ def test_the_real_time_factor_changes_the_pace_at_once(listener: Listener) -> No
     listener.forget_subscriptions()
 
 
-def test_as_fast_as_possible_is_faster_than_real_time_and_can_be_left_again(
+def test_a_factor_of_zero_is_faster_than_real_time_and_can_be_reverted(
     listener: Listener,
 ) -> None:
     clock = listener.record(Clock, "/clock", reliable=True)
@@ -239,7 +239,7 @@ def test_a_node_without_overrides_has_the_defaults(
     assert declare_with() == {spec.name: spec.default for spec in PARAMETERS}
 
 
-def test_a_whole_number_will_do_for_a_float_at_the_start(
+def test_an_integer_is_accepted_as_a_float_at_startup(
     declare_with: Callable[..., dict[str, Any]],
 ) -> None:
     values = declare_with(real_time_factor=2, publish_rate__imu=100)
@@ -263,14 +263,14 @@ def test_a_whole_number_will_do_for_a_float_at_the_start(
         ({"scene": 3}, "parameter 'scene' cannot be 3: it is a text"),
     ],
 )
-def test_a_wrong_value_at_the_start_is_an_error_that_names_what_is_right(
+def test_an_invalid_value_at_startup_is_an_error_with_the_valid_values(
     declare_with: Callable[..., dict[str, Any]], overrides: dict[str, Any], error: str
 ) -> None:
     with pytest.raises(UserInputError, match=f"(?i){error}"):
         declare_with(**overrides)
 
 
-def test_parameters_that_every_node_has_are_not_taken_for_a_mistake(
+def test_standard_parameters_of_every_node_are_accepted(
     declare_with: Callable[..., dict[str, Any]],
 ) -> None:
     assert declare_with(use_sim_time=False)["scene"] == "humanoid"
@@ -284,7 +284,7 @@ SMALL = (
 )
 
 
-def test_what_is_accepted_is_handed_over_at_once_and_in_one_piece(
+def test_accepted_values_reach_the_listeners_at_once_and_together(
     fresh: Callable[..., Fresh],
 ) -> None:
     node = fresh(SMALL)
@@ -298,7 +298,7 @@ def test_what_is_accepted_is_handed_over_at_once_and_in_one_piece(
     }
 
 
-def test_of_what_is_refused_nothing_is_handed_over(fresh: Callable[..., Fresh]) -> None:
+def test_refused_values_do_not_reach_the_listeners(fresh: Callable[..., Fresh]) -> None:
     node = fresh(SMALL)
     before = dict(node.parameters.values)
     assert "cannot be 11.0" in node.set(loud=False, arm__stiff=11)
@@ -308,7 +308,7 @@ def test_of_what_is_refused_nothing_is_handed_over(fresh: Callable[..., Fresh]) 
     assert node.parameters.values == before
 
 
-def test_a_set_may_imply_others_but_what_it_names_itself_wins(
+def test_a_set_can_imply_other_values_but_explicit_ones_take_precedence(
     fresh: Callable[..., Fresh],
 ) -> None:
     node = fresh(SMALL)
@@ -318,7 +318,7 @@ def test_a_set_may_imply_others_but_what_it_names_itself_wins(
     assert node.node.get_parameter("arm.damped").value == 6.0
 
 
-def test_what_cannot_be_implied_refuses_the_set_with_the_reason(
+def test_a_set_with_an_invalid_implied_value_is_refused_with_the_reason(
     fresh: Callable[..., Fresh],
 ) -> None:
     def refuse(_values: Any) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def test_what_cannot_be_implied_refuses_the_set_with_the_reason(
     assert node.applied == []
 
 
-def test_an_atomic_set_may_name_read_only_parameters_if_it_leaves_them_as_they_are(
+def test_an_atomic_set_can_contain_unchanged_read_only_parameters(
     fresh: Callable[..., Fresh],
 ) -> None:
     # So that a dump can be loaded in one piece.
@@ -340,7 +340,7 @@ def test_an_atomic_set_may_name_read_only_parameters_if_it_leaves_them_as_they_a
     assert "read-only" in node.set(arm__joints=["a", "b"])
 
 
-def test_what_the_model_says_may_be_given_at_the_start_if_it_is_true(
+def test_a_parameter_of_the_model_is_accepted_at_startup_if_it_is_equal(
     fresh: Callable[..., Fresh],
 ) -> None:
     assert fresh(SMALL, arm__joints=["a", "b"]).parameters.values["arm.joints"] == ("a", "b")
@@ -349,7 +349,7 @@ def test_what_the_model_says_may_be_given_at_the_start_if_it_is_true(
         fresh(SMALL, arm__joints=["b", "a"])
 
 
-def test_an_unknown_parameter_is_answered_with_what_there_is_at_its_place(
+def test_the_error_for_an_unknown_parameter_lists_the_parameters_of_its_prefix(
     fresh: Callable[..., Fresh],
 ) -> None:
     node = fresh(SMALL)
@@ -366,8 +366,8 @@ def test_two_parameters_of_one_name_are_an_error(fresh: Callable[..., Fresh]) ->
         fresh((*SMALL, SMALL[-1]))
 
 
-def test_a_wrong_parameter_ends_the_program_with_one_line_and_no_traceback(
-    start: Starter,
+def test_an_invalid_parameter_ends_the_program_with_one_line_and_no_traceback(
+    start: SimulatorLauncher,
 ) -> None:
     simulator = start.simulator(tf="some")
     assert simulator.process.wait(60) == 1

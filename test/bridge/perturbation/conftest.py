@@ -1,10 +1,10 @@
-"""A scene with two robots and some objects, acted on by messages and parameters without waiting."""
+"""A scene with two robots and some objects, with perturbations applied at once."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from acted import Acted
+from perturbed_simulation import PerturbedSimulation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -88,16 +88,16 @@ def scene(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def act(ros_node: Node, scene: Path) -> Iterator[Callable[..., Acted]]:
+def perturb(ros_node: Node, scene: Path) -> Iterator[Callable[..., PerturbedSimulation]]:
     """A function that makes the scene, or another one, with parameters given at start."""
-    made: list[Acted] = []
+    made: list[PerturbedSimulation] = []
 
-    def make(file: Path = scene, **overrides: object) -> Acted:
+    def make(file: Path = scene, **overrides: object) -> PerturbedSimulation:
         given = [Parameter(n.replace("__", "."), value=v) for n, v in overrides.items()]
         node = Node("acted", context=ros_node.context, parameter_overrides=given)
-        made.append(Acted(node, file))
+        made.append(PerturbedSimulation(node, file))
         return made[-1]
 
     yield make
-    for acted in made:
-        acted.node.destroy_node()
+    for perturbed in made:
+        perturbed.node.destroy_node()

@@ -1,16 +1,16 @@
-"""actuator_controller/commands: tendons, sites and the like, which no joint reference drives."""
+"""actuator_controller/commands: actuators of tendons and sites, which have no joint reference."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from acted import Acted
+from perturbed_simulation import PerturbedSimulation
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.parts import part_from_text
 
-Act = Callable[..., Acted]
+Act = Callable[..., PerturbedSimulation]
 _NAN = float("nan")
 _HAND = """
 <mujoco>
@@ -43,44 +43,44 @@ def hand(tmp_path: Path) -> Path:
     return path
 
 
-def _command(acted: Acted, *values: float, namespace: str = "") -> None:
+def _command(perturbed: PerturbedSimulation, *values: float, namespace: str = "") -> None:
     topic = f"{namespace}actuator_controller/commands"
-    acted.wires.callbacks[topic](Float64MultiArray(data=list(values)))
-    acted.simulation.commands.drain()
+    perturbed.endpoints.callbacks[topic](Float64MultiArray(data=list(values)))
+    perturbed.simulation.commands.drain()
 
 
-def _order(acted: Acted, namespace: str = "") -> Sequence[str]:
-    (message,) = acted.wires.published[f"{namespace}actuator_controller/actuators"]
+def _order(perturbed: PerturbedSimulation, namespace: str = "") -> Sequence[str]:
+    (message,) = perturbed.endpoints.published[f"{namespace}actuator_controller/actuators"]
     return list(message.name)
 
 
-def test_it_is_there_for_actuators_without_a_joint_of_their_own_only(act: Act, hand: Path) -> None:
-    assert _order(act(hand)) == ["pull", "hold"]
-    assert not [topic for topic in act().topics if "actuator_controller" in topic]
+def test_the_topic_exists_only_for_actuators_without_a_joint(perturb: Act, hand: Path) -> None:
+    assert _order(perturb(hand)) == ["pull", "hold"]
+    assert not [topic for topic in perturb().topics if "actuator_controller" in topic]
 
 
-def test_a_tendon_is_pulled(act: Act, hand: Path) -> None:
-    acted = act(hand)
-    _command(acted, 2.0, 0.0)
-    acted.step(50)
-    data = acted.simulation.data
+def test_an_actuator_of_a_tendon_is_commanded(perturb: Act, hand: Path) -> None:
+    perturbed = perturb(hand)
+    _command(perturbed, 2.0, 0.0)
+    perturbed.step(50)
+    data = perturbed.simulation.data
     assert data.joint("flex").qfrc_actuator[0] == pytest.approx(2.0)
     assert data.joint("flex").qvel[0] > 0.0
 
 
-def test_the_controls_of_joints_are_left_to_their_references(act: Act, hand: Path) -> None:
-    acted = act(hand)
-    acted.simulation.references.tau[2] = 3.0
-    _command(acted, 2.0, 0.5)
-    acted.step()
-    assert acted.simulation.data.actuator("wrist_motor").ctrl[0] == pytest.approx(3.0)
+def test_the_controls_of_joints_follow_their_references(perturb: Act, hand: Path) -> None:
+    perturbed = perturb(hand)
+    perturbed.simulation.references.tau[2] = 3.0
+    _command(perturbed, 2.0, 0.5)
+    perturbed.step()
+    assert perturbed.simulation.data.actuator("wrist_motor").ctrl[0] == pytest.approx(3.0)
 
 
-def test_nan_leaves_a_control_as_it_is(act: Act, hand: Path) -> None:
-    acted = act(hand)
-    _command(acted, 2.0, 0.5)
-    _command(acted, _NAN, 0.25)
-    data = acted.simulation.data
+def test_nan_leaves_a_control_unchanged(perturb: Act, hand: Path) -> None:
+    perturbed = perturb(hand)
+    _command(perturbed, 2.0, 0.5)
+    _command(perturbed, _NAN, 0.25)
+    data = perturbed.simulation.data
     assert (data.actuator("pull").ctrl[0], data.actuator("hold").ctrl[0]) == (2.0, 0.25)
 
 
@@ -93,35 +93,35 @@ def test_nan_leaves_a_control_as_it_is(act: Act, hand: Path) -> None:
         ((float("-inf"), 1.0), "-inf for actuator 'pull' is beyond 1e+09"),
     ],
 )
-def test_wrong_commands_are_refused_and_change_nothing(
-    act: Act, hand: Path, values: tuple[float, ...], why: str
+def test_invalid_commands_are_refused_and_change_nothing(
+    perturb: Act, hand: Path, values: tuple[float, ...], why: str
 ) -> None:
-    acted = act(hand)
-    before = acted.simulation.data.ctrl.copy()
-    _command(acted, *values)
-    assert why in acted.warnings[0]
-    assert acted.simulation.data.ctrl == pytest.approx(before)
+    perturbed = perturb(hand)
+    before = perturbed.simulation.data.ctrl.copy()
+    _command(perturbed, *values)
+    assert why in perturbed.warnings[0]
+    assert perturbed.simulation.data.ctrl == pytest.approx(before)
 
 
-def test_a_reset_restores_controls(act: Act, hand: Path) -> None:
-    acted = act(hand)
-    before = acted.simulation.data.ctrl.copy()
-    _command(acted, 2.0, 0.5)
-    acted.reset()
-    assert acted.simulation.data.ctrl == pytest.approx(before)
+def test_a_reset_restores_controls(perturb: Act, hand: Path) -> None:
+    perturbed = perturb(hand)
+    before = perturbed.simulation.data.ctrl.copy()
+    _command(perturbed, 2.0, 0.5)
+    perturbed.reset()
+    assert perturbed.simulation.data.ctrl == pytest.approx(before)
 
 
-def test_robots_that_come_and_go_have_their_own(act: Act, hand: Path) -> None:
-    acted = act(hand)
-    _command(acted, 2.0, 0.5)
+def test_spawned_robots_have_their_own_topic(perturb: Act, hand: Path) -> None:
+    perturbed = perturb(hand)
+    _command(perturbed, 2.0, 0.5)
     other = part_from_text(_HAND, name="other")
-    acted.change(lambda assembly: rebuild(assembly, add=[other]))
-    assert _order(acted, "other/") == ["pull", "hold"]
-    _command(acted, 3.0, 0.75, namespace="other/")
-    data = acted.simulation.data
+    perturbed.change(lambda assembly: rebuild(assembly, add=[other]))
+    assert _order(perturbed, "other/") == ["pull", "hold"]
+    _command(perturbed, 3.0, 0.75, namespace="other/")
+    data = perturbed.simulation.data
     assert data.actuator("pull").ctrl[0] == 2.0
     assert data.actuator("other/pull").ctrl[0] == 3.0
-    acted.change(lambda assembly: rebuild(assembly, remove=["hand"]))
-    assert "actuator_controller/commands" not in acted.topics
-    _command(acted, 4.0, 0.75, namespace="other/")
-    assert acted.simulation.data.actuator("other/pull").ctrl[0] == 4.0
+    perturbed.change(lambda assembly: rebuild(assembly, remove=["hand"]))
+    assert "actuator_controller/commands" not in perturbed.topics
+    _command(perturbed, 4.0, 0.75, namespace="other/")
+    assert perturbed.simulation.data.actuator("other/pull").ctrl[0] == 4.0

@@ -1,16 +1,16 @@
-"""equality.<name>: whether constraints hold, and what a reset makes of them."""
+"""equality.<name>: activity of constraints, also after a reset."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from acted import Acted
+from perturbed_simulation import PerturbedSimulation
 
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 
-Act = Callable[..., Acted]
+Act = Callable[..., PerturbedSimulation]
 _LEFT, _RIGHT = "left.equality.coupled", "right.equality.coupled"
 _BARE = """
 <mujoco>
@@ -26,9 +26,9 @@ _BARE = """
 """
 
 
-def _active(acted: Acted, name: str) -> bool:
-    model = acted.simulation.model
-    return bool(acted.simulation.data.eq_active[model.equality(name).id])
+def _active(perturbed: PerturbedSimulation, name: str) -> bool:
+    model = perturbed.simulation.model
+    return bool(perturbed.simulation.data.eq_active[model.equality(name).id])
 
 
 @pytest.fixture
@@ -38,89 +38,95 @@ def bare(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_constraint_has_a_parameter_that_tells_whether_it_holds(act: Act, bare: Path) -> None:
-    acted = act()
-    assert acted[_LEFT] is False
-    assert acted[_RIGHT] is False
-    single = act(bare)
+def test_every_constraint_has_a_parameter_with_its_activity(perturb: Act, bare: Path) -> None:
+    perturbed = perturb()
+    assert perturbed[_LEFT] is False
+    assert perturbed[_RIGHT] is False
+    single = perturb(bare)
     assert single["equality.hook"] is True
     assert single["equality.equality1"] is False
 
 
-def test_a_constraint_lets_go_and_holds_again(act: Act, bare: Path) -> None:
-    acted = act(bare)
-    acted.step(100)
-    assert acted.simulation.data.body("lamp").xpos[2] == pytest.approx(1.0, abs=1e-2)
-    assert not acted.set({"equality.hook": False})
-    acted.step(100)
-    assert acted.simulation.data.body("lamp").xpos[2] < 0.99
-    acted.set({"equality.hook": True})
-    assert _active(acted, "hook")
+def test_a_constraint_is_deactivated_and_activated_again(perturb: Act, bare: Path) -> None:
+    perturbed = perturb(bare)
+    perturbed.step(100)
+    assert perturbed.simulation.data.body("lamp").xpos[2] == pytest.approx(1.0, abs=1e-2)
+    assert not perturbed.set({"equality.hook": False})
+    perturbed.step(100)
+    assert perturbed.simulation.data.body("lamp").xpos[2] < 0.99
+    perturbed.set({"equality.hook": True})
+    assert _active(perturbed, "hook")
 
 
-def test_only_that_of_its_robot_changes(act: Act) -> None:
-    acted = act()
-    assert not acted.set({_RIGHT: True})
-    assert (_active(acted, "left/coupled"), _active(acted, "right/coupled")) == (False, True)
+def test_only_the_constraint_of_the_named_robot_changes(perturb: Act) -> None:
+    perturbed = perturb()
+    assert not perturbed.set({_RIGHT: True})
+    assert (_active(perturbed, "left/coupled"), _active(perturbed, "right/coupled")) == (
+        False,
+        True,
+    )
 
 
-def test_one_can_be_given_at_start_and_a_reset_goes_back_to_that(act: Act) -> None:
-    acted = act(left__equality__coupled=True)
-    assert _active(acted, "left/coupled")
-    acted.set({_LEFT: False, _RIGHT: True})
-    acted.reset()
-    assert (_active(acted, "left/coupled"), _active(acted, "right/coupled")) == (True, False)
-    assert (acted[_LEFT], acted[_RIGHT]) == (True, False)
+def test_a_reset_restores_the_activity_given_at_startup(perturb: Act) -> None:
+    perturbed = perturb(left__equality__coupled=True)
+    assert _active(perturbed, "left/coupled")
+    perturbed.set({_LEFT: False, _RIGHT: True})
+    perturbed.reset()
+    assert (_active(perturbed, "left/coupled"), _active(perturbed, "right/coupled")) == (
+        True,
+        False,
+    )
+    assert (perturbed[_LEFT], perturbed[_RIGHT]) == (True, False)
 
 
-def test_what_is_set_right_after_a_reset_stands(act: Act) -> None:
-    acted = act()
-    acted.set({_LEFT: True})
-    acted.simulation.reset()
-    acted.set({_LEFT: True})
-    acted.equalities._show()
-    acted.simulation.commands.drain()
-    assert acted[_LEFT] is True
-    assert _active(acted, "left/coupled")
+def test_a_value_set_right_after_a_reset_is_kept(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.set({_LEFT: True})
+    perturbed.simulation.reset()
+    perturbed.set({_LEFT: True})
+    perturbed.equalities._show()
+    perturbed.simulation.commands.drain()
+    assert perturbed[_LEFT] is True
+    assert _active(perturbed, "left/coupled")
 
 
-def test_what_is_set_while_the_parameters_are_read_back_stands(act: Act) -> None:
-    acted = act()
-    acted.set({_LEFT: True})
-    acted.simulation.reset()
-    acted.equalities._show()  # reads what the reset made of it, and then a client sets it
-    acted.set({_LEFT: True, _RIGHT: True})
-    acted.simulation.commands.drain()
-    assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
-    assert _active(acted, "left/coupled")
-    assert _active(acted, "right/coupled")
+def test_a_value_set_while_the_parameters_are_read_back_is_kept(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.set({_LEFT: True})
+    perturbed.simulation.reset()
+    perturbed.equalities._show()  # reads the value after the reset, and then a client sets it
+    perturbed.set({_LEFT: True, _RIGHT: True})
+    perturbed.simulation.commands.drain()
+    assert (perturbed[_LEFT], perturbed[_RIGHT]) == (True, True)
+    assert _active(perturbed, "left/coupled")
+    assert _active(perturbed, "right/coupled")
 
 
-def test_reading_back_changes_nothing_in_the_engine(act: Act) -> None:
-    acted = act()
-    acted.simulation.data.eq_active[:] = 1
-    acted.equalities._show()
-    acted.run_threads()
-    assert (acted[_LEFT], acted[_RIGHT]) == (True, True)
-    acted.simulation.data.eq_active[:] = 0
-    acted.run_threads()
-    assert not acted.simulation.data.eq_active.any()
+def test_reading_back_changes_nothing_in_the_engine(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.simulation.data.eq_active[:] = 1
+    perturbed.equalities._show()
+    perturbed.run_threads()
+    assert (perturbed[_LEFT], perturbed[_RIGHT]) == (True, True)
+    perturbed.simulation.data.eq_active[:] = 0
+    perturbed.run_threads()
+    assert not perturbed.simulation.data.eq_active.any()
 
 
-def test_something_else_than_true_and_false_is_refused(act: Act) -> None:
-    acted = act()
-    assert "it is true or false" in acted.set({_LEFT: 1})
-    assert not _active(acted, "left/coupled")
+def test_a_value_that_is_not_a_boolean_is_refused(perturb: Act) -> None:
+    perturbed = perturb()
+    assert "it is true or false" in perturbed.set({_LEFT: 1})
+    assert not _active(perturbed, "left/coupled")
 
 
-def test_an_unknown_constraint_is_refused_with_those_there_are(act: Act) -> None:
-    reason = act().set({"left.equality.couple": True})
+def test_an_unknown_constraint_is_refused_with_the_valid_ones(perturb: Act) -> None:
+    reason = perturb().set({"left.equality.couple": True})
     assert "did you mean 'left.equality.coupled'?" in reason
 
 
-def test_constraints_come_and_go_with_their_part(act: Act) -> None:
-    acted = act()
-    acted.set({_LEFT: True})
+def test_parameters_of_constraints_appear_and_disappear_with_their_entity(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.set({_LEFT: True})
     text = """
     <mujoco>
       <worldbody><body name="door"><joint name="j"/><geom size=".1"/></body></worldbody>
@@ -128,20 +134,20 @@ def test_constraints_come_and_go_with_their_part(act: Act) -> None:
     </mujoco>
     """
     door = part_from_text(text, name="house")
-    acted.change(lambda assembly: rebuild(assembly, add=[door]))
-    assert acted["house.equality.latch"] is True
-    assert acted[_LEFT] is True
-    assert _active(acted, "left/coupled")
-    assert not acted.set({"house.equality.latch": False})
-    acted.change(lambda assembly: rebuild(assembly, remove=["right"]))
-    assert "not found" in acted.set({_RIGHT: True})
-    assert not acted.set({_LEFT: False})
-    assert not _active(acted, "left/coupled")
-    assert not _active(acted, "house/latch")
+    perturbed.change(lambda assembly: rebuild(assembly, add=[door]))
+    assert perturbed["house.equality.latch"] is True
+    assert perturbed[_LEFT] is True
+    assert _active(perturbed, "left/coupled")
+    assert not perturbed.set({"house.equality.latch": False})
+    perturbed.change(lambda assembly: rebuild(assembly, remove=["right"]))
+    assert "not found" in perturbed.set({_RIGHT: True})
+    assert not perturbed.set({_LEFT: False})
+    assert not _active(perturbed, "left/coupled")
+    assert not _active(perturbed, "house/latch")
 
 
-def test_a_change_that_is_given_up_leaves_no_parameter(act: Act) -> None:
-    acted = act()
+def test_a_change_that_is_rolled_back_leaves_no_parameter(perturb: Act) -> None:
+    perturbed = perturb()
     text = """
     <mujoco>
       <worldbody><body name="door"><joint name="j"/><geom size=".1"/></body></worldbody>
@@ -149,30 +155,30 @@ def test_a_change_that_is_given_up_leaves_no_parameter(act: Act) -> None:
     </mujoco>
     """
     door = part_from_text(text, name="house")
-    plant = acted.simulation.build_plant(rebuild(acted.simulation.assembly, add=[door]))
+    plant = perturbed.simulation.build_plant(rebuild(perturbed.simulation.assembly, add=[door]))
     for _ in range(2):
-        for follower in acted.components:
-            follower.build(plant)
-        for follower in acted.components:
-            follower.prepare(plant)
-        for follower in acted.components:
-            follower.rollback()
-        assert "not found" in acted.set({"house.equality.latch": True})
+        for component in perturbed.components:
+            component.build(plant)
+        for component in perturbed.components:
+            component.prepare(plant)
+        for component in perturbed.components:
+            component.rollback()
+        assert "not found" in perturbed.set({"house.equality.latch": True})
 
 
-def test_a_change_that_fails_before_it_is_prepared_leaves_the_parameters(act: Act) -> None:
-    acted = act()
-    for follower in acted.components:
-        follower.rollback()
-    acted.reset()
-    assert acted[_LEFT] is False
-    assert not acted.set({_LEFT: True})
-    assert _active(acted, "left/coupled")
+def test_a_change_that_fails_before_it_is_prepared_leaves_the_parameters(perturb: Act) -> None:
+    perturbed = perturb()
+    for component in perturbed.components:
+        component.rollback()
+    perturbed.reset()
+    assert perturbed[_LEFT] is False
+    assert not perturbed.set({_LEFT: True})
+    assert _active(perturbed, "left/coupled")
 
 
-def test_a_world_that_is_loaded_tells_what_holds_in_it(act: Act, scene: Path) -> None:
-    acted = act()
-    acted.set({_LEFT: True})
-    acted.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)
-    assert not _active(acted, "left/coupled")
-    assert acted[_LEFT] is False
+def test_a_loaded_world_has_its_own_activities(perturb: Act, scene: Path) -> None:
+    perturbed = perturb()
+    perturbed.set({_LEFT: True})
+    perturbed.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)
+    assert not _active(perturbed, "left/coupled")
+    assert perturbed[_LEFT] is False

@@ -1,4 +1,4 @@
-"""Acting on a simulator that runs, over the middleware."""
+"""Perturbations of a running simulator over the middleware."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.qos import QoSProfile
-from simulators import Listener, Simulator, Starter
+from simulators import Listener, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -28,7 +28,7 @@ _SCENE = """
 
 
 class Live:
-    """A simulator, and what is known of where its bodies are."""
+    """A simulator, and the received poses of its bodies."""
 
     def __init__(self, simulator: Simulator, listener: Listener) -> None:
         self.simulator, self.listener = simulator, listener
@@ -44,15 +44,15 @@ class Live:
                 return at.x, at.y, at.z
         return None
 
-    def acting(self) -> str:
-        """Return what the newest diagnostics say about what acts from outside."""
+    def perturbation_status(self) -> str:
+        """Return the newest diagnostics about perturbation."""
         if not self._diagnostics.raw:
             return ""
         status = self._diagnostics.messages[-1].status
         return next((s.message for s in status if s.name.endswith("perturbation")), "")
 
     def publisher(self, kind: Any, topic: str) -> Any:
-        # Deep enough that nothing of a burst is lost before it is sent.
+        # Deep enough that no message of a burst is lost before it is sent.
         publisher = self.listener.node.create_publisher(kind, topic, QoSProfile(depth=2000))
         assert self.listener.spin_until(lambda: publisher.get_subscription_count() == 1)
         return publisher
@@ -62,7 +62,9 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def live(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(
+    start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Live]:
     path: Path = tmp_path_factory.mktemp("acting") / "table.xml"
     path.write_text(_SCENE)
     simulator = start_shared.simulator(scene=path)
@@ -71,7 +73,7 @@ def live(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Ite
     assert simulator.stop() == 0
 
 
-def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
+def test_a_wrench_moves_a_body_until_it_is_set_to_zero(live: Live) -> None:
     push = WrenchStamped()
     push.header.frame_id = "puck"
     push.wrench.force.x = 4.0
@@ -79,13 +81,13 @@ def test_a_push_moves_a_body_until_it_is_taken_back(live: Live) -> None:
     live.wait(lambda: live.position("puck") is not None)
     pusher.publish(push)
     live.wait(lambda: live.position("puck")[0] > 0.5)  # type: ignore[index]
-    live.wait(lambda: live.acting() == "wrenches act at puck")
+    live.wait(lambda: live.perturbation_status() == "wrenches act at puck")
     push.wrench.force.x = 0.0
     pusher.publish(push)
-    live.wait(lambda: live.acting() == "no external wrench acts")
+    live.wait(lambda: live.perturbation_status() == "no external wrench acts")
 
 
-def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: Live) -> None:
+def test_a_pulled_body_arrives_and_is_released_without_further_messages(live: Live) -> None:
     goal = (1.0, 4.0, 0.5)
     pull = InteractiveMarkerFeedback(marker_name="puck")
     pull.pose.position.x, pull.pose.position.y, pull.pose.position.z = goal
@@ -94,13 +96,13 @@ def test_what_is_pulled_arrives_and_is_let_go_when_nothing_more_is_heard(live: L
     def arrives_while_it_is_pulled() -> bool:
         puller.publish(pull)
         is_there = live.position("puck") == pytest.approx(goal, abs=0.01)
-        return is_there and live.acting() == "pulls act at puck"
+        return is_there and live.perturbation_status() == "pulls act at puck"
 
     live.wait(arrives_while_it_is_pulled)
-    live.wait(lambda: live.acting() == "no external wrench acts")
+    live.wait(lambda: live.perturbation_status() == "no external wrench acts")
 
 
-def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) -> None:
+def test_a_burst_of_a_thousand_poses_ends_at_the_last_one(live: Live) -> None:
     mover = live.publisher(PoseStamped, "mocap/hand/pose")
     pose = PoseStamped()
     pose.header.frame_id = "world"
@@ -111,7 +113,7 @@ def test_a_thousand_poses_in_one_go_all_count_and_the_last_stands(live: Live) ->
     assert "[WARN]" not in live.simulator.log
 
 
-def test_parameters_act_and_are_told(live: Live) -> None:
+def test_parameters_take_effect_and_are_read_back(live: Live) -> None:
     values = {
         "equality.anchor": True,
         "physics.gravity": [0.0, 0.0, -1.0],
@@ -128,7 +130,7 @@ def test_parameters_act_and_are_told(live: Live) -> None:
     live.wait(lambda: live.position("puck")[2] < height - 0.1)  # type: ignore[index]
 
 
-def test_what_is_refused_says_why(live: Live) -> None:
+def test_a_refusal_has_its_reason(live: Live) -> None:
     refused = live.listener.set_parameters(
         {
             "physics.gravity": [0.0],

@@ -1,4 +1,4 @@
-"""external_wrench/pull: what it takes and refuses, and that nothing is pulled for ever."""
+"""external_wrench/pull: valid and invalid pulls, and their end."""
 
 import contextlib
 from collections.abc import Callable
@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from acted import Acted
+from perturbed_simulation import PerturbedSimulation
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from mujoco_ros.bridge.perturbation.pull_server import HELD_S, PULL
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.sim.command_queue import QueueFullError
 
-Act = Callable[..., Acted]
+Act = Callable[..., PerturbedSimulation]
 _AWAY = (0.5, 0.2, 1.0)
 _NAN = float("nan")
 _HALF_TURN_ABOUT_Z = (0.0, 0.0, 1.0, 0.0)
 
 
-def tell(
-    acted: Acted,
+def publish_pull(
+    perturbed: PerturbedSimulation,
     frame: str = "box",
     position: tuple[float, ...] = _AWAY,
     quat_xyzw: tuple[float, ...] = (0.0, 0.0, 0.0, 1.0),
@@ -29,7 +29,7 @@ def tell(
     world: str = "world",
     **fields: Any,
 ) -> None:
-    """Say where a frame is to be, and take it in."""
+    """Publish the goal of a frame, and process the message."""
     message = Feedback(marker_name=frame, **fields)
     message.header.frame_id = world
     at, turn = message.pose.position, message.pose.orientation
@@ -38,92 +38,94 @@ def tell(
     if mouse is not None:
         message.mouse_point_valid = True
         message.mouse_point.x, message.mouse_point.y, message.mouse_point.z = mouse
-    acted.wires.callbacks[PULL](message)
-    acted.simulation.commands.drain()
+    perturbed.endpoints.callbacks[PULL](message)
+    perturbed.simulation.commands.drain()
 
 
-def position(acted: Acted, frame: str) -> np.ndarray:
-    """Return where a frame is."""
-    place, data = acted.wrenches.find_frame("", frame), acted.simulation.data
+def position(perturbed: PerturbedSimulation, frame: str) -> np.ndarray:
+    """Return the position of a frame."""
+    place, data = perturbed.wrenches.find_frame("", frame), perturbed.simulation.data
     return np.array(data.xpos[place.body] + data.xmat[place.body].reshape(3, 3) @ place.position)
 
 
-def keep_on(acted: Acted, seconds: float, *arguments: Any, **fields: Any) -> None:
+def publish_repeatedly(
+    perturbed: PerturbedSimulation, seconds: float, *arguments: Any, **fields: Any
+) -> None:
     for _ in range(round(seconds / 0.1)):
-        tell(acted, *arguments, **fields)
-        acted.step(100)
+        publish_pull(perturbed, *arguments, **fields)
+        perturbed.step(100)
 
 
 @pytest.mark.parametrize("event", [Feedback.KEEP_ALIVE, Feedback.POSE_UPDATE, Feedback.MOUSE_DOWN])
 @pytest.mark.parametrize("world", ["world", ""])
-def test_a_frame_goes_where_it_is_to_be(act: Act, event: int, world: str) -> None:
-    acted = act()
-    keep_on(acted, 1.0, event_type=event, world=world)
-    assert position(acted, "box") == pytest.approx(_AWAY, abs=0.01)
-    assert not acted.warnings
+def test_a_frame_is_pulled_to_its_goal(perturb: Act, event: int, world: str) -> None:
+    perturbed = perturb()
+    publish_repeatedly(perturbed, 1.0, event_type=event, world=world)
+    assert position(perturbed, "box") == pytest.approx(_AWAY, abs=0.01)
+    assert not perturbed.warnings
 
 
-def test_a_site_of_a_robot_goes_there_as_far_as_joints_allow(act: Act) -> None:
-    acted = act()
-    acted.step()
-    goal = position(acted, "left/tip") + np.array([0.1, 0.0, -0.017])  # 0.3 m from the hinge
-    keep_on(acted, 3.0, "left/tip", tuple(goal))
-    assert position(acted, "left/tip") == pytest.approx(goal, abs=0.005)
+def test_a_site_of_a_robot_is_pulled_as_far_as_its_joints_allow(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.step()
+    goal = position(perturbed, "left/tip") + np.array([0.1, 0.0, -0.017])  # 0.3 m from the hinge
+    publish_repeatedly(perturbed, 3.0, "left/tip", tuple(goal))
+    assert position(perturbed, "left/tip") == pytest.approx(goal, abs=0.005)
 
 
-def test_the_point_below_the_mouse_goes_where_the_mouse_is(act: Act) -> None:
-    acted = act()
+def test_the_grabbed_point_follows_the_mouse(perturb: Act) -> None:
+    perturbed = perturb()
     # Half a turn about z, so the body's point (0.1, 0, 0.1) is the one below the mouse.
-    tell(acted, position=_AWAY, quat_xyzw=_HALF_TURN_ABOUT_Z, mouse=(0.4, 0.2, 1.1))
-    pull = acted.simulation.wrenches.pulls["box"]
+    publish_pull(perturbed, position=_AWAY, quat_xyzw=_HALF_TURN_ABOUT_Z, mouse=(0.4, 0.2, 1.1))
+    pull = perturbed.simulation.wrenches.pulls["box"]
     assert pull.point == pytest.approx([0.1, 0.0, 0.1])
     assert pull.position == pytest.approx([0.4, 0.2, 1.1])
 
 
-def test_a_frame_is_turned_where_it_is(act: Act) -> None:
-    acted = act()
-    acted.step()
-    before = position(acted, "box")
-    keep_on(acted, 1.0, quat_xyzw=_HALF_TURN_ABOUT_Z, control_name="rotate")
-    assert np.abs(acted.simulation.data.body("box/body").xquat) == pytest.approx(
+def test_a_frame_is_rotated_in_place(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.step()
+    before = position(perturbed, "box")
+    publish_repeatedly(perturbed, 1.0, quat_xyzw=_HALF_TURN_ABOUT_Z, control_name="rotate")
+    assert np.abs(perturbed.simulation.data.body("box/body").xquat) == pytest.approx(
         [0, 0, 0, 1], abs=0.01
     )
-    assert position(acted, "box") == pytest.approx(before, abs=1e-6)
+    assert position(perturbed, "box") == pytest.approx(before, abs=1e-6)
 
 
-def test_a_pull_ends_with_the_mouse_button_and_when_nobody_repeats_it(act: Act) -> None:
-    acted = act()
-    tell(acted)
-    acted.step()
-    assert acted.applied("box/body").any()
-    tell(acted, event_type=Feedback.MOUSE_UP, position=(_NAN, 0.0, 0.0))
-    assert not acted.simulation.wrenches.acting
-    acted.wires.wait()
+def test_a_pull_ends_with_the_mouse_button_or_without_further_messages(perturb: Act) -> None:
+    perturbed = perturb()
+    publish_pull(perturbed)
+    perturbed.step()
+    assert perturbed.applied("box/body").any()
+    publish_pull(perturbed, event_type=Feedback.MOUSE_UP, position=(_NAN, 0.0, 0.0))
+    assert not perturbed.simulation.wrenches.acting
+    perturbed.endpoints.wait()
     for _ in range(3):
-        tell(acted)
-    assert [seconds for seconds, _ in acted.wires.later_calls] == [HELD_S] * 3
-    for number, (_, look) in enumerate(acted.wires.later_calls[:]):
-        look()
-        acted.step()
-        assert acted.simulation.wrenches.acting == (number < 2), "the last message counts"
-    assert not acted.applied("box/body").any()
+        publish_pull(perturbed)
+    assert [seconds for seconds, _ in perturbed.endpoints.later_calls] == [HELD_S] * 3
+    for number, (_, callback) in enumerate(perturbed.endpoints.later_calls[:]):
+        callback()
+        perturbed.step()
+        assert perturbed.simulation.wrenches.acting == (number < 2), "the last message counts"
+    assert not perturbed.applied("box/body").any()
 
 
-def test_a_pull_that_acts_late_in_a_flood_of_commands_ends_all_the_same(act: Act) -> None:
-    acted = act()
-    acted.wires.callbacks[PULL](Feedback(marker_name="box"))
+def test_a_pull_that_takes_effect_late_still_ends(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.endpoints.callbacks[PULL](Feedback(marker_name="box"))
     with contextlib.suppress(QueueFullError):
         while True:
-            acted.simulation.commands.submit(lambda: None)
-    acted.wires.wait()
-    assert not acted.simulation.wrenches.acting, "the physics thread has stood still meanwhile"
-    acted.step()
-    assert not acted.simulation.wrenches.acting
-    assert not acted.wires.later_calls
+            perturbed.simulation.commands.submit(lambda: None)
+    perturbed.endpoints.wait()
+    assert not perturbed.simulation.wrenches.acting, "the physics thread has stood still meanwhile"
+    perturbed.step()
+    assert not perturbed.simulation.wrenches.acting
+    assert not perturbed.endpoints.later_calls
 
 
 @pytest.mark.parametrize(
-    ("said", "fields"),
+    ("reason", "fields"),
     [
         ("frame 'bux' not found (did you mean 'box'?); there are: ", {"frame": "bux"}),
         ("frame 'pillar' cannot move: no joint is above it", {"frame": "pillar"}),
@@ -139,47 +141,47 @@ def test_a_pull_that_acts_late_in_a_flood_of_commands_ends_all_the_same(act: Act
         ("event_type 3 is not supported; use KEEP_ALIVE, ", {"event_type": 3}),
     ],
 )
-def test_what_cannot_be_is_refused_and_what_acts_goes_on(
-    act: Act, said: str, fields: dict[str, Any]
+def test_an_invalid_pull_is_refused_and_the_active_one_continues(
+    perturb: Act, reason: str, fields: dict[str, Any]
 ) -> None:
-    acted = act()
-    tell(acted, "lamp")
-    tell(acted)
-    before = acted.simulation.wrenches.pulls
-    tell(acted, **fields)
-    assert said in acted.warnings[0]
-    assert acted.simulation.wrenches.pulls == before
-    acted.step()
-    assert acted.applied("box/body").any()
+    perturbed = perturb()
+    publish_pull(perturbed, "lamp")
+    publish_pull(perturbed)
+    before = perturbed.simulation.wrenches.pulls
+    publish_pull(perturbed, **fields)
+    assert reason in perturbed.warnings[0]
+    assert perturbed.simulation.wrenches.pulls == before
+    perturbed.step()
+    assert perturbed.applied("box/body").any()
 
 
-def test_diagnostics_tell_what_is_pulled_where_to(act: Act) -> None:
-    acted = act()
-    acted.push("box", (1.0, 2.0, 3.0))
-    tell(acted)
-    tell(acted, "lamp", control_name="rotate")
-    report = acted.wrenches.report()
+def test_diagnostics_report_the_pulled_frame_and_its_goal(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", (1.0, 2.0, 3.0))
+    publish_pull(perturbed)
+    publish_pull(perturbed, "lamp", control_name="rotate")
+    report = perturbed.wrenches.report()
     assert report.text == "wrenches act at box; pulls act at box, lamp"
     assert report.values["pull at box"] == "to 0.5 0.2 1 m"
     assert report.values["pull at lamp"] == "turned to w x y z 1 0 0 0"
 
 
-def test_pulls_end_with_a_reset_and_with_their_body_and_go_on_with_the_next_message(
-    act: Act,
+def test_pulls_end_with_a_reset_or_their_body_and_resume_with_the_next_message(
+    perturb: Act,
 ) -> None:
-    acted = act()
-    tell(acted)
-    acted.reset()
-    assert not acted.simulation.wrenches.acting
-    tell(acted)
-    tell(acted, "lamp")
-    acted.change(lambda assembly: rebuild(assembly, remove=["box"]))
-    tell(acted, "lamp")
-    tell(acted)
-    assert "frame 'box' not found" in acted.warnings[0]
-    acted.step()
-    assert list(acted.simulation.wrenches.pulls) == ["lamp"]
-    assert acted.applied("lamp").any()
-    acted.wires.wait()
-    acted.step()
-    assert not acted.simulation.wrenches.acting
+    perturbed = perturb()
+    publish_pull(perturbed)
+    perturbed.reset()
+    assert not perturbed.simulation.wrenches.acting
+    publish_pull(perturbed)
+    publish_pull(perturbed, "lamp")
+    perturbed.change(lambda assembly: rebuild(assembly, remove=["box"]))
+    publish_pull(perturbed, "lamp")
+    publish_pull(perturbed)
+    assert "frame 'box' not found" in perturbed.warnings[0]
+    perturbed.step()
+    assert list(perturbed.simulation.wrenches.pulls) == ["lamp"]
+    assert perturbed.applied("lamp").any()
+    perturbed.endpoints.wait()
+    perturbed.step()
+    assert not perturbed.simulation.wrenches.acting

@@ -1,22 +1,22 @@
-"""external_wrench: which frames it takes, what it refuses, and how long it acts."""
+"""external_wrench: frames, validation and timeout."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from acted import Acted
 from geometry_msgs.msg import WrenchStamped
+from perturbed_simulation import PerturbedSimulation
 
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.parts import part_from_text
 
-Act = Callable[..., Acted]
+Act = Callable[..., PerturbedSimulation]
 _UP = (0.0, 0.0, 4.0)
 _NAN, _INF = float("nan"), float("inf")
 
 
-def test_the_scene_and_every_robot_have_a_topic(act: Act) -> None:
-    topics = {topic for topic in act().topics if topic.endswith("external_wrench")}
+def test_the_scene_and_every_robot_have_a_topic(perturb: Act) -> None:
+    topics = {topic for topic in perturb().topics if topic.endswith("external_wrench")}
     assert topics == {"external_wrench", "left/external_wrench", "right/external_wrench"}
 
 
@@ -35,128 +35,128 @@ def test_the_scene_and_every_robot_have_a_topic(act: Act) -> None:
         ("external_wrench", "right/eye_optical_frame", "right/link"),
     ],
 )
-def test_a_frame_is_a_body_a_site_or_a_camera_by_its_name_in_tf(
-    act: Act, topic: str, frame: str, body: str
+def test_bodies_sites_and_cameras_are_frames_with_their_names_in_tf(
+    perturb: Act, topic: str, frame: str, body: str
 ) -> None:
-    acted = act()
-    acted.push(frame, _UP, topic=topic)
-    acted.step()
-    assert not acted.warnings
-    assert np.linalg.norm(acted.applied(body)[:3]) == pytest.approx(4.0)
+    perturbed = perturb()
+    perturbed.push(frame, _UP, topic=topic)
+    perturbed.step()
+    assert not perturbed.warnings
+    assert np.linalg.norm(perturbed.applied(body)[:3]) == pytest.approx(4.0)
 
 
-def test_a_force_is_in_the_axes_of_the_frame(act: Act) -> None:
-    acted = act()
-    acted.push("left/tip", (1.0, 2.0, 3.0))  # half a turn about z, of a link that stands upright
-    acted.step()
-    assert acted.applied("left/link")[:3] == pytest.approx([-1.0, -2.0, 3.0])
+def test_a_force_is_in_the_axes_of_the_frame(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("left/tip", (1.0, 2.0, 3.0))  # half a turn about z, of an upright link
+    perturbed.step()
+    assert perturbed.applied("left/link")[:3] == pytest.approx([-1.0, -2.0, 3.0])
 
 
-def test_a_force_is_in_the_axes_of_the_world_if_the_parameter_says_so(act: Act) -> None:
-    acted = act()
-    assert not acted.set({"external_wrench_axes": "world"})
-    acted.push("left/tip", (1.0, 2.0, 3.0))
-    acted.step()
-    assert acted.applied("left/link")[:3] == pytest.approx([1.0, 2.0, 3.0])
+def test_a_force_is_in_the_axes_of_the_world_if_the_parameter_is_set(perturb: Act) -> None:
+    perturbed = perturb()
+    assert not perturbed.set({"external_wrench_axes": "world"})
+    perturbed.push("left/tip", (1.0, 2.0, 3.0))
+    perturbed.step()
+    assert perturbed.applied("left/link")[:3] == pytest.approx([1.0, 2.0, 3.0])
 
 
-def test_a_force_at_the_origin_of_a_frame_has_its_lever(act: Act) -> None:
-    acted = act()
-    acted.push("left/tip", (1.0, 0.0, 0.0))
-    acted.step()
+def test_a_force_at_the_origin_of_a_frame_has_a_lever_arm(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("left/tip", (1.0, 0.0, 0.0))
+    perturbed.step()
     lever = 0.15  # from the centre of the bar to its tip
     expected = np.cross([0, 0, lever], [-1.0, 0, 0])
-    assert acted.applied("left/link")[3:] == pytest.approx(expected, abs=1e-6)
+    assert perturbed.applied("left/link")[3:] == pytest.approx(expected, abs=1e-6)
 
 
-def test_wrenches_on_several_bodies_act_at_once(act: Act) -> None:
-    acted = act()
+def test_wrenches_on_several_bodies_act_at_once(perturb: Act) -> None:
+    perturbed = perturb()
     for frame in ("box", "lamp", "left/link"):
-        acted.push(frame, _UP)
-    acted.step()
+        perturbed.push(frame, _UP)
+    perturbed.step()
     for body in ("box/body", "lamp", "left/link"):
-        assert acted.applied(body)[2] == pytest.approx(4.0)
+        assert perturbed.applied(body)[2] == pytest.approx(4.0)
 
 
-def test_a_force_moves_a_body_as_newton_says(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.step(100)
-    dof = acted.simulation.model.body("box/body").dofadr[0]
-    assert acted.simulation.data.qvel[dof + 2] == pytest.approx(4.0 / 2.0 * 0.1)
+def test_a_force_accelerates_a_body_by_newtons_law(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.step(100)
+    dof = perturbed.simulation.model.body("box/body").dofadr[0]
+    assert perturbed.simulation.data.qvel[dof + 2] == pytest.approx(4.0 / 2.0 * 0.1)
 
 
-def test_zeros_end_it(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.step()
-    acted.push("box")
-    acted.step()
-    assert not acted.applied("box/body").any()
+def test_a_zero_wrench_ends_the_wrench(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.step()
+    perturbed.push("box")
+    perturbed.step()
+    assert not perturbed.applied("box/body").any()
 
 
-def test_it_acts_until_the_next_message_if_there_is_no_timeout(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.step(500)
-    assert acted.applied("box/body")[2] == pytest.approx(4.0)
+def test_a_wrench_without_a_timeout_acts_until_the_next_message(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.step(500)
+    assert perturbed.applied("box/body")[2] == pytest.approx(4.0)
 
 
-def test_it_ends_after_the_timeout_in_simulated_time(act: Act) -> None:
-    acted = act(external_wrench_timeout=0.1)
-    acted.push("box", _UP)
-    acted.step(200)
-    dof = acted.simulation.model.body("box/body").dofadr[0]
-    assert acted.simulation.data.qvel[dof + 2] == pytest.approx(4.0 / 2.0 * 0.1)
-    assert not acted.applied("box/body").any()
+def test_a_wrench_ends_after_the_timeout_in_simulated_time(perturb: Act) -> None:
+    perturbed = perturb(external_wrench_timeout=0.1)
+    perturbed.push("box", _UP)
+    perturbed.step(200)
+    dof = perturbed.simulation.model.body("box/body").dofadr[0]
+    assert perturbed.simulation.data.qvel[dof + 2] == pytest.approx(4.0 / 2.0 * 0.1)
+    assert not perturbed.applied("box/body").any()
 
 
-def test_every_message_starts_the_timeout_anew(act: Act) -> None:
-    acted = act(external_wrench_timeout=0.1)
+def test_every_message_restarts_the_timeout(perturb: Act) -> None:
+    perturbed = perturb(external_wrench_timeout=0.1)
     for _ in range(5):
-        acted.push("box", _UP)
-        acted.step(80)
-    assert acted.applied("box/body")[2] == pytest.approx(4.0)
+        perturbed.push("box", _UP)
+        perturbed.step(80)
+    assert perturbed.applied("box/body")[2] == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("topic", ["external_wrench", "left/external_wrench"])
-def test_an_unknown_frame_is_refused_with_those_there_are(act: Act, topic: str) -> None:
-    acted = act()
-    acted.push("left/lnk", _UP, topic=topic)
-    (said,) = acted.warnings
-    assert "frame 'left/lnk' not found (did you mean 'left/link'?); there are: " in said
+def test_an_unknown_frame_is_refused_with_the_valid_ones(perturb: Act, topic: str) -> None:
+    perturbed = perturb()
+    perturbed.push("left/lnk", _UP, topic=topic)
+    (reason,) = perturbed.warnings
+    assert "frame 'left/lnk' not found (did you mean 'left/link'?); there are: " in reason
     for frame in ("box", "lamp", "left/finger", "right/tip"):
-        assert frame in said
-    assert "pillar" not in said
-    assert not acted.simulation.wrenches.acting
+        assert frame in reason
+    assert "pillar" not in reason
+    assert not perturbed.simulation.wrenches.acting
 
 
 @pytest.mark.parametrize("frame", ["pillar", "left/base", "cursor"])
-def test_what_cannot_move_is_refused(act: Act, frame: str) -> None:
-    acted = act()
-    acted.push(frame, _UP)
-    assert f"frame '{frame}' cannot move: no joint is above it" in acted.warnings[0]
-    assert not acted.simulation.wrenches.acting
+def test_a_wrench_on_a_fixed_body_is_refused(perturb: Act, frame: str) -> None:
+    perturbed = perturb()
+    perturbed.push(frame, _UP)
+    assert f"frame '{frame}' cannot move: no joint is above it" in perturbed.warnings[0]
+    assert not perturbed.simulation.wrenches.acting
 
 
 @pytest.mark.parametrize("wrong", [_NAN, _INF, -_INF, 1e10])
 @pytest.mark.parametrize("field", ["force", "torque"])
-def test_numbers_that_are_none_are_refused_and_what_acts_goes_on(
-    act: Act, field: str, wrong: float
+def test_numbers_that_are_not_finite_are_refused_and_the_active_wrench_continues(
+    perturb: Act, field: str, wrong: float
 ) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.push("box", **{field: (0.0, wrong, 0.0)})
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.push("box", **{field: (0.0, wrong, 0.0)})
     assert (
         f"{field} (0, {wrong:g}, 0) has a component that is not finite, or beyond 1e+09"
-        in acted.warnings[0]
+        in perturbed.warnings[0]
     )
-    acted.step()
-    assert acted.applied("box/body")[2] == pytest.approx(4.0)
+    perturbed.step()
+    assert perturbed.applied("box/body")[2] == pytest.approx(4.0)
 
 
-def test_no_message_reaches_the_state_as_a_number_that_is_none(act: Act) -> None:
-    acted, rng = act(), np.random.default_rng(1)
+def test_no_message_makes_the_state_infinite_or_nan(perturb: Act) -> None:
+    perturbed, rng = perturb(), np.random.default_rng(1)
     frames = ["", "world", "box", "left/link", "nothing", "\n", "x" * 10_000]
     for _ in range(300):
         message = WrenchStamped()
@@ -164,63 +164,63 @@ def test_no_message_reaches_the_state_as_a_number_that_is_none(act: Act) -> None
         for vector in (message.wrench.force, message.wrench.torque):
             for axis in "xyz":
                 setattr(vector, axis, float(rng.choice([0.0, 1.0, -3.0, _NAN, _INF, 1e300])))
-        acted.wires.callbacks["external_wrench"](message)
-        acted.step()
-    assert np.isfinite(acted.simulation.data.xfrc_applied).all()
-    assert not acted.simulation.divergences
+        perturbed.endpoints.callbacks["external_wrench"](message)
+        perturbed.step()
+    assert np.isfinite(perturbed.simulation.data.xfrc_applied).all()
+    assert not perturbed.simulation.divergences
 
 
-def test_a_reset_ends_all_wrenches(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.step(10)
-    acted.reset()
-    acted.step(10)
-    assert not acted.simulation.data.xfrc_applied.any()
-    assert not acted.simulation.wrenches.acting
+def test_a_reset_ends_all_wrenches(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.step(10)
+    perturbed.reset()
+    perturbed.step(10)
+    assert not perturbed.simulation.data.xfrc_applied.any()
+    assert not perturbed.simulation.wrenches.acting
 
 
-def test_diagnostics_tell_what_acts(act: Act) -> None:
-    acted = act()
-    assert acted.wrenches.report().text == "no external wrench acts"
-    acted.push("box", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
-    assert acted.wrenches.report().text == "wrenches act at box"
-    assert acted.wrenches.report().values == {"wrench at box [N, Nm]": "1 2 3 4 5 6"}
-    assert not acted.set({"external_wrench_timeout": 0.5, "external_wrench_axes": "world"})
-    acted.push("box", (1.0, 2.0, 3.0))
-    assert acted.wrenches.report().values == {
+def test_diagnostics_report_the_active_wrenches(perturb: Act) -> None:
+    perturbed = perturb()
+    assert perturbed.wrenches.report().text == "no external wrench acts"
+    perturbed.push("box", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    assert perturbed.wrenches.report().text == "wrenches act at box"
+    assert perturbed.wrenches.report().values == {"wrench at box [N, Nm]": "1 2 3 4 5 6"}
+    assert not perturbed.set({"external_wrench_timeout": 0.5, "external_wrench_axes": "world"})
+    perturbed.push("box", (1.0, 2.0, 3.0))
+    assert perturbed.wrenches.report().values == {
         "wrench at box [N, Nm]": "1 2 3 0 0 0 in world axes until 0.5 s"
     }
 
 
-def test_wrenches_go_on_when_something_is_spawned_and_end_with_their_body(act: Act) -> None:
-    acted = act()
-    acted.push("box", _UP)
-    acted.push("lamp", _UP)
+def test_wrenches_continue_when_an_entity_is_spawned_and_end_with_their_body(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("box", _UP)
+    perturbed.push("lamp", _UP)
     text = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     ball = part_from_text(text, name="ball")
-    acted.change(lambda assembly: rebuild(assembly, add=[ball]))
-    acted.step()
-    assert acted.applied("box/body")[2] == pytest.approx(4.0)
-    acted.push("ball", _UP)
-    acted.change(lambda assembly: rebuild(assembly, remove=["box"]))
-    acted.step()
-    assert set(acted.simulation.wrenches.listing) == {"ball", "lamp"}
-    assert acted.applied("lamp")[2] == pytest.approx(4.0)
-    acted.warnings.clear()
-    acted.push("box", _UP)
-    assert "frame 'box' not found" in acted.warnings[0]
+    perturbed.change(lambda assembly: rebuild(assembly, add=[ball]))
+    perturbed.step()
+    assert perturbed.applied("box/body")[2] == pytest.approx(4.0)
+    perturbed.push("ball", _UP)
+    perturbed.change(lambda assembly: rebuild(assembly, remove=["box"]))
+    perturbed.step()
+    assert set(perturbed.simulation.wrenches.listing) == {"ball", "lamp"}
+    assert perturbed.applied("lamp")[2] == pytest.approx(4.0)
+    perturbed.warnings.clear()
+    perturbed.push("box", _UP)
+    assert "frame 'box' not found" in perturbed.warnings[0]
 
 
-def test_a_spawned_robot_has_a_topic_until_it_is_deleted(act: Act) -> None:
-    acted = act()
+def test_a_spawned_robot_has_a_topic_until_it_is_deleted(perturb: Act) -> None:
+    perturbed = perturb()
     body = "<body name='arm'><joint name='j'/><geom size='.1'/></body>"
     text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
     robot = part_from_text(text, name="third")
-    acted.change(lambda assembly: rebuild(assembly, add=[robot]))
-    acted.push("arm", _UP, topic="third/external_wrench")
-    acted.step()
-    assert acted.applied("third/arm")[2] == pytest.approx(4.0)
-    acted.change(lambda assembly: rebuild(assembly, remove=["third"]))
-    assert "third/external_wrench" not in acted.topics
-    assert not acted.simulation.wrenches.acting
+    perturbed.change(lambda assembly: rebuild(assembly, add=[robot]))
+    perturbed.push("arm", _UP, topic="third/external_wrench")
+    perturbed.step()
+    assert perturbed.applied("third/arm")[2] == pytest.approx(4.0)
+    perturbed.change(lambda assembly: rebuild(assembly, remove=["third"]))
+    assert "third/external_wrench" not in perturbed.topics
+    assert not perturbed.simulation.wrenches.acting

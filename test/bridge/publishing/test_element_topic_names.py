@@ -32,7 +32,7 @@ def topics_of(kind, *names):
 
 @pytest.mark.parametrize("kind", SENSORS)
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("ä", "ö"), ("1a", "_1a")])
-def test_elements_that_ros_could_not_tell_apart_are_refused(kind, names):
+def test_elements_with_equal_topic_names_are_refused(kind, names):
     with pytest.raises(
         UserInputError, match=f"two elements of the model would publish on '{kind}/"
     ):

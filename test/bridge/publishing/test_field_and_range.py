@@ -1,4 +1,4 @@
-"""Magnetometers and rangefinders of a running simulator, as a subscriber gets them."""
+"""Magnetometers and rangefinders of a running simulator."""
 
 import math
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState, MagneticField, Range
-from simulators import Simulator, Starter
+from simulators import Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
-from zoo import LATCHED, subscription_qos
+from zoo_recording import LATCHED, subscription_qos
 
 FIELD_T = (2.1e-5, 0.4e-5, -4.3e-5)
 WALL_M = 2.0
@@ -40,14 +40,14 @@ CART = f"""
 
 
 @pytest.fixture
-def cart(start: Starter, tmp_path: Path) -> Simulator:
+def cart(start: SimulatorLauncher, tmp_path: Path) -> Simulator:
     model = tmp_path / "cart.xml"
     model.write_text(CART)
     return start.simulator(scene=str(model))
 
 
-def test_a_subscriber_gets_fields_and_distances_of_the_present(
-    start: Starter, cart: Simulator
+def test_a_subscriber_receives_the_present_fields_and_distances(
+    start: SimulatorLauncher, cart: Simulator
 ) -> None:
     listener = start.listener(cart)
     ranges = {
@@ -100,7 +100,7 @@ def test_a_subscriber_gets_fields_and_distances_of_the_present(
 
 
 def test_rangefinders_without_a_single_distance_are_named_in_the_log(
-    start: Starter, cart: Simulator
+    start: SimulatorLauncher, cart: Simulator
 ) -> None:
     listener = start.listener(cart)
     assert listener.spin_until(lambda: "no topic for sensors" in cart.log)

@@ -1,4 +1,4 @@
-"""Bytes with numbers written into them equal the message serialized the plain way."""
+"""Bytes with filled numbers equal the serialized message."""
 
 from array import array
 from typing import Any
@@ -142,7 +142,7 @@ def _fill(template: MessageTemplate, numbers: np.ndarray, stamps: np.ndarray) ->
 
 
 def _assert_equal(data: bytes, message: Any) -> None:
-    """Hold bytes against what the middleware makes of a message, and against plain CDR."""
+    """Compare bytes with the serialized message of the middleware and with plain CDR."""
     plain = bytes(serialize_message(message))
     assert len(data) == len(plain)
     assert without_padding(data, message) == without_padding(plain, message) == encode(message)
@@ -159,7 +159,7 @@ def test_filled_bytes_equal_the_plainly_serialized_message_for_random_numbers(
     random = np.random.default_rng(7)
     template, message = MessageTemplate(create(), paths, stamps), create()
     for _ in range(25):
-        # Bit patterns rather than numbers: subnormal, huge and negative values as well.
+        # Bit patterns rather than numbers, so that there are subnormal, huge and negative values.
         numbers = random.integers(0, 2**64, len(paths), dtype=np.uint64).view(np.float64)
         numbers[np.isnan(numbers)] = random.choice(_SPECIAL)
         times = _stamps(
@@ -206,7 +206,7 @@ def _behind_a_text(paths: list[str]) -> None:
     MessageTemplate(message, paths, [])
 
 
-def test_old_sentinels_behind_the_message_are_not_mistaken_for_numbers(
+def test_old_sentinels_behind_the_message_are_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     paths = [f"data.{i}" for i in range(4)]
@@ -224,7 +224,7 @@ def test_old_sentinels_behind_the_message_are_not_mistaken_for_numbers(
         assert template.offsets.tolist() == plain.offsets.tolist()
 
 
-def test_a_middleware_that_writes_numbers_in_its_own_way_is_noticed(
+def test_a_middleware_with_another_number_encoding_is_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def complemented(message: Any) -> bytes:
@@ -236,7 +236,7 @@ def test_a_middleware_that_writes_numbers_in_its_own_way_is_noticed(
         _behind_a_text(["data.0", "data.1"])
 
 
-def test_a_middleware_whose_layout_depends_on_the_numbers_is_noticed(
+def test_a_middleware_whose_layout_depends_on_the_numbers_is_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def packed(message: Any) -> bytes:
@@ -272,7 +272,7 @@ _SCAN = LaserScan(
     ids=lambda value: type(value).__name__ if hasattr(value, "header") else "",
 )
 @pytest.mark.parametrize("frame", ["", "arm/camera_optical_frame"])
-def test_arrays_and_stamp_that_are_written_arrive_and_the_rest_stays(
+def test_written_arrays_and_stamp_arrive_and_the_rest_is_unchanged(
     message: Any, arrays: list[str], frame: str
 ) -> None:
     message.header.frame_id = frame

@@ -1,4 +1,4 @@
-"""What is published when, and for whom."""
+"""Rates, stamps and subscribers of published topics."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from benches import planned
 from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
@@ -16,7 +15,8 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from simulators import DATA, PATIENCE_S, Starter, stamps_of, steps_of
+from simulators import DATA, WAIT_LIMIT_S, SimulatorLauncher, stamps_of, steps_of
+from stepped_node import planned
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.diagnostics.limits import NEVER
@@ -81,12 +81,12 @@ def watched(ros_node: Node) -> Watched:
     return Watched(ros_node, _PROBE)
 
 
-def test_nothing_is_sent_while_nobody_subscribes(watched: Watched) -> None:
+def test_nothing_is_published_without_a_subscriber(watched: Watched) -> None:
     watched.run(50)
     assert watched.sent == []
 
 
-def test_a_topic_is_sent_from_when_someone_subscribes_until_nobody_does(
+def test_a_topic_is_published_from_the_first_subscription_to_the_last(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     def run_and_list() -> set[str]:
@@ -96,20 +96,20 @@ def test_a_topic_is_sent_from_when_someone_subscribes_until_nobody_does(
 
     for _ in range(2):
         first = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
-        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, WAIT_LIMIT_S)
         second = ros_node.create_subscription(JointState, "joint_states", lambda _: None, 10)
         other = ros_node.create_subscription(Imu, "imu/tip", lambda _: None, SENSOR)
-        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states", "imu/tip"}, WAIT_LIMIT_S)
         ros_node.destroy_subscription(first)
         ros_node.destroy_subscription(other)
-        assert spin_until(lambda: run_and_list() == {"joint_states"}, PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == {"joint_states"}, WAIT_LIMIT_S)
         ros_node.destroy_subscription(second)
-        assert spin_until(lambda: run_and_list() == set(), PATIENCE_S)
+        assert spin_until(lambda: run_and_list() == set(), WAIT_LIMIT_S)
 
 
 @pytest.fixture
-def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
-    """Publishers of which everything is subscribed to."""
+def received(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> Watched:
+    """Publishers with a subscription to every topic."""
     kinds = {"/clock": Clock, "/tf": TFMessage, "joint_states": JointState}
     kinds |= {"imu/tip": Imu, "imu/carriage": Imu, "wrench/pole_ft": WrenchStamped}
     for topic, kind in kinds.items():
@@ -119,65 +119,65 @@ def heard(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) -> 
         watched.run(1)
         return watched.topics() == set(kinds)
 
-    assert spin_until(everything_sent, PATIENCE_S)
+    assert spin_until(everything_sent, WAIT_LIMIT_S)
     watched.sent.clear()
     return watched
 
 
-def test_every_message_has_a_clock_message_of_its_stamp_before_it_and_no_two_are_equal(
-    heard: Watched,
+def test_each_message_follows_one_clock_message_of_its_stamp(
+    received: Watched,
 ) -> None:
-    heard.run(200)
-    clock = heard.steps("/clock")
+    received.run(200)
+    clock = received.steps("/clock")
     assert len(clock) == 100
     assert all(before < after for before, after in pairwise(clock))
     now = None
-    for topic, kind, data in heard.sent:
+    for topic, kind, data in received.sent:
         (step,) = steps_of([deserialize_message(data, kind)])
         if topic == "/clock":
             now = step
         assert now is None or step == now
 
 
-def test_rates_count_simulated_steps(heard: Watched) -> None:
-    heard.publishers.set_rates(
+def test_rates_count_simulated_steps(received: Watched) -> None:
+    received.publishers.set_rates(
         {"joint_states": 1000.0, "imu": 200.0, "wrench": 0.0, "tf": 30.0, **_OFF}
     )
-    heard.run(1000)
-    first = heard.steps("joint_states")[0]
-    assert heard.steps("joint_states") == list(range(first, first + 1000))
+    received.run(1000)
+    first = received.steps("joint_states")[0]
+    assert received.steps("joint_states") == list(range(first, first + 1000))
     last = first + 999
-    assert heard.steps("imu/tip") == [s for s in range(first, last + 1) if s % 5 == 0]
-    assert heard.steps("imu/carriage") == heard.steps("imu/tip")
+    assert received.steps("imu/tip") == [s for s in range(first, last + 1) if s % 5 == 0]
+    assert received.steps("imu/carriage") == received.steps("imu/tip")
     # 1000/30 steps, rounded
-    assert heard.steps("/tf") == [s for s in range(first, last + 1) if s % 33 == 0]
-    assert heard.steps("wrench/pole_ft") == []
-    assert heard.steps("/clock") == heard.steps("joint_states")
+    assert received.steps("/tf") == [s for s in range(first, last + 1) if s % 33 == 0]
+    assert received.steps("wrench/pole_ft") == []
+    assert received.steps("/clock") == received.steps("joint_states")
 
 
 @pytest.mark.parametrize("hours", [1, 24, 1000])
-def test_stamps_are_whole_steps_after_hours_as_well(heard: Watched, hours: int) -> None:
-    heard.simulation.reset(time=hours * 3600.0)
-    heard.run(1)
-    heard.sent.clear()
-    heard.run(1000)
-    first = heard.steps("joint_states")[0]
+def test_stamps_are_whole_steps_even_after_hours(received: Watched, hours: int) -> None:
+    received.simulation.reset(time=hours * 3600.0)
+    received.run(1)
+    received.sent.clear()
+    received.run(1000)
+    first = received.steps("joint_states")[0]
     assert first - hours * 3_600_000 in (1, 2)
-    assert heard.steps("joint_states") == list(range(first, first + 1000, 2))
+    assert received.steps("joint_states") == list(range(first, first + 1000, 2))
 
 
-def test_a_rate_above_the_step_rate_is_one_message_a_step(heard: Watched) -> None:
-    heard.publishers.set_rates(
+def test_a_rate_above_the_step_rate_is_one_message_a_step(received: Watched) -> None:
+    received.publishers.set_rates(
         {"joint_states": 100_000.0, "imu": 0.0, "wrench": 0.0, "tf": 0.0, **_OFF}
     )
-    heard.run(20)
-    assert len(heard.steps("joint_states")) == 20
+    received.run(20)
+    assert len(received.steps("joint_states")) == 20
 
 
-def test_with_every_rate_off_not_even_the_clock_is_sent(heard: Watched) -> None:
-    heard.publishers.set_rates(dict.fromkeys(RATES, 0.0))
-    heard.run(50)
-    assert heard.sent == []
+def test_with_every_rate_zero_not_even_the_clock_is_published(received: Watched) -> None:
+    received.publishers.set_rates(dict.fromkeys(RATES, 0.0))
+    received.run(50)
+    assert received.sent == []
 
 
 def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence(
@@ -191,7 +191,7 @@ def test_no_two_clock_stamps_are_equal_across_a_change_of_rates_and_a_divergence
         watched.run(1)
         return watched.topics() == {"/clock", "joint_states"}
 
-    assert spin_until(sent, PATIENCE_S)
+    assert spin_until(sent, WAIT_LIMIT_S)
     for rate in (1000.0, 500.0, 333.0, 1000.0):
         watched.publishers.set_rates(dict.fromkeys(RATES, rate))
         watched.run(150)
@@ -214,7 +214,7 @@ def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 
 
-def test_the_state_of_each_controller_is_published_where_there_are_controllers(
+def test_controller_states_are_published_unless_controllers_are_disabled(
     ros_node: Node,
 ) -> None:
     robots = ["humanoid/", "quadruped/", "left_arm/", "right_arm/"]
@@ -223,7 +223,7 @@ def test_the_state_of_each_controller_is_published_where_there_are_controllers(
     assert _controllers(ros_node, "zoo", controllers=False) == []
 
 
-def test_the_state_of_a_controller_comes_at_its_own_rate(
+def test_the_state_of_a_controller_has_its_own_rate(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     topic = "joint_trajectory_controller/controller_state"
@@ -233,7 +233,7 @@ def test_the_state_of_a_controller_comes_at_its_own_rate(
         watched.run(10)
         return watched.topics() == {topic}
 
-    assert spin_until(sent, PATIENCE_S)
+    assert spin_until(sent, WAIT_LIMIT_S)
     for rate, every in ((None, 10), (1000.0, 1), (0.0, None)):
         if rate is not None:
             watched.publishers.set_rates(RATES | {"controller_state": rate})
@@ -277,11 +277,11 @@ def test_a_model_with_several_floating_bases_has_a_topic_for_each(
 
 
 def _spacing(recording: Any) -> int:
-    """Return the smallest number of steps between messages: none is sent more often than asked."""
+    """Return the smallest number of steps between messages, which bounds the rate."""
     return int(np.diff(steps_of(recording.messages)).min())
 
 
-def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starter) -> None:
+def test_rates_are_set_by_parameter_at_startup_and_at_run_time(start: SimulatorLauncher) -> None:
     simulator = start.simulator(
         scene=_PROBE, real_time_factor=0.2, publish_rate__imu=1000.0, publish_rate__wrench=0.0
     )
@@ -301,20 +301,20 @@ def test_rates_are_set_by_parameter_at_the_start_and_while_running(start: Starte
         {f"publish_rate.{topic}": rate for topic, rate in rates.items()}, atomic=True
     )
     assert results[0].successful
-    # The last of the old rate is on its way still.
+    # The last message at the old rate is still in flight.
     assert listener.spin_until(lambda: len(wrench) >= 10)
     for recording in everything:
         recording.raw.clear()
     assert listener.spin_until(lambda: len(frames) >= 5 and len(wrench) >= 20 and len(joints) >= 10)
     assert [_spacing(r) for r in (joints, wrench, frames)] == [10, 4, 20]
     assert not len(imu)
-    complaints = simulator.complaints()
-    assert len(complaints) == 1, complaints
-    assert "robot 'probe' has no gains file" in complaints[0]
+    warnings = simulator.warnings()
+    assert len(warnings) == 1, warnings
+    assert "robot 'probe' has no gains file" in warnings[0]
 
 
-def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
-    start: Starter, tmp_path: Path
+def test_rates_of_a_robot_in_the_scene_file_override_the_parameters(
+    start: SimulatorLauncher, tmp_path: Path
 ) -> None:
     robots = [
         {"name": "one", "model": _PROBE, "publish_rate": {"joint_states": 250, "imu": 0}},
@@ -335,7 +335,7 @@ def test_a_robots_own_rates_in_the_scene_file_go_before_the_parameters(
     assert len(set(stamps_of(own.messages))) == len(own)
 
 
-def test_messages_keep_their_distance_when_the_timestep_changes_between_two_steps(
+def test_messages_keep_their_period_when_the_timestep_changes(
     watched: Watched, ros_node: Node, spin_until: Callable[..., bool]
 ) -> None:
     ros_node.create_subscription(JointState, "joint_states", lambda _: None, SENSOR)
@@ -355,7 +355,7 @@ def test_messages_keep_their_distance_when_the_timestep_changes_between_two_step
     assert len(times) == 10
 
 
-def test_lost_messages_are_a_warning_once(watched: Watched) -> None:
+def test_lost_messages_are_logged_once(watched: Watched) -> None:
     publishers = watched.publishers
     limits = {"diagnostics.lost_messages.warn": 0.0, "diagnostics.lost_messages.error": NEVER}
     publishers._clock.lost = 4

@@ -1,4 +1,4 @@
-"""Batches of templates give what filling every message by hand gives."""
+"""Batches of templates equal messages filled by hand."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -162,7 +162,7 @@ def test_every_message_of_a_bare_model_equals_the_one_filled_by_hand(
 @pytest.mark.parametrize(
     "elapsed", [0.0, 1e-9, 0.999999999, 0.9999999999, 1.0, 12.345, 2.0**31 - 1]
 )
-def test_durations_are_those_of_the_arrays_to_the_nanosecond(
+def test_durations_equal_the_arrays_to_the_nanosecond(
     probe: tuple[list[Topic], dict[str, np.ndarray]], elapsed: float
 ) -> None:
     topics, arrays = probe
@@ -180,7 +180,7 @@ def test_durations_are_those_of_the_arrays_to_the_nanosecond(
 def test_messages_that_check_their_fields_are_filled_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # What the environment variable ROS_PYTHON_CHECK_FIELDS does, before the first import.
+    # Equal to the environment variable ROS_PYTHON_CHECK_FIELDS before the first import.
     monkeypatch.setattr(point_module, "ros_python_check_fields", "1")
     with pytest.raises(AssertionError, match="time_from_start"):
         JointTrajectoryPoint(time_from_start=1.0)

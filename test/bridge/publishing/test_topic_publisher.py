@@ -1,4 +1,4 @@
-"""Publishers that stay open, and what they count."""
+"""Lifetime and statistics of publishers."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class Opened:
         self.open.remove(endpoint)
 
 
-def test_a_topic_of_the_next_model_too_stays_open_and_the_others_are_closed():
+def test_a_topic_that_the_next_model_has_stays_open_and_the_others_close():
     opened = Opened()
     pool = PublisherPool(opened)
     image = pool.open(Image, "image", qos_profile_sensor_data)
@@ -52,7 +52,7 @@ def test_a_topic_of_the_next_model_too_stays_open_and_the_others_are_closed():
 
 
 @pytest.mark.parametrize("raw", [False, True])
-def test_bytes_go_round_the_checks_of_messages_where_all_are_bytes(raw):
+def test_serialized_bytes_skip_the_message_checks_only_if_all_messages_are_bytes(raw):
     opened = Opened()
     PublisherPool(opened, raw=raw).open(Image, "image", qos_profile_sensor_data).send(b"1")
     (endpoint,) = opened.open

@@ -1,4 +1,4 @@
-"""Every sensor of the zoo reaches a subscriber: name, type, quality, rate, and every number."""
+"""Name, type, QoS, rate and values of every topic of the zoo."""
 
 from collections import Counter
 from itertools import pairwise
@@ -12,11 +12,11 @@ from cdr import encode, without_padding
 from geometry_msgs.msg import WrenchStamped
 from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
-from replay import paired, replay
+from reference_run import paired, reference_run
 from sensor_msgs.msg import Imu, JointState
-from simulators import DATA, Starter, stamps_of, steps_of
+from simulators import DATA, SimulatorLauncher, stamps_of, steps_of
 from std_msgs.msg import String
-from zoo import (
+from zoo_recording import (
     ACTIONS,
     BEST_EFFORT,
     COMMANDS,
@@ -26,7 +26,7 @@ from zoo import (
     PERIODIC,
     RARE,
     ROBOTS,
-    Zoo,
+    ZooRecording,
     subscription_qos,
 )
 
@@ -39,7 +39,9 @@ _KEYFRAMES = {
 
 
 @pytest.mark.parametrize("topic", [*PERIODIC, *OCCASIONAL])
-def test_a_topic_arrives_with_the_type_and_quality_of_the_contract(zoo: Zoo, topic: str) -> None:
+def test_a_topic_is_published_with_the_type_and_qos_of_the_contract(
+    zoo: ZooRecording, topic: str
+) -> None:
     kind, quality = (PERIODIC | OCCASIONAL)[topic]
     (publisher,) = zoo.listener.node.get_publishers_info_by_topic(topic)
     package = kind.__module__.partition(".")[0]
@@ -55,7 +57,7 @@ def test_a_topic_arrives_with_the_type_and_quality_of_the_contract(zoo: Zoo, top
     assert len(zoo.recordings[topic])
 
 
-def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
+def test_no_topic_is_published_that_the_contract_lacks(zoo: ZooRecording) -> None:
     names = {
         name
         for name, _ in zoo.listener.node.get_publisher_names_and_types_by_node("mujoco", "/")
@@ -65,8 +67,8 @@ def test_there_is_no_topic_that_the_contract_does_not_know(zoo: Zoo) -> None:
 
 
 @pytest.mark.parametrize("topic", COMMANDS)
-def test_commands_are_listened_to_with_the_type_and_quality_of_the_contract(
-    zoo: Zoo, topic: str
+def test_commands_are_subscribed_with_the_type_and_qos_of_the_contract(
+    zoo: ZooRecording, topic: str
 ) -> None:
     (subscriber,) = zoo.listener.node.get_subscriptions_info_by_topic(topic)
     package, kind = COMMANDS[topic].__module__.partition(".")[0], COMMANDS[topic].__name__
@@ -76,12 +78,12 @@ def test_commands_are_listened_to_with_the_type_and_quality_of_the_contract(
     assert subscriber.qos_profile.durability == DurabilityPolicy.VOLATILE
 
 
-def test_nothing_is_listened_to_that_the_contract_does_not_know(zoo: Zoo) -> None:
+def test_no_topic_is_subscribed_that_the_contract_lacks(zoo: ZooRecording) -> None:
     found = zoo.listener.node.get_subscriber_names_and_types_by_node("mujoco", "/")
     assert {name for name, _ in found} - {"/parameter_events"} == set(COMMANDS)
 
 
-def test_actions_are_those_of_the_contract(zoo: Zoo) -> None:
+def test_actions_are_those_of_the_contract(zoo: ZooRecording) -> None:
     found = get_action_server_names_and_types_by_node(zoo.listener.node, "mujoco", "/")
     assert dict(found) == {
         name: [f"{kind.__module__.partition('.')[0]}/action/{kind.__name__}"]
@@ -90,17 +92,17 @@ def test_actions_are_those_of_the_contract(zoo: Zoo) -> None:
 
 
 @pytest.mark.parametrize("topic", [topic for topic in PERIODIC if topic != "/clock"])
-def test_messages_are_a_period_of_simulated_time_apart(zoo: Zoo, topic: str) -> None:
+def test_messages_are_a_period_of_simulated_time_apart(zoo: ZooRecording, topic: str) -> None:
     every = 10 if topic == "/tf" or topic.endswith("/controller_state") else 2
     steps = steps_of(zoo.recordings[topic].messages)
     assert all(step % every == 0 for step in steps)
     spacings = Counter(np.diff(steps).tolist())
     assert all(spacing > 0 for spacing in spacings)
-    # A busy machine may lose a message on the way, but no rate but the asked one looks like this.
+    # A busy machine may lose a message, but no other rate gives these stamps.
     assert spacings[every] > 0.9 * sum(spacings.values())
 
 
-def test_clock_stamps_increase_and_are_those_of_the_messages(zoo: Zoo) -> None:
+def test_clock_stamps_increase_and_equal_those_of_the_messages(zoo: ZooRecording) -> None:
     clock = stamps_of(zoo.recordings["/clock"].messages)
     assert all(before < after for before, after in pairwise(clock))
     others = {
@@ -116,7 +118,7 @@ def test_clock_stamps_increase_and_are_those_of_the_messages(zoo: Zoo) -> None:
 
 @pytest.mark.parametrize("topic", PERIODIC)
 def test_bytes_on_the_wire_are_those_of_the_plainly_serialized_message(
-    zoo: Zoo, topic: str
+    zoo: ZooRecording, topic: str
 ) -> None:
     recording = zoo.recordings[topic]
     for data, message in zip(recording.raw[:5], recording.messages[:5], strict=True):
@@ -124,7 +126,9 @@ def test_bytes_on_the_wire_are_those_of_the_plainly_serialized_message(
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_joint_states_are_the_engines_in_model_order(zoo: Zoo, robot: str) -> None:
+def test_joint_states_equal_the_state_of_the_engine_in_model_order(
+    zoo: ZooRecording, robot: str
+) -> None:
     model = zoo.instants[min(zoo.instants)].model
     names = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] in (2, 3)]
     names = [n.removeprefix(f"{robot}/") for n in names if n.startswith(f"{robot}/")]
@@ -141,12 +145,12 @@ def _controlled(robot: str, names: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_controller_states_are_the_engines_and_the_references_of_the_keyframe(
-    zoo: Zoo, robot: str
+def test_controller_states_have_the_state_of_the_engine_and_the_references(
+    zoo: ZooRecording, robot: str
 ) -> None:
     topic = f"/{robot}/joint_trajectory_controller/controller_state"
     names = _controlled(robot, list(zoo.recordings[f"/{robot}/joint_states"].messages[0].name))
-    held = replay("zoo", [0])[0]
+    held = reference_run("zoo", [0])[0]
     wanted = [held.joint(f"{robot}/{name}")[0] for name in names]
     for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
         assert list(message.joint_names) == names
@@ -168,7 +172,7 @@ def test_controller_states_are_the_engines_and_the_references_of_the_keyframe(
 @pytest.mark.parametrize("interface", INTERFACES)
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_the_order_of_forward_commands_is_that_of_the_joints(
-    zoo: Zoo, robot: str, interface: str
+    zoo: ZooRecording, robot: str, interface: str
 ) -> None:
     (message,) = zoo.recordings[f"/{robot}/{interface}_controller/joints"].messages
     names = list(zoo.recordings[f"/{robot}/joint_states"].messages[0].name)
@@ -176,14 +180,14 @@ def test_the_order_of_forward_commands_is_that_of_the_joints(
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_robots_start_in_their_keyframe_and_hold_it(zoo: Zoo, robot: str) -> None:
+def test_robots_start_in_their_keyframe_and_hold_it(zoo: ZooRecording, robot: str) -> None:
     first = zoo.recordings[f"/{robot}/joint_states"].messages[0]
     model = zoo.instants[min(zoo.instants)].model
     key = model.key(f"{robot}/{_KEYFRAMES[robot]}")
     expected = [key.qpos[model.joint(f"{robot}/{name}").qposadr[0]] for name in first.name]
-    start = replay("zoo", [0])[0]
+    start = reference_run("zoo", [0])[0]
     assert [start.joint(f"{robot}/{name}")[0] for name in first.name] == expected
-    # Nobody listens at step 0 yet; until then the legs have taken up the weight, no more.
+    # There is no subscriber at step 0; until then the legs have only taken up the weight.
     np.testing.assert_allclose(first.position, expected, atol=0.02)
 
 
@@ -191,7 +195,9 @@ def test_robots_start_in_their_keyframe_and_hold_it(zoo: Zoo, robot: str) -> Non
     ("topic", "site"),
     [("/humanoid/imu/pelvis_imu", "pelvis_imu"), ("/quadruped/imu/trunk_imu", "trunk_imu")],
 )
-def test_an_imu_reads_what_the_sensors_of_its_site_read(zoo: Zoo, topic: str, site: str) -> None:
+def test_an_imu_has_the_values_of_the_sensors_of_its_site(
+    zoo: ZooRecording, topic: str, site: str
+) -> None:
     robot = topic.split("/")[1]
     model = zoo.instants[min(zoo.instants)].model
     kinds = mujoco.mjtSensor
@@ -222,7 +228,7 @@ _WRENCHES = [topic for topic in PERIODIC if "/wrench/" in topic]
 
 
 @pytest.mark.parametrize("topic", _WRENCHES)
-def test_a_wrench_is_the_reversed_reading_of_its_sensors(zoo: Zoo, topic: str) -> None:
+def test_a_wrench_is_the_reversed_reading_of_its_sensors(zoo: ZooRecording, topic: str) -> None:
     _, robot, _, site = topic.split("/")
     for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
         assert message.header.frame_id == f"{robot}/{site}"
@@ -232,14 +238,14 @@ def test_a_wrench_is_the_reversed_reading_of_its_sensors(zoo: Zoo, topic: str) -
         assert _xyz(message.wrench.torque) == [-t for t in torque]
 
 
-def test_the_ankles_of_the_standing_humanoid_read_up(zoo: Zoo) -> None:
+def test_the_ankles_of_the_standing_humanoid_read_up(zoo: ZooRecording) -> None:
     for side in ("left", "right"):
         messages = zoo.recordings[f"/humanoid/wrench/{side}_ankle_ft"].messages
         assert messages[-1].wrench.force.z > 100.0
 
 
 @pytest.mark.parametrize("topic", [topic for topic in PERIODIC if "/contact/" in topic])
-def test_a_contact_is_the_normal_force_of_its_touch_sensor(zoo: Zoo, topic: str) -> None:
+def test_a_contact_is_the_normal_force_of_its_touch_sensor(zoo: ZooRecording, topic: str) -> None:
     _, robot, _, name = topic.split("/")
     for message, instant in paired(zoo.recordings[topic].messages, zoo.instants):
         (force,) = instant.sensor(f"{robot}/{name}")
@@ -253,7 +259,7 @@ _BASES = {"humanoid": "pelvis", "quadruped": "trunk"}
 
 @pytest.mark.parametrize("robot", _BASES)
 def test_odometry_is_the_pose_in_the_world_and_the_twist_in_the_child_frame(
-    zoo: Zoo, robot: str
+    zoo: ZooRecording, robot: str
 ) -> None:
     base = f"{robot}/{_BASES[robot]}"
     for message, instant in paired(zoo.recordings[f"/{robot}/odom"].messages, zoo.instants):
@@ -268,7 +274,9 @@ def test_odometry_is_the_pose_in_the_world_and_the_twist_in_the_child_frame(
 
 
 @pytest.mark.parametrize("robot", _BASES)
-def test_base_accel_is_the_acceleration_in_the_frame_of_the_base(zoo: Zoo, robot: str) -> None:
+def test_base_accel_is_the_acceleration_in_the_frame_of_the_base(
+    zoo: ZooRecording, robot: str
+) -> None:
     base = f"{robot}/{_BASES[robot]}"
     for message, instant in paired(zoo.recordings[f"/{robot}/base_accel"].messages, zoo.instants):
         assert message.header.frame_id == base
@@ -281,7 +289,7 @@ def test_base_accel_is_the_acceleration_in_the_frame_of_the_base(zoo: Zoo, robot
 
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_robot_description_is_the_urdf_of_the_joints_that_are_published(
-    zoo: Zoo, robot: str
+    zoo: ZooRecording, robot: str
 ) -> None:
     (message,) = zoo.recordings[f"/{robot}/robot_description"].messages
     tree = ElementTree.fromstring(message.data)
@@ -294,7 +302,9 @@ def test_robot_description_is_the_urdf_of_the_joints_that_are_published(
     assert not any("/" in name for name in published)
 
 
-def test_robot_description_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
+def test_robot_description_reaches_a_late_subscriber(
+    zoo: ZooRecording, start: SimulatorLauncher
+) -> None:
     late = start.listener(zoo.simulator)
     recording = late.record(String, "/humanoid/robot_description", qos=subscription_qos(LATCHED))
     assert late.spin_until(lambda: len(recording) > 0)
@@ -304,8 +314,10 @@ def test_robot_description_reaches_who_comes_late(zoo: Zoo, start: Starter) -> N
 _PROBE = str(DATA / "probe.xml")
 
 
-def _probe(start: Starter, kinds: dict[str, type], **parameters: Any) -> dict[str, list[Any]]:
-    """Run the model with every oddity until each topic has said something; return what."""
+def _probe(
+    start: SimulatorLauncher, kinds: dict[str, type], **parameters: Any
+) -> dict[str, list[Any]]:
+    """Run the model with every special case until each topic has a message; return the messages."""
     simulator = start.simulator(scene=_PROBE, real_time_factor=0.2, **parameters)
     listener = start.listener(simulator)
     recordings = {topic: listener.record(kind, topic) for topic, kind in kinds.items()}
@@ -313,8 +325,10 @@ def _probe(start: Starter, kinds: dict[str, type], **parameters: Any) -> dict[st
     return {topic: recording.messages for topic, recording in recordings.items()}
 
 
-def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) -> None:
-    said = _probe(
+def test_a_bare_model_file_runs_and_missing_fields_of_an_imu_are_marked(
+    start: SimulatorLauncher,
+) -> None:
+    messages_of = _probe(
         start,
         {
             "/joint_states": JointState,
@@ -324,12 +338,14 @@ def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) 
         },
         wrench_sign="parent_on_child",
     )
-    instants = replay(_PROBE, {step for messages in said.values() for step in steps_of(messages)})
-    for message, instant in paired(said["/joint_states"], instants):
+    instants = reference_run(
+        _PROBE, {step for messages in messages_of.values() for step in steps_of(messages)}
+    )
+    for message, instant in paired(messages_of["/joint_states"], instants):
         assert list(message.name) == ["rail", "swing"]
         states = list(zip(message.position, message.velocity, message.effort, strict=True))
         assert states == [instant.joint(name) for name in message.name]
-    for message, instant in paired(said["/imu/carriage"], instants):
+    for message, instant in paired(messages_of["/imu/carriage"], instants):
         assert message.header.frame_id == "carriage_site"
         assert message.orientation_covariance[0] == -1.0
         assert message.orientation.w == 1.0
@@ -337,38 +353,40 @@ def test_a_bare_model_file_runs_and_what_an_imu_lacks_is_marked(start: Starter) 
         assert message.linear_acceleration_covariance[0] == 0.0
         assert _xyz(message.angular_velocity) == instant.sensor("gyro")
         assert _xyz(message.linear_acceleration) == instant.sensor("accelerometer")
-    for message, instant in paired(said["/imu/tip"], instants):
+    for message, instant in paired(messages_of["/imu/tip"], instants):
         assert message.orientation_covariance[0] == 0.0
         assert message.angular_velocity_covariance[0] == 0.0
         assert message.linear_acceleration_covariance[0] == -1.0
         assert _xyz(message.linear_acceleration) == [0.0, 0.0, 0.0]
         assert _xyz(message.angular_velocity) == instant.sensor("tip_gyro")
-    for message, instant in paired(said["/wrench/pole_ft"], instants):
+    for message, instant in paired(messages_of["/wrench/pole_ft"], instants):
         assert _xyz(message.wrench.force) == instant.sensor("pole_force")
         assert _xyz(message.wrench.torque) == instant.sensor("pole_torque")
 
 
-def test_sensor_noise_is_that_of_the_seed_and_spares_sensors_without_the_attribute(
-    start: Starter,
+def test_sensor_noise_follows_the_seed_and_needs_the_noise_attribute(
+    start: SimulatorLauncher,
 ) -> None:
     kinds = {"/imu/carriage": Imu, "/imu/tip": Imu, "/wrench/pole_ft": WrenchStamped}
-    said = _probe(start, kinds, sensor_noise="true", seed=5)
-    steps = {step for messages in said.values() for step in steps_of(messages)}
-    clean = replay(_PROBE, steps)
-    noisy = replay(_PROBE, steps, sensor_noise=True, seed=5)
+    messages_of = _probe(start, kinds, sensor_noise="true", seed=5)
+    steps = {step for messages in messages_of.values() for step in steps_of(messages)}
+    clean = reference_run(_PROBE, steps)
+    noisy = reference_run(_PROBE, steps, sensor_noise=True, seed=5)
     errors = []
-    for message, step in zip(said["/imu/carriage"], steps_of(said["/imu/carriage"]), strict=True):
+    for message, step in zip(
+        messages_of["/imu/carriage"], steps_of(messages_of["/imu/carriage"]), strict=True
+    ):
         acceleration = _xyz(message.linear_acceleration)
         assert acceleration == noisy[step].sensor("accelerometer")
         assert _xyz(message.angular_velocity) == noisy[step].sensor("gyro")
         errors.append(np.subtract(acceleration, clean[step].sensor("accelerometer")))
-    assert 0.3 < np.std(errors) < 0.7  # the model says 0.5
-    for message, instant in paired(said["/imu/tip"], noisy):
+    assert 0.3 < np.std(errors) < 0.7  # the model has 0.5
+    for message, instant in paired(messages_of["/imu/tip"], noisy):
         q = message.orientation
         assert [q.w, q.x, q.y, q.z] == instant.sensor("tip_quat")
-    for message, instant in paired(said["/imu/tip"], clean):
+    for message, instant in paired(messages_of["/imu/tip"], clean):
         assert _xyz(message.angular_velocity) == instant.sensor("tip_gyro")
-    for message, instant in paired(said["/wrench/pole_ft"], clean):
+    for message, instant in paired(messages_of["/wrench/pole_ft"], clean):
         assert _xyz(message.wrench.force) == [-f for f in instant.sensor("pole_force")]
 
 

@@ -1,4 +1,4 @@
-"""Endpoints come and go, and their peers are looked at."""
+"""Creation and destruction of endpoints, and checks of their peers."""
 
 from collections.abc import Callable, Iterator
 
@@ -17,11 +17,11 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class _Log:
-    """Takes down what a node warns of."""
+    """Records the warnings of a node."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
-        self.warning = self.said.append
+        self.logged: list[str] = []
+        self.warning = self.logged.append
 
 
 class Opened:
@@ -39,13 +39,13 @@ class Opened:
         return self.listener.spin_until(condition)
 
     def settled(self) -> None:
-        """Look at every endpoint more than once."""
+        """Check every endpoint more than once."""
         self.listener.spin_for(0.5)
 
 
 @pytest.fixture
 def stranger(listener: Listener) -> Iterator[Listener]:
-    """A listener in another process, as it were: one alone has but one type for a topic."""
+    """A listener like in another process, because one process has one type for a topic."""
     stranger = Listener(listener.domain)
     yield stranger
     stranger.close()
@@ -63,14 +63,14 @@ def opened(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
     opened.node.destroy_node()
 
 
-def test_no_endpoint_has_handlers_of_events(opened: Opened) -> None:
-    """Whose event comes in while the endpoint is destroyed, they would end the process."""
+def test_no_endpoint_has_event_handlers(opened: Opened) -> None:
+    """An event during the destruction of the endpoint would end the process."""
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE)
     subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     assert publisher.event_handlers == subscription.event_handlers == []
 
 
-def test_who_publishes_is_told_how_many_listen(opened: Opened) -> None:
+def test_a_publisher_gets_the_number_of_its_subscriptions(opened: Opened) -> None:
     counts: list[int] = []
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
     silent = opened.endpoints.publisher(String, "other", _RELIABLE)
@@ -88,7 +88,7 @@ def test_who_publishes_is_told_how_many_listen(opened: Opened) -> None:
         opened.endpoints.close(endpoint)
 
 
-def test_what_is_closed_is_gone_and_stays_so(opened: Opened) -> None:
+def test_a_closed_endpoint_is_destroyed_once(opened: Opened) -> None:
     counts: list[int] = []
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
     subscription = opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
@@ -109,21 +109,21 @@ def test_what_is_closed_is_gone_and_stays_so(opened: Opened) -> None:
         (_RELIABLE, _LATCHED, "Volatile publisher and transient local subscription"),
     ],
 )
-def test_a_subscriber_that_asks_for_too_much_is_named_once(
+def test_a_subscriber_that_requests_an_incompatible_qos_is_logged_once(
     opened: Opened, offered: QoSProfile, asked: QoSProfile, reason: str
 ) -> None:
     opened.endpoints.publisher(String, "topic", offered)
     opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
     opened.listener.node.create_subscription(String, "topic", lambda _: None, _BEST_EFFORT)
     expected = f"node 'listener' requests an incompatible QoS of '/topic': {reason}"
-    assert opened.until(lambda: opened.log.said == [expected])
+    assert opened.until(lambda: opened.log.logged == [expected])
     opened.settled()
-    assert opened.log.said == [expected]
+    assert opened.log.logged == [expected]
     opened.listener.node.create_subscription(String, "topic", lambda _: None, asked)
-    assert opened.until(lambda: opened.log.said == [expected] * 2)
+    assert opened.until(lambda: opened.log.logged == [expected] * 2)
 
 
-def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> None:
+def test_a_publisher_that_offers_an_incompatible_qos_is_logged_once(opened: Opened) -> None:
     opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     opened.listener.node.create_publisher(String, "topic", _BEST_EFFORT)
     opened.listener.node.create_publisher(String, "topic", _RELIABLE)
@@ -131,12 +131,12 @@ def test_a_publisher_that_offers_too_little_is_named_once(opened: Opened) -> Non
         "messages of node 'listener' on '/topic' are not received: "
         "Best effort publisher and reliable subscription"
     )
-    assert opened.until(lambda: opened.log.said == [expected])
+    assert opened.until(lambda: opened.log.logged == [expected])
     opened.settled()
-    assert opened.log.said == [expected]
+    assert opened.log.logged == [expected]
 
 
-def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
+def test_an_endpoint_of_another_type_is_logged(opened: Opened, stranger: Listener) -> None:
     opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     opened.endpoints.publisher(String, "shown/topic", _RELIABLE)
     stranger.node.create_publisher(JointState, "topic", _RELIABLE)
@@ -147,10 +147,10 @@ def test_another_type_is_named(opened: Opened, stranger: Listener) -> None:
         "node 'listener' subscribes to '/shown/topic' as sensor_msgs/msg/JointState, but it is "
         "std_msgs/msg/String",
     }
-    assert opened.until(lambda: set(opened.log.said) == expected)
+    assert opened.until(lambda: set(opened.log.logged) == expected)
 
 
-def test_those_who_fit_are_not_named(opened: Opened) -> None:
+def test_compatible_endpoints_are_not_logged(opened: Opened) -> None:
     counts: list[int] = []
     opened.endpoints.publisher(String, "topic", _LATCHED, counts.append)
     opened.endpoints.subscription(String, "topic", lambda _: None, _BEST_EFFORT)
@@ -159,10 +159,10 @@ def test_those_who_fit_are_not_named(opened: Opened) -> None:
         opened.listener.node.create_publisher(String, "topic", qos)
     assert opened.until(lambda: bool(counts) and counts[-1] == 4)
     opened.settled()
-    assert opened.log.said == []
+    assert opened.log.logged == []
 
 
-def test_what_is_to_be_called_later_is_called_then(opened: Opened) -> None:
+def test_a_delayed_call_is_made_after_its_delay(opened: Opened) -> None:
     called: list[str] = []
     opened.endpoints.later(0.4, lambda: called.append("late"))
     opened.endpoints.later(0.0, lambda: called.append("soon"))

@@ -1,4 +1,4 @@
-"""Action goals end when they are told to, in every order in which that may come."""
+"""Action goals and their ends in every order of events."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Time
-from commanders import Commander, Sent, follow, point
+from command_clients import CommandClient, SentGoal, follow, point
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import get_action_names_and_types, get_action_server_names_and_types_by_node
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -27,7 +27,7 @@ ABORTED = GoalStatus.STATUS_ABORTED
 
 
 class Served:
-    """A server of which the test decides everything, and a client of it."""
+    """A server whose handlers are those of the test, and a client of it."""
 
     accepts = True
     count = 0
@@ -41,7 +41,7 @@ class Served:
         self.on_accept: Callable[[Goal], None] = lambda _goal: None
         self.on_cancel: Callable[[Goal], None] = self.canceled.append
         self.server = GoalServer(Endpoints(self.node), FollowJointTrajectory, _ACTION, self)
-        self.commander = Commander(listener)
+        self.commander = CommandClient(listener)
         self._statuses = listener.record(
             GoalStatusArray,
             f"/{_ACTION}/_action/status",
@@ -64,11 +64,11 @@ class Served:
     def feedback(self, event: GoalProgress) -> FollowJointTrajectory.Feedback:
         return FollowJointTrajectory.Feedback(joint_names=[f"{event.index}"])
 
-    def send(self) -> tuple[Sent, Goal]:
+    def send(self) -> tuple[SentGoal, Goal]:
         sent = self.commander.send(follow(point(1.0, [0.0]), joints=["a"]))
         return sent, self.goals[-1]
 
-    def statuses(self, sent: Sent, last: int) -> list[int]:
+    def statuses(self, sent: SentGoal, last: int) -> list[int]:
         """Wait for a goal's `last` status and return all it had."""
         assert sent.handle is not None
         key = bytes(sent.handle.goal_id.uuid)
@@ -107,27 +107,27 @@ def _progress(goal: Goal, index: int) -> GoalProgress:
     )
 
 
-def test_a_goal_is_accepted_then_executing_then_over(served: Served) -> None:
+def test_a_goal_is_accepted_executed_and_ended(served: Served) -> None:
     sent, goal = served.send()
     assert sent.accepted
     assert served.statuses(sent, ACCEPTED) == [ACCEPTED]
     goal.set_executing()
     assert served.statuses(sent, EXECUTING) == [ACCEPTED, EXECUTING]
-    goal.set_executing()  # once more changes nothing
+    goal.set_executing()  # a second call has no effect
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     answer = sent.result()
     assert (answer.status, answer.result.error_string) == (SUCCEEDED, "why")
     assert served.statuses(sent, SUCCEEDED) == [ACCEPTED, EXECUTING, SUCCEEDED]
 
 
-def test_a_goal_that_is_refused_is_not_pursued(served: Served) -> None:
+def test_a_refused_goal_is_not_executed(served: Served) -> None:
     served.accepts = False
     sent = served.commander.send(follow(point(1.0, [0.0]), joints=["a"]))
     assert not sent.accepted
     assert served.goals == []
 
 
-def test_nothing_ends_a_goal_but_the_word_of_it(served: Served) -> None:
+def test_a_goal_runs_until_its_handler_ends_it(served: Served) -> None:
     sent, goal = served.send()
     goal.set_executing()
     served.listener.spin_for(0.3)
@@ -136,7 +136,7 @@ def test_nothing_ends_a_goal_but_the_word_of_it(served: Served) -> None:
     assert sent.result().status == SUCCEEDED
 
 
-def test_feedback_reaches_the_client_until_the_goal_is_over(served: Served) -> None:
+def test_feedback_reaches_the_client_until_the_goal_ends(served: Served) -> None:
     sent, goal = served.send()
     goal.set_executing()
     for index in range(3):
@@ -159,21 +159,23 @@ def test_feedback_reaches_the_client_until_the_goal_is_over(served: Served) -> N
         (Outcome.CANCELED, ABORTED),  # by someone else than the client
     ],
 )
-def test_a_goal_may_end_before_it_began(served: Served, outcome: Outcome, status: int) -> None:
+def test_a_goal_can_end_before_its_execution_starts(
+    served: Served, outcome: Outcome, status: int
+) -> None:
     sent, goal = served.send()
     goal.end(_ended(goal, outcome))
     assert sent.result().status == status
     assert served.statuses(sent, status) == [ACCEPTED, status]
 
 
-def test_a_goal_may_end_while_it_is_being_accepted(served: Served) -> None:
+def test_a_goal_can_end_while_it_is_accepted(served: Served) -> None:
     served.on_accept = lambda goal: goal.end(_ended(goal, Outcome.INVALID_GOAL, "no room"))
     sent, _ = served.send()
     answer = sent.result()
     assert (answer.status, answer.result.error_string) == (ABORTED, "no room")
 
 
-def test_the_first_end_counts(served: Served) -> None:
+def test_only_the_first_result_of_a_goal_counts(served: Served) -> None:
     sent, goal = served.send()
     goal.set_executing()
     goal.end(_ended(goal, Outcome.SUCCESSFUL, "first"))
@@ -184,7 +186,7 @@ def test_the_first_end_counts(served: Served) -> None:
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_goal_is_canceled_when_its_pursuit_ends(served: Served, begun: bool) -> None:
+def test_a_goal_is_canceled_when_its_handler_ends_it(served: Served, begun: bool) -> None:
     sent, goal = served.send()
     if begun:
         goal.set_executing()
@@ -199,7 +201,7 @@ def test_a_goal_is_canceled_when_its_pursuit_ends(served: Served, begun: bool) -
 @pytest.mark.parametrize(
     ("outcome", "status"), [(Outcome.SUCCESSFUL, SUCCEEDED), (Outcome.INVALID_GOAL, ABORTED)]
 )
-def test_a_goal_that_ends_otherwise_before_its_cancel_is_heard_ends_so(
+def test_a_goal_that_ends_before_its_cancel_is_handled_keeps_its_result(
     served: Served, outcome: Outcome, status: int
 ) -> None:
     sent, goal = served.send()
@@ -209,7 +211,7 @@ def test_a_goal_that_ends_otherwise_before_its_cancel_is_heard_ends_so(
     assert sent.result().status == status
 
 
-def test_a_goal_that_is_over_cannot_be_canceled(served: Served) -> None:
+def test_an_ended_goal_cannot_be_canceled(served: Served) -> None:
     sent, goal = served.send()
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     assert sent.result().status == SUCCEEDED
@@ -232,7 +234,7 @@ def test_goals_end_independently_of_each_other(served: Served) -> None:
     assert first.result().result.error_string == "one"
 
 
-def test_a_result_can_be_asked_for_after_the_end(served: Served) -> None:
+def test_a_result_can_be_requested_after_the_end(served: Served) -> None:
     sent, goal = served.send()
     goal.end(_ended(goal, Outcome.SUCCESSFUL, "long ago"))
     served.listener.spin_for(0.2)
@@ -282,7 +284,7 @@ def test_an_error_while_a_goal_is_accepted_ends_it(
     assert [record.getMessage() for record in caplog.records] == [f"{_ACTION}: a goal was aborted"]
 
 
-def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
+def test_a_goal_continues_after_an_error_in_its_cancellation(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     served.on_cancel = _fail
@@ -297,7 +299,7 @@ def test_an_error_while_a_goal_is_canceled_lets_it_go_on(
 
 
 @pytest.mark.parametrize("when", ["from the start", "later"])
-def test_a_middleware_that_takes_no_status_keeps_no_client_from_its_result(
+def test_a_result_is_sent_even_if_the_middleware_rejects_the_status(
     served: Served, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     def refuse(_message: object) -> None:
@@ -322,7 +324,7 @@ def test_a_middleware_that_takes_no_status_keeps_no_client_from_its_result(
     assert served.server._active == {}
 
 
-def test_goals_that_are_over_are_forgotten(served: Served) -> None:
+def test_ended_goals_are_removed(served: Served) -> None:
     for _ in range(5):
         sent, goal = served.send()
         goal.end(_ended(goal, Outcome.SUCCESSFUL))
@@ -330,12 +332,12 @@ def test_goals_that_are_over_are_forgotten(served: Served) -> None:
     assert served.server._active == {}
 
 
-# --- what rclpy's own client does not ask for
+# --- requests that rclpy's client does not send
 
 
 @pytest.fixture
 def cancel(served: Served) -> Iterator[Callable[..., CancelGoal.Response]]:
-    """Ask for goals to be canceled, as a request says."""
+    """Cancel goals by a request."""
     client = served.listener.node.create_client(CancelGoal, f"/{_ACTION}/_action/cancel_goal")
     assert served.listener.spin_until(client.service_is_ready)
 
@@ -355,7 +357,7 @@ def _ids(response: CancelGoal.Response) -> set[bytes]:
     return {bytes(info.goal_id.uuid) for info in response.goals_canceling}
 
 
-def test_without_a_goal_or_a_time_all_are_canceled(
+def test_a_cancel_without_a_goal_or_a_time_cancels_all_goals(
     served: Served, cancel: Callable[..., CancelGoal.Response]
 ) -> None:
     goals = [served.send()[1] for _ in range(3)]
@@ -366,7 +368,7 @@ def test_without_a_goal_or_a_time_all_are_canceled(
     assert served.canceled == goals[1:]
 
 
-def test_goals_accepted_until_a_time_are_canceled_and_the_one_that_is_named(
+def test_a_cancel_applies_to_goals_accepted_until_its_time_and_to_its_goal(
     served: Served, cancel: Callable[..., CancelGoal.Response]
 ) -> None:
     goals = [served.send()[1] for _ in range(4)]
@@ -375,7 +377,7 @@ def test_goals_accepted_until_a_time_are_canceled_and_the_one_that_is_named(
     assert served.canceled == [goals[0], goals[1], goals[3]]  # each once
 
 
-def test_one_that_is_over_or_unknown_is_told_apart(
+def test_a_cancel_distinguishes_ended_and_unknown_goals(
     served: Served, cancel: Callable[..., CancelGoal.Response]
 ) -> None:
     _, goal = served.send()
@@ -385,7 +387,7 @@ def test_one_that_is_over_or_unknown_is_told_apart(
     assert cancel(stranger).return_code == CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID
 
 
-def test_a_cancel_that_cannot_be_is_rejected(
+def test_an_impossible_cancel_is_rejected(
     served: Served, cancel: Callable[..., CancelGoal.Response]
 ) -> None:
     _, goal = served.send()
@@ -396,7 +398,7 @@ def test_a_cancel_that_cannot_be_is_rejected(
 
 
 def _result_of(served: Served, identifier: UUID) -> int:
-    """Ask for the result of a goal, and return its status."""
+    """Request the result of a goal, and return its status."""
     kind = FollowJointTrajectory.Impl.GetResultService
     client = served.listener.node.create_client(kind, f"/{_ACTION}/_action/get_result")
     assert served.listener.spin_until(client.service_is_ready)
@@ -405,12 +407,12 @@ def _result_of(served: Served, identifier: UUID) -> int:
     return int(answer.status)
 
 
-def test_of_a_goal_there_never_was_the_status_is_unknown(served: Served) -> None:
+def test_the_result_of_an_unknown_goal_has_an_unknown_status(served: Served) -> None:
     unknown = UUID(uuid=np.arange(16, dtype=np.uint8))
     assert _result_of(served, unknown) == GoalStatus.STATUS_UNKNOWN
 
 
-def test_after_a_while_a_result_is_forgotten(served: Served) -> None:
+def test_a_result_expires(served: Served) -> None:
     _, goal = served.send()
     goal.end(_ended(goal, Outcome.SUCCESSFUL))
     assert _result_of(served, goal.id) == SUCCEEDED
@@ -431,7 +433,9 @@ def test_an_identifier_cannot_be_used_twice(served: Served) -> None:
     served.listener.node.destroy_client(client)
 
 
-def test_many_goals_make_one_status_and_not_all_that_ended_are_in_it(served: Served) -> None:
+def test_the_status_of_many_goals_is_one_message_without_the_oldest_ended_ones(
+    served: Served,
+) -> None:
     for _ in range(1500):
         served.server.finish(*_new(served))
     before = len(served._statuses)
@@ -446,14 +450,14 @@ def test_many_goals_make_one_status_and_not_all_that_ended_are_in_it(served: Ser
 
 
 def _new(served: Served) -> tuple[Goal, GoalEnded]:
-    """Return a goal that nobody waits for, and its end."""
+    """Return a goal without a waiting client, and the function that ends it."""
     served.count += 1
     identifier = UUID(uuid=np.frombuffer(served.count.to_bytes(16, "little"), dtype=np.uint8))
     goal = Goal(served.server, identifier, Time())
     return goal, _ended(goal, Outcome.SUCCESSFUL)
 
 
-def test_a_server_that_closes_ends_its_goals_and_accepts_no_more(served: Served) -> None:
+def test_a_closed_server_ends_its_goals_and_accepts_no_more(served: Served) -> None:
     sent, _ = served.send()
     served.server.close("the robot is gone")
     answer = sent.result()
@@ -461,19 +465,19 @@ def test_a_server_that_closes_ends_its_goals_and_accepts_no_more(served: Served)
     assert not served.commander.send(follow(point(1.0, [0.0]), joints=["a"])).accepted
 
 
-def test_what_clients_wait_for_has_arrived_when_the_process_may_end(served: Served) -> None:
+def test_closing_waits_until_clients_have_their_results(served: Served) -> None:
     sent, goal = served.send()
     known = served.statuses(sent, ACCEPTED)
     assert served.listener.spin_until(lambda: len(goal.waiting) == 1)
     served.server.close("the process ends")
     served.server.flush()
-    # Nothing is sent from now on: it waits here to be looked at.
+    # No message is sent from now on: the status is kept here for the check.
     served.server.destroy()
     assert served.statuses(sent, ABORTED) == [*known, ABORTED]
     assert sent.result().result.error_string == "the process ends"
 
 
-def test_an_action_is_one_to_those_who_list_actions(served: Served) -> None:
+def test_the_action_is_listed_by_the_action_graph(served: Served) -> None:
     found = dict(get_action_names_and_types(served.listener.node))
     assert found[f"/{_ACTION}"] == ["control_msgs/action/FollowJointTrajectory"]
     servers = dict(get_action_server_names_and_types_by_node(served.listener.node, "server", "/"))

@@ -23,13 +23,13 @@ Handler = Callable[[Any, Responder], None]
 
 
 class Server:
-    """A node that serves one Trigger, spun by an executor in a thread of its own."""
+    """A node that serves one Trigger, spun by an executor in its own thread."""
 
     def __init__(self, domain: int, executor: Callable[..., Any]) -> None:
         self.context = Context()
         rclpy.init(context=self.context, domain_id=domain)
         self.node = Node("server", context=self.context)
-        self.handler: Handler = lambda _request, answer: answer()
+        self.handler: Handler = lambda _request, responder: responder()
         self.service = Service(self.node, Trigger, "ask", lambda *args: self.handler(*args))
         self._executor = executor(context=self.context)
         self._executor.add_node(self.node)
@@ -69,31 +69,31 @@ def listener(server: Server) -> Iterator[Listener]:
 def call(listener: Listener) -> Callable[[], Any]:
     client = listener.node.create_client(Trigger, "ask")
     assert listener.spin_until(client.service_is_ready)
-    # That it is ready does not mean that it knows of the client: such an answer would be lost.
+    # A ready service may not have discovered the client; such a response would be lost.
     asked = (client.call_async(Trigger.Request()) for _ in range(60))
     assert any(listener.spin_until(future.done, 1.0) for future in asked)
     return lambda: client.call_async(Trigger.Request())
 
 
-def say(answer: Responder, message: str) -> None:
-    answer.response.success, answer.response.message = True, message
-    answer()
+def respond(responder: Responder, message: str) -> None:
+    responder.response.success, responder.response.message = True, message
+    responder()
 
 
-def test_an_answer_may_be_given_at_once(
+def test_a_handler_can_respond_at_once(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    server.handler = lambda _request, answer: say(answer, "at once")
+    server.handler = lambda _request, responder: respond(responder, "at once")
     assert listener.result(call()).message == "at once"
 
 
-def test_answers_may_be_given_later_by_another_thread_and_in_another_order(
+def test_responses_can_be_sent_later_by_another_thread_in_another_order(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    answers: list[Responder] = []
-    server.handler = lambda _request, answer: answers.append(answer)
+    responders: list[Responder] = []
+    server.handler = lambda _request, responder: responders.append(responder)
     first, second = call(), call()
-    assert listener.spin_until(lambda: len(answers) == 2)
+    assert listener.spin_until(lambda: len(responders) == 2)
     threads = set()
     send = server.service._send_now
 
@@ -102,61 +102,61 @@ def test_answers_may_be_given_later_by_another_thread_and_in_another_order(
         send(*args)
 
     server.service._send_now = noted  # type: ignore[method-assign]
-    say(answers[1], "second")
+    respond(responders[1], "second")
     assert listener.result(second).message == "second"
     assert not first.done()
-    say(answers[0], "first")
+    respond(responders[0], "first")
     assert listener.result(first).message == "first"
     assert threads == {server.thread.ident}, "sending is for the executor's thread"
 
 
-def test_only_the_first_answer_counts(
+def test_only_the_first_response_is_sent(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    def twice(_request: Any, answer: Responder) -> None:
-        say(answer, "first")
-        answer(Trigger.Response(success=True, message="second"))
-        answer.fail("third")
+    def twice(_request: Any, responder: Responder) -> None:
+        respond(responder, "first")
+        responder(Trigger.Response(success=True, message="second"))
+        responder.fail("third")
 
     server.handler = twice
     assert listener.result(call()).message == "first"
     assert listener.result(call()).message == "first", "nothing was sent twice"
 
 
-def test_a_handler_that_raises_is_answered_as_a_failure(
+def test_a_handler_that_raises_responds_with_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    def fail(_request: Any, answer: Responder) -> None:
-        answer.response.success = True
+    def fail(_request: Any, responder: Responder) -> None:
+        responder.response.success = True
         raise RuntimeError("out of luck")
 
     server.handler = fail
     response = listener.result(call())
     assert not response.success
     assert "out of luck" in response.message
-    server.handler = lambda _request, answer: say(answer, "still there")
+    server.handler = lambda _request, responder: respond(responder, "still there")
     assert listener.result(call()).message == "still there"
 
 
 @pytest.mark.parametrize("response", ["no response at all", Trigger.Request()])
-def test_a_response_that_cannot_be_sent_is_answered_as_a_failure(
+def test_a_response_that_cannot_be_serialized_is_replaced_by_a_failure(
     server: Server, listener: Listener, call: Callable[[], Any], response: Any
 ) -> None:
-    server.handler = lambda _request, answer: answer(response)
+    server.handler = lambda _request, responder: responder(response)
     assert not listener.result(call()).success
-    server.handler = lambda _request, answer: say(answer, "still there")
+    server.handler = lambda _request, responder: respond(responder, "still there")
     assert listener.result(call()).message == "still there"
 
 
-def test_the_answer_of_a_service_that_is_gone_is_dropped(
+def test_the_response_of_a_closed_service_is_dropped(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
-    answers: list[Responder] = []
-    server.handler = lambda _request, answer: answers.append(answer)
+    responders: list[Responder] = []
+    server.handler = lambda _request, responder: responders.append(responder)
     call()
-    assert listener.spin_until(lambda: bool(answers))
+    assert listener.spin_until(lambda: bool(responders))
     server.service.destroy()
-    say(answers[0], "too late")
+    respond(responders[0], "too late")
     listener.spin_for(0.2)
     assert server.thread.is_alive()
 
@@ -165,7 +165,7 @@ def running(commands: CommandQueue, then: Callable[[str], object] | None = None)
     return lambda _request, responder: responder.run(commands, lambda: "42", then)
 
 
-def test_a_command_is_answered_after_the_physics_thread_has_run_it(
+def test_a_response_is_sent_after_the_physics_thread_runs_the_command(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     commands = CommandQueue()
@@ -190,7 +190,7 @@ def test_the_result_of_a_command_can_be_part_of_the_response(
     assert listener.result(future).message == "42"
 
 
-def test_a_full_queue_is_answered_as_busy(
+def test_a_full_queue_responds_with_busy(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     server.handler = running(CommandQueue(limit=0))
@@ -199,7 +199,7 @@ def test_a_full_queue_is_answered_as_busy(
     assert response.message.startswith("busy: ")
 
 
-def test_a_command_that_fails_is_answered_with_the_reason(
+def test_the_response_to_a_command_that_fails_has_the_reason(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     def complain(_result: str) -> None:
@@ -213,7 +213,7 @@ def test_a_command_that_fails_is_answered_with_the_reason(
     assert listener.result(future).message == "wrong"
 
 
-def test_commands_that_are_never_run_are_answered_at_the_end(
+def test_commands_that_never_run_get_a_response_at_shutdown(
     server: Server, listener: Listener, call: Callable[[], Any]
 ) -> None:
     commands = CommandQueue()
@@ -224,7 +224,7 @@ def test_commands_that_are_never_run_are_answered_at_the_end(
     assert listener.result(future).message == "the simulator is shutting down"
 
 
-def test_a_rejected_request_is_answered_with_its_code_and_what_was_filled_in() -> None:
+def test_the_response_to_a_rejected_request_has_its_code_and_the_filled_fields() -> None:
     responder = RecordingResponder(GetSimulationState.Response())
 
     def reject() -> None:
@@ -236,14 +236,14 @@ def test_a_rejected_request_is_answered_with_its_code_and_what_was_filled_in() -
     assert responder.sent.state.state == 3
 
 
-def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> None:
+def test_without_an_executor_responses_are_sent_at_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
-    service = Service(node, GetSimulationState, "state", lambda _request, answer: answer())
+    service = Service(node, GetSimulationState, "state", lambda _request, responder: responder())
     sent: list[Any] = []
     service._send = lambda response, header: sent.append((response, header))
-    answer = Responder(service, GetSimulationState.Response())
-    answer.address("header")
-    answer.fail("no")
+    responder = Responder(service, GetSimulationState.Response())
+    responder.address("header")
+    responder.fail("no")
     (response, header) = sent[0]
     assert header == "header"
     assert response.result.result == Result.RESULT_OPERATION_FAILED
@@ -251,19 +251,19 @@ def test_without_an_executor_answers_are_sent_at_once(listener: Listener) -> Non
     node.destroy_node()
 
 
-def test_an_answer_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
+def test_a_response_that_races_with_its_address_is_sent_once(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
-    service = Service(node, Trigger, "state", lambda _request, answer: answer())
+    service = Service(node, Trigger, "state", lambda _request, responder: responder())
     sent: list[Any] = []
     service._send = lambda response, header: sent.append((response, header))
     for _ in range(200):
-        answer = Responder(service, Trigger.Response())
+        responder = Responder(service, Trigger.Response())
         future: Future[None] = Future()
         commands: Any = SimpleNamespace(submit=lambda _command, future=future: future)
-        answer.run(commands, lambda: None)
+        responder.run(commands, lambda: None)
         thread = threading.Thread(target=future.set_result, args=(None,))
         thread.start()
-        answer.address("header")
+        responder.address("header")
         thread.join()
     assert len(sent) == 200
     node.destroy_node()

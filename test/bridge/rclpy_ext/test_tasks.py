@@ -1,4 +1,4 @@
-"""Calls in the executor's thread, and what they raise."""
+"""Calls in the executor's thread, and their exceptions."""
 
 import inspect
 import logging
@@ -12,7 +12,9 @@ from simulators import Listener
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded, later
 
 
-def test_what_a_call_raises_is_logged_and_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_exception_of_a_call_is_logged_and_affects_no_other_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def fail(text: str) -> None:
         raise LookupError(text)
 
@@ -22,15 +24,15 @@ def test_what_a_call_raises_is_logged_and_harms_nobody(caplog: pytest.LogCapture
     assert "LookupError: no such thing" in caplog.text
 
 
-def test_a_guarded_call_takes_what_the_call_takes() -> None:
-    heard: list[object] = []
-    guarded(lambda first, second: heard.append((first, second)))(1, 2)
-    guarded(partial(heard.append, 3))()
-    assert heard == [(1, 2), 3]
+def test_a_guarded_call_has_the_arguments_of_the_call() -> None:
+    calls: list[object] = []
+    guarded(lambda first, second: calls.append((first, second)))(1, 2)
+    guarded(partial(calls.append, 3))()
+    assert calls == [(1, 2), 3]
     assert list(inspect.signature(guarded(lambda message: None)).parameters) == ["message"]
 
 
-def test_a_call_from_another_thread_is_made_by_the_executor(
+def test_the_executor_makes_a_call_from_another_thread(
     listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:
     node, threads = listener.node, []
@@ -47,7 +49,7 @@ def test_a_call_from_another_thread_is_made_by_the_executor(
     assert listener.spin_until(lambda: "ZeroDivisionError" in caplog.text)
 
 
-def test_without_an_executor_nothing_is_called(listener: Listener) -> None:
+def test_without_an_executor_no_call_is_made(listener: Listener) -> None:
     node = Node("alone", context=listener.node.context)
     assert not later(node, pytest.fail)
     node.destroy_node()

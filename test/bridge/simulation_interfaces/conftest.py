@@ -1,25 +1,25 @@
-"""A simulator to play, pause, step and reset, which tests share."""
+"""A shared simulator to play, pause, step and reset."""
 
 from collections.abc import Iterator
 
 import pytest
-from remote import PAUSED, PLAYING, Remote
-from simulators import Starter
+from simulator_client import PAUSED, PLAYING, SimulatorClient
+from simulators import SimulatorLauncher
 
 
 @pytest.fixture(scope="module")
-def shared_remote(start_shared: Starter) -> Iterator[Remote]:
-    """The shipped arm in a process of its own; use `remote`."""
-    remote = Remote(start_shared)
+def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
+    """The shipped arm in its own process; use `remote`."""
+    remote = SimulatorClient(start_shared)
     yield remote
     remote.close()
 
 
 @pytest.fixture
-def remote(shared_remote: Remote) -> Iterator[Remote]:
+def remote(shared_client: SimulatorClient) -> Iterator[SimulatorClient]:
     """The shipped arm, playing."""
-    shared_remote.put(PAUSED)
-    shared_remote.quiet()
-    shared_remote.put(PLAYING)
-    yield shared_remote
-    shared_remote.put(PAUSED)  # other tests of the file have simulators of their own
+    shared_client.ensure_state(PAUSED)
+    shared_client.settle_and_clear()
+    shared_client.ensure_state(PLAYING)
+    yield shared_client
+    shared_client.ensure_state(PAUSED)  # other tests of the file have their own simulators

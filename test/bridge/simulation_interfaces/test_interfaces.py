@@ -6,8 +6,8 @@ import simulation_interfaces.action
 import simulation_interfaces.msg
 import simulation_interfaces.srv
 from rclpy.node import Node
-from remote import Remote
 from simulation_interfaces.msg import SimulatorFeatures
+from simulator_client import SimulatorClient
 from simulators import Domain, Listener
 
 from mujoco_ros.bridge.rclpy_ext.service import Responder
@@ -64,7 +64,7 @@ def test_a_prefix_that_makes_no_valid_name_is_refused(node, prefix):
         SimulationInterfaces(node, prefix)
 
 
-def test_what_the_installed_standard_lacks_is_neither_served_nor_claimed(node, monkeypatch):
+def test_interfaces_that_are_not_installed_are_neither_served_nor_claimed(node, monkeypatch):
     monkeypatch.delattr(simulation_interfaces.srv, "LoadWorld")
     monkeypatch.delattr(simulation_interfaces.action, "SimulateSteps")
     older = SimpleNamespace(SPAWNING=0, DELETING=1)
@@ -84,7 +84,7 @@ def test_features_can_be_removed(node):
     assert interfaces.features == [SimulatorFeatures.DELETING]
 
 
-def test_a_simulator_claims_what_its_run_control_can_do(remote: Remote):
+def test_a_simulator_claims_what_its_run_control_can_do(remote: SimulatorClient):
     features = remote.call("GetSimulatorFeatures").features
     known = SimulatorFeatures
     assert {

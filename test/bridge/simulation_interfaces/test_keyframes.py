@@ -1,12 +1,12 @@
-"""Saving the state of a simulator that runs, and returning to it."""
+"""Saving and loading keyframes of a running simulator."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from commanders import Commander
-from remote import PAUSED, PLAYING, STOPPED, Remote
-from simulators import Starter
+from command_clients import CommandClient
+from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
+from simulators import SimulatorLauncher
 from std_srvs.srv import Trigger
 
 GAIN = "gains.elbow_joint.kp"
@@ -15,7 +15,7 @@ GAIN = "gains.elbow_joint.kp"
 class Keeper:
     """Saves and loads keyframes of a simulator."""
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: SimulatorClient) -> None:
         self.remote = remote
         self._clients = {
             name: remote.listener.node.create_client(Trigger, f"/mujoco/{name}_keyframe")
@@ -33,38 +33,38 @@ class Keeper:
     def positions(self) -> np.ndarray:
         """Return the joints' positions in the next step, which is taken."""
         remote = self.remote
-        remote.quiet()
+        remote.settle_and_clear()
         assert remote.step(2).result == remote.step(0).result
         assert remote.listener.spin_until(lambda: len(remote.joint_states) > 0)
         return np.array(remote.joint_states.messages[0].position)
 
 
 @pytest.fixture(scope="module")
-def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
-    starter = Starter(tmp_path_factory.mktemp("keyframes"))
-    # Every step, but no more than can be heard on a busy machine.
-    remote = Remote(starter, publish_rate__joint_states=1000.0, real_time_factor=0.3)
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
+    starter = SimulatorLauncher(tmp_path_factory.mktemp("keyframes"))
+    # Every step, but at most as many as a busy machine can receive.
+    remote = SimulatorClient(starter, publish_rate__joint_states=1000.0, real_time_factor=0.3)
     yield remote
     remote.close()
     starter.close()
 
 
 @pytest.fixture
-def keeper(remote: Remote) -> Keeper:
-    remote.put(PAUSED)
+def keeper(remote: SimulatorClient) -> Keeper:
+    remote.ensure_state(PAUSED)
     return Keeper(remote)
 
 
-def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: Remote) -> None:
+def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: SimulatorClient) -> None:
     saved = keeper.call("save", "here")
     assert saved.success
     assert saved.message.startswith("saved 'here' at ")
     before = keeper.positions()
-    commander = Commander(remote.listener)
+    commander = CommandClient(remote.listener)
     commander.publish_joints(["elbow_joint"], position=[1.0])
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     remote.listener.spin_for(1.0)
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     assert abs(keeper.positions()[2] - before[2]) > 0.1
     loaded = keeper.call("load", "here")
     assert loaded.success, loaded.message
@@ -73,7 +73,7 @@ def test_a_state_is_saved_and_loaded(keeper: Keeper, remote: Remote) -> None:
     commander.close()
 
 
-def test_gains_read_back_what_was_restored(keeper: Keeper, remote: Remote) -> None:
+def test_parameters_show_the_restored_gains(keeper: Keeper, remote: SimulatorClient) -> None:
     before = remote.listener.get_parameter(GAIN)
     assert keeper.call("save", "gains").success
     remote.listener.set_parameters({GAIN: before / 2})
@@ -81,11 +81,13 @@ def test_gains_read_back_what_was_restored(keeper: Keeper, remote: Remote) -> No
     assert remote.listener.spin_until(lambda: remote.listener.get_parameter(GAIN) == before)
 
 
-def test_loading_is_told_as_a_reset_is(keeper: Keeper, remote: Remote) -> None:
-    assert keeper.call("save", "told").success
+def test_loading_a_keyframe_publishes_a_reset_event(
+    keeper: Keeper, remote: SimulatorClient
+) -> None:
+    assert keeper.call("save", "saved").success
     remote.step(10)
-    remote.quiet()
-    assert keeper.call("load", "told").success
+    remote.settle_and_clear()
+    assert keeper.call("load", "saved").success
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     assert remote.resets.messages[0].frame_id == "time state"
 
@@ -96,7 +98,7 @@ def test_a_keyframe_of_the_model_can_be_loaded(keeper: Keeper) -> None:
     assert keeper.positions()[2] == pytest.approx(1.35)
 
 
-def test_an_unknown_one_is_refused_with_those_there_are(keeper: Keeper) -> None:
+def test_an_unknown_keyframe_is_refused_with_the_valid_ones(keeper: Keeper) -> None:
     keeper.call("save", "mine")
     response = keeper.call("load", "yours")
     assert not response.success
@@ -110,16 +112,18 @@ def test_an_empty_name_is_refused(keeper: Keeper) -> None:
     assert "active_keyframe" in response.message
 
 
-def test_what_stood_at_the_start_is_only_paused_after_a_load(
-    keeper: Keeper, remote: Remote
+def test_a_stopped_simulation_is_paused_after_a_load(
+    keeper: Keeper, remote: SimulatorClient
 ) -> None:
     keeper.call("save", "mine")
-    remote.put(STOPPED)
+    remote.ensure_state(STOPPED)
     assert keeper.call("load", "mine").success
     assert remote.state == PAUSED
 
 
-def test_the_clock_goes_on_where_it_must_not_rewind(keeper: Keeper, remote: Remote) -> None:
+def test_the_clock_continues_if_a_rewind_is_not_allowed(
+    keeper: Keeper, remote: SimulatorClient
+) -> None:
     remote.listener.set_parameters({"reset_time": "continue"})
     keeper.call("save", "mine")
     remote.step(50)
@@ -129,10 +133,10 @@ def test_the_clock_goes_on_where_it_must_not_rewind(keeper: Keeper, remote: Remo
     remote.listener.set_parameters({"reset_time": "rewind"})
 
 
-def test_a_simulation_that_plays_can_be_saved_and_loaded_at_any_time(
-    keeper: Keeper, remote: Remote
+def test_a_playing_simulation_can_be_saved_and_loaded_at_any_time(
+    keeper: Keeper, remote: SimulatorClient
 ) -> None:
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     for _ in range(20):
         assert keeper.call("save", "here").success
         assert keeper.call("load", "here").success

@@ -2,10 +2,10 @@ import pytest
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
-from remote import PAUSED, PLAYING, Remote
 from simulation_interfaces.msg import Result, SimulatorFeatures
 from simulation_interfaces.srv import ResetSimulation
-from simulators import Starter, steps_of
+from simulator_client import PAUSED, PLAYING, SimulatorClient
+from simulators import SimulatorLauncher, steps_of
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 OK, UNSUPPORTED = Result.RESULT_OK, Result.RESULT_FEATURE_UNSUPPORTED
@@ -22,23 +22,23 @@ JOINTS = [
 ]
 
 
-def reset(remote: Remote, scope: int = 0) -> Result:
+def reset(remote: SimulatorClient, scope: int = 0) -> Result:
     return remote.call("ResetSimulation", scope=scope).result
 
 
-def run(remote: Remote, steps: int = 100) -> None:
-    """Let some simulated time pass, and pause."""
+def run(remote: SimulatorClient, steps: int = 100) -> None:
+    """Run for some simulated time, and pause."""
     assert remote.listener.spin_until(lambda: len(remote.clock) > steps)
-    remote.put(PAUSED)
+    remote.ensure_state(PAUSED)
     remote.settle()
 
 
-def positions(remote: Remote) -> list[float]:
+def positions(remote: SimulatorClient) -> list[float]:
     return list(remote.joint_states.messages[-1].position)
 
 
-def move(remote: Remote) -> tuple[ActionClient, object]:
-    """Send the arm on a way that takes long; return the client and the goal's handle."""
+def move(remote: SimulatorClient) -> tuple[ActionClient, object]:
+    """Send a long trajectory to the arm; return the client and the goal's handle."""
     client = ActionClient(
         remote.listener.node,
         FollowJointTrajectory,
@@ -58,28 +58,28 @@ def move(remote: Remote) -> tuple[ActionClient, object]:
 
 
 @pytest.mark.parametrize("scope", [0, ALL])
-def test_a_full_reset_rewinds_the_clock_and_the_state(remote: Remote, scope: int):
+def test_a_full_reset_rewinds_the_clock_and_the_state(remote: SimulatorClient, scope: int):
     run(remote)
     assert reset(remote, scope).result == OK
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     (event,) = remote.resets.messages
     assert event.frame_id == "time state"
     assert (event.stamp.sec, event.stamp.nanosec) == (0, 0)
-    remote.quiet()
-    remote.put(PLAYING)
+    remote.settle_and_clear()
+    remote.ensure_state(PLAYING)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
     assert steps_of(remote.clock.messages)[0] == 0
 
 
-def test_a_reset_does_not_pause(remote: Remote):
+def test_a_reset_does_not_pause(remote: SimulatorClient):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
     assert reset(remote).result == OK
     assert remote.state == PLAYING
-    remote.forget()
+    remote.clear_recordings()
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 
-def test_a_reset_of_the_state_lets_the_clock_go_on(remote: Remote):
+def test_a_reset_of_the_state_continues_the_clock(remote: SimulatorClient):
     run(remote)
     before = remote.time()
     assert reset(remote, STATE).result == OK
@@ -90,7 +90,7 @@ def test_a_reset_of_the_state_lets_the_clock_go_on(remote: Remote):
     assert remote.time() <= before + 2.001e-3, "it published every other step"
 
 
-def test_a_reset_of_the_time_keeps_the_state(remote: Remote):
+def test_a_reset_of_the_time_keeps_the_state(remote: SimulatorClient):
     client, handle = move(remote)
     run(remote, 2000)
     moved = positions(remote)
@@ -106,14 +106,14 @@ def test_a_reset_of_the_time_keeps_the_state(remote: Remote):
     client.destroy()
 
 
-def test_scopes_combine(remote: Remote):
+def test_scopes_combine(remote: SimulatorClient):
     run(remote)
     assert reset(remote, TIME | STATE).result == OK
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     assert remote.resets.messages[0].frame_id == "time state"
 
 
-def test_a_scope_that_means_nothing_is_refused(remote: Remote):
+def test_an_unknown_scope_is_refused(remote: SimulatorClient):
     run(remote)
     result = reset(remote, STATE | 64)
     assert result.result == UNSUPPORTED
@@ -122,7 +122,7 @@ def test_a_scope_that_means_nothing_is_refused(remote: Remote):
     assert len(remote.resets) == 0, "nothing of it was done"
 
 
-def test_a_goal_ends_once_when_the_simulation_is_reset(remote: Remote):
+def test_a_goal_ends_once_when_the_simulation_is_reset(remote: SimulatorClient):
     client, handle = move(remote)
     remote.listener.spin_for(0.3)
     assert reset(remote).result == OK
@@ -132,7 +132,7 @@ def test_a_goal_ends_once_when_the_simulation_is_reset(remote: Remote):
     client.destroy()
 
 
-def test_gains_return_to_what_was_configured_and_read_so(remote: Remote):
+def test_a_reset_restores_the_configured_gains_and_their_parameters(remote: SimulatorClient):
     name = "gains.shoulder_pan_joint.kp"
     configured = remote.listener.get_parameter(name)
     (result,) = remote.listener.set_parameters({name: configured * 0.5})
@@ -143,8 +143,8 @@ def test_gains_return_to_what_was_configured_and_read_so(remote: Remote):
     )
 
 
-def test_the_clock_goes_on_if_told_to_continue(start: Starter):
-    remote = Remote(start, reset_time="continue")
+def test_the_clock_continues_if_the_parameter_is_set_to_continue(start: SimulatorLauncher):
+    remote = SimulatorClient(start, reset_time="continue")
     run(remote)
     before = remote.time()
     assert reset(remote).result == OK

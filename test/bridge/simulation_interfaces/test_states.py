@@ -2,10 +2,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from remote import PAUSED, PLAYING, STOPPED, Remote
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
-from simulators import Starter, steps_of
+from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
+from simulators import SimulatorLauncher, steps_of
 from threads import RecordingResponder, Threads
 
 from mujoco_ros.bridge.simulation_interfaces.states import StateServices
@@ -17,15 +17,15 @@ ALREADY = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
 INCORRECT = SetSimulationState.Response.INCORRECT_TRANSITION
 
 
-def test_a_simulation_plays_at_first(remote: Remote):
+def test_a_simulation_plays_at_first(remote: SimulatorClient):
     assert remote.state == PLAYING
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
 
 
-def test_a_paused_simulation_stands_still_and_goes_on_where_it_was(remote: Remote):
+def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: SimulatorClient):
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
-    remote.quiet()
+    remote.settle_and_clear()
     remote.listener.spin_for(0.3)
     assert len(remote.clock) == 0
     assert remote.set_state(PLAYING).result == OK
@@ -33,13 +33,13 @@ def test_a_paused_simulation_stands_still_and_goes_on_where_it_was(remote: Remot
     assert len(remote.resets) == 0
 
 
-def test_a_pause_is_not_made_up_for(remote: Remote):
-    remote.put(PAUSED)
+def test_resuming_does_not_catch_up_the_pause(remote: SimulatorClient):
+    remote.ensure_state(PAUSED)
     before = remote.time() if len(remote.clock) else 0.0
     remote.listener.spin_for(1.0)
     remote.clock.raw.clear()
     begin = remote.listener.node.get_clock().now()
-    remote.put(PLAYING)
+    remote.ensure_state(PLAYING)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     wall = (remote.listener.node.get_clock().now() - begin).nanoseconds * 1e-9
     first = remote.clock.messages[0].clock
@@ -48,12 +48,12 @@ def test_a_pause_is_not_made_up_for(remote: Remote):
     assert passed < wall + 0.06, "no more than the usual catching up"
 
 
-def test_a_stopped_simulation_is_back_at_the_start_and_stands(remote: Remote):
+def test_a_stopped_simulation_is_reset_and_does_not_step(remote: SimulatorClient):
     assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
     assert remote.set_state(STOPPED).result == OK
     assert remote.state == STOPPED
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
-    remote.quiet()
+    remote.settle_and_clear()
     remote.listener.spin_for(0.2)
     assert len(remote.clock) == 0
     assert remote.set_state(PLAYING).result == OK
@@ -62,9 +62,9 @@ def test_a_stopped_simulation_is_back_at_the_start_and_stands(remote: Remote):
     assert remote.state == PLAYING
 
 
-def test_a_stopped_simulation_may_be_paused_without_a_step(remote: Remote):
-    remote.put(STOPPED)
-    remote.quiet()
+def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClient):
+    remote.ensure_state(STOPPED)
+    remote.settle_and_clear()
     assert remote.set_state(PAUSED).result == OK
     assert remote.state == PAUSED
     remote.listener.spin_for(0.2)
@@ -73,8 +73,8 @@ def test_a_stopped_simulation_may_be_paused_without_a_step(remote: Remote):
 
 
 @pytest.mark.parametrize("state", [PLAYING, PAUSED, STOPPED])
-def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
-    remote.put(state)
+def test_the_present_state_cannot_be_set_again(remote: SimulatorClient, state: int):
+    remote.ensure_state(state)
     result = remote.set_state(state)
     assert result.result == ALREADY
     assert result.error_message.endswith("already")
@@ -84,7 +84,7 @@ def test_the_present_state_cannot_be_set_again(remote: Remote, state: int):
 @pytest.mark.parametrize(
     "state", [SimulationState.STATE_NO_WORLD, SimulationState.STATE_LOADING_WORLD, 77]
 )
-def test_a_state_that_is_nobodys_to_set_is_refused(remote: Remote, state: int):
+def test_a_state_that_clients_cannot_set_is_refused(remote: SimulatorClient, state: int):
     result = remote.set_state(state)
     assert result.result == INCORRECT
     assert "STOPPED, PLAYING, PAUSED, QUITTING" in result.error_message
@@ -92,26 +92,26 @@ def test_a_state_that_is_nobodys_to_set_is_refused(remote: Remote, state: int):
 
 
 @pytest.mark.parametrize("present", [PLAYING, PAUSED, STOPPED])
-def test_quitting_answers_and_ends_the_process(start: Starter, present: int):
-    remote = Remote(start)
-    remote.put(present)
+def test_quitting_sends_a_response_and_ends_the_process(start: SimulatorLauncher, present: int):
+    remote = SimulatorClient(start)
+    remote.ensure_state(present)
     assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
     assert remote.simulator.process.wait(30.0) == 0
-    assert remote.simulator.complaints() == []
+    assert remote.simulator.warnings() == []
 
 
 @pytest.mark.parametrize("present", [PAUSED, STOPPED])
-def test_an_interrupt_ends_a_simulation_that_stands(start: Starter, present: int):
-    remote = Remote(start)
-    remote.put(present)
+def test_an_interrupt_ends_a_paused_simulation(start: SimulatorLauncher, present: int):
+    remote = SimulatorClient(start)
+    remote.ensure_state(present)
     assert remote.simulator.stop() == 0
-    assert remote.simulator.complaints() == []
+    assert remote.simulator.warnings() == []
 
 
-def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starter):
-    remote = Remote(start)
-    remote.put(PAUSED)
-    remote.quiet()
+def test_an_interrupt_during_steps_answers_the_waiting_clients(start: SimulatorLauncher):
+    remote = SimulatorClient(start)
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
     response = remote.request("StepSimulation", steps=10**12)
     assert remote.listener.spin_until(lambda: len(remote.clock) > 0)
     assert remote.simulator.stop() == 0
@@ -120,7 +120,7 @@ def test_an_interrupt_while_steps_are_taken_answers_those_who_wait(start: Starte
     assert "shutting down" in result.error_message
 
 
-def test_a_stop_that_is_refused_as_busy_does_nothing():
+def test_a_stop_that_is_refused_as_busy_changes_nothing():
     threads, handlers, undone = Threads(CommandQueue(1)), {}, []
     interfaces: Any = SimpleNamespace(
         serve=lambda name, handler, *_: handlers.update({name: handler})

@@ -1,22 +1,22 @@
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from remote import PAUSED, PLAYING, STOPPED, Remote
 from simulation_interfaces.msg import Result
+from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
 from simulators import steps_of
 
 FAILED = Result.RESULT_OPERATION_FAILED
 
 
 @pytest.fixture
-def paused(remote: Remote) -> Remote:
-    remote.put(PAUSED)
-    remote.quiet()
+def paused(remote: SimulatorClient) -> SimulatorClient:
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
     return remote
 
 
 @pytest.mark.parametrize("count", [1, 7, 500])
-def test_so_many_steps_are_taken(paused: Remote, count: int):
+def test_the_requested_number_of_steps_is_taken(paused: SimulatorClient, count: int):
     assert paused.step().result == Result.RESULT_OK
     assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
     before = steps_of(paused.clock.messages)[-1]
@@ -27,17 +27,17 @@ def test_so_many_steps_are_taken(paused: Remote, count: int):
     assert steps_of(paused.clock.messages)[-1] == before + count
 
 
-def test_what_steps_lead_to_is_published_whatever_the_rates(paused: Remote):
+def test_the_state_after_the_last_step_is_published_at_any_rate(paused: SimulatorClient):
     for _ in range(20):
         assert paused.step().result == Result.RESULT_OK
-    for heard in (paused.clock, paused.joint_states):
-        assert paused.listener.spin_until(lambda heard=heard: len(heard) >= 20)
-        steps = steps_of(heard.messages)
+    for recording in (paused.clock, paused.joint_states):
+        assert paused.listener.spin_until(lambda recording=recording: len(recording) >= 20)
+        steps = steps_of(recording.messages)
         assert len(steps) == 20
         assert (np.diff(steps) == 1).all()
 
 
-def test_amid_many_steps_topics_keep_their_rates(paused: Remote):
+def test_topics_keep_their_rates_during_many_steps(paused: SimulatorClient):
     assert paused.step(100).result == Result.RESULT_OK
     assert paused.step(1).result == Result.RESULT_OK
     paused.settle()
@@ -46,20 +46,20 @@ def test_amid_many_steps_topics_keep_their_rates(paused: Remote):
     assert all(step % 2 == 0 for step in steps[:-2])
 
 
-def test_no_steps_are_a_success(paused: Remote):
+def test_zero_steps_succeed(paused: SimulatorClient):
     assert paused.step(0).result == Result.RESULT_OK
 
 
 @pytest.mark.parametrize("state", [PLAYING, STOPPED])
-def test_only_a_paused_simulation_takes_steps(remote: Remote, state: int):
-    remote.put(state)
+def test_steps_are_refused_unless_the_simulation_is_paused(remote: SimulatorClient, state: int):
+    remote.ensure_state(state)
     result = remote.step()
     assert result.result == FAILED
     assert "only a paused simulation takes steps" in result.error_message
     assert remote.state == state
 
 
-def test_steps_while_others_are_taken_are_refused(paused: Remote):
+def test_a_second_request_for_steps_is_refused_while_the_first_one_runs(paused: SimulatorClient):
     first = paused.request("StepSimulation", steps=10**12)
     paused.listener.spin_until(lambda: len(paused.clock) > 0)
     assert paused.state == PLAYING
@@ -73,7 +73,7 @@ def test_steps_while_others_are_taken_are_refused(paused: Remote):
     assert result.error_message.startswith("the simulation was paused after ")
 
 
-def test_the_action_takes_steps_and_tells_of_each(paused: Remote):
+def test_the_action_takes_steps_and_sends_feedback_for_each(paused: SimulatorClient):
     handle = paused.simulate_steps(8)
     assert handle.accepted
     response = paused.listener.result(handle.get_result_async())
@@ -84,7 +84,7 @@ def test_the_action_takes_steps_and_tells_of_each(paused: Remote):
     assert paused.state == PAUSED
 
 
-def test_the_feedback_of_many_steps_keeps_up(paused: Remote):
+def test_the_feedback_of_many_steps_does_not_fall_behind(paused: SimulatorClient):
     handle = paused.simulate_steps(2000)
     response = paused.listener.result(handle.get_result_async())
     assert response.status == GoalStatus.STATUS_SUCCEEDED
@@ -94,7 +94,7 @@ def test_the_feedback_of_many_steps_keeps_up(paused: Remote):
     assert len(completed) < 1000, "no client can listen that quickly"
 
 
-def test_the_action_is_aborted_unless_the_simulation_is_paused(remote: Remote):
+def test_the_action_is_aborted_unless_the_simulation_is_paused(remote: SimulatorClient):
     handle = remote.simulate_steps(3)
     response = remote.listener.result(handle.get_result_async())
     assert response.status == GoalStatus.STATUS_ABORTED
@@ -102,7 +102,7 @@ def test_the_action_is_aborted_unless_the_simulation_is_paused(remote: Remote):
     assert "only a paused simulation" in response.result.result.error_message
 
 
-def test_a_canceled_action_stops_amid_its_steps(paused: Remote):
+def test_a_canceled_action_stops_before_its_last_step(paused: SimulatorClient):
     handle = paused.simulate_steps(10**12)
     assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
     paused.listener.result(handle.cancel_goal_async())
@@ -114,7 +114,7 @@ def test_a_canceled_action_stops_amid_its_steps(paused: Remote):
     assert paused.step().result == Result.RESULT_OK
 
 
-def test_a_service_cannot_step_while_the_action_does(paused: Remote):
+def test_the_service_is_refused_while_the_action_takes_steps(paused: SimulatorClient):
     handle = paused.simulate_steps(10**12)
     assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
     assert paused.step().result == FAILED
@@ -122,7 +122,7 @@ def test_a_service_cannot_step_while_the_action_does(paused: Remote):
     paused.listener.result(handle.get_result_async())
 
 
-def test_steps_end_with_a_reset(paused: Remote):
+def test_a_reset_ends_steps(paused: SimulatorClient):
     handle = paused.simulate_steps(10**12)
     assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
     assert paused.call("ResetSimulation").result.result == Result.RESULT_OK

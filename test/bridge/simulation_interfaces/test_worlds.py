@@ -1,13 +1,13 @@
-"""Worlds that come and go, over the middleware."""
+"""Loading and unloading worlds over the middleware."""
 
 from pathlib import Path
 
 import pytest
-from remote import PAUSED, PLAYING, Remote
 from simulation_interfaces.msg import Resource, Result, SimulationState, TagsFilter
 from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld, UnloadWorld
-from simulators import Starter
-from spawned import ARM, BALL, BOX, at, spawn
+from simulator_client import PAUSED, PLAYING, SimulatorClient
+from simulators import SimulatorLauncher
+from spawn_requests import ARM, BALL, BOX, at, spawn
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -19,27 +19,27 @@ SCENE = "# Two boxes.\nrobots: [{{name: a, model: '{}'}}]\nobjects: [{{name: b, 
 
 
 @pytest.fixture(scope="module")
-def shared_simulator(start_shared: Starter) -> Remote:
-    return Remote(start_shared)
+def shared_simulator(start_shared: SimulatorLauncher) -> SimulatorClient:
+    return SimulatorClient(start_shared)
 
 
 @pytest.fixture
-def simulator(shared_simulator: Remote) -> Remote:
-    """A simulator of the shipped arm, loaded anew."""
+def simulator(shared_simulator: SimulatorClient) -> SimulatorClient:
+    """A simulator of the shipped arm, reloaded."""
     assert load(shared_simulator, "arm").result.result == OK
-    shared_simulator.put(PLAYING)
+    shared_simulator.ensure_state(PLAYING)
     return shared_simulator
 
 
-def load(simulator: Remote, uri: str = "", text: str = ""):
+def load(simulator: SimulatorClient, uri: str = "", text: str = ""):
     return simulator.call("LoadWorld", world_resource=Resource(uri=uri, resource_string=text))
 
 
-def names(simulator: Remote) -> list[str]:
+def names(simulator: SimulatorClient) -> list[str]:
     return list(simulator.call("GetEntities").entities)
 
 
-def test_the_scene_that_it_starts_with_is_the_current_world(simulator: Remote):
+def test_the_scene_at_startup_is_the_current_world(simulator: SimulatorClient):
     response = simulator.call("GetCurrentWorld")
     assert response.result.result == OK
     assert response.world.name == "arm"
@@ -48,7 +48,7 @@ def test_the_scene_that_it_starts_with_is_the_current_world(simulator: Remote):
     assert list(response.world.tags) == ["scene", "arm"]
 
 
-def test_another_world_takes_the_place_of_the_present_one(simulator: Remote):
+def test_a_loaded_world_replaces_the_current_one(simulator: SimulatorClient):
     assert spawn(simulator, text=BALL, initial_pose=at(z=2.0)).result.result == OK
     response = load(simulator, "package://mujoco_ros/config/scenes/quadruped.yaml")
     assert response.result.result == OK
@@ -56,21 +56,21 @@ def test_another_world_takes_the_place_of_the_present_one(simulator: Remote):
     assert names(simulator) == ["quadruped"]
     assert simulator.call("GetCurrentWorld").world == response.world
     assert simulator.state == PLAYING
-    # Nothing is left of what was spawned into the other world.
+    # Entities spawned into the other world are deleted.
     assert simulator.call("ResetSimulation").result.result == OK
     assert names(simulator) == ["quadruped"]
 
 
-def test_a_robot_that_is_loaded_anew_stands_as_before(simulator: Remote):
-    told = Simulation(load_scene("arm")).references.q
-    simulator.put(PAUSED)
-    simulator.quiet()
+def test_a_reloaded_robot_stands_as_before(simulator: SimulatorClient):
+    references = Simulation(load_scene("arm")).references.q
+    simulator.ensure_state(PAUSED)
+    simulator.settle_and_clear()
     simulator.step(500)
     simulator.settle()
-    assert simulator.joint_states.messages[-1].position == pytest.approx(told, abs=0.02)
+    assert simulator.joint_states.messages[-1].position == pytest.approx(references, abs=0.02)
 
 
-def test_a_world_may_be_a_text_or_a_file(simulator: Remote, tmp_path: Path):
+def test_a_world_may_be_a_text_or_a_file(simulator: SimulatorClient, tmp_path: Path):
     text = SCENE.format(ARM, BOX)
     response = load(simulator, text=text)
     assert response.result.result == OK, response.result.error_message
@@ -96,7 +96,9 @@ def test_a_world_may_be_a_text_or_a_file(simulator: Remote, tmp_path: Path):
         ("", f"robots: [{{name: a, model: '{ARM}', keyframe: x}}]", None),
     ],
 )
-def test_a_broken_world_leaves_the_present_one_running(simulator: Remote, uri, text, code):
+def test_an_invalid_world_leaves_the_current_one_running(
+    simulator: SimulatorClient, uri, text, code
+):
     before = simulator.call("GetEntityState", entity="box").state.header.stamp
     result = load(simulator, uri, text).result
     assert result.result != OK
@@ -110,13 +112,15 @@ def test_a_broken_world_leaves_the_present_one_running(simulator: Remote, uri, t
     assert simulator.state == PLAYING
 
 
-def test_a_scene_cannot_bring_native_code(simulator: Remote, tmp_path: Path):
+def test_a_scene_cannot_bring_native_code(simulator: SimulatorClient, tmp_path: Path):
     (tmp_path / "evil.so").write_text("")
     text = f"plugins: ['{tmp_path}']\n" + SCENE.format(ARM, BOX)
     assert load(simulator, text=text).result.result == CODES.UNSUPPORTED_ELEMENTS
 
 
-def test_without_a_world_there_is_nothing_until_one_is_loaded(simulator: Remote):
+def test_an_unloaded_world_leaves_an_empty_simulation_until_another_is_loaded(
+    simulator: SimulatorClient,
+):
     assert simulator.call("UnloadWorld").result.result == OK
     assert names(simulator) == []
     assert simulator.state == NO_WORLD
@@ -131,7 +135,7 @@ def test_without_a_world_there_is_nothing_until_one_is_loaded(simulator: Remote)
     assert names(simulator) == ["arm", "table", "box"]
 
 
-def test_a_world_without_its_last_robot_runs_on(simulator: Remote):
+def test_a_world_without_its_last_robot_continues(simulator: SimulatorClient):
     assert simulator.call("DeleteEntity", entity="arm").result.result == OK
     assert names(simulator) == ["table", "box"]
     before = simulator.call("GetEntityState", entity="box").state.header.stamp
@@ -144,7 +148,7 @@ def test_a_world_without_its_last_robot_runs_on(simulator: Remote):
     assert spawn(simulator, uri=ARM).entity_name == "arm"
 
 
-def test_the_worlds_there_are_can_be_listed_and_filtered(simulator: Remote, tmp_path: Path):
+def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient, tmp_path: Path):
     (tmp_path / "boxes.yaml").write_text(SCENE.format(ARM, BOX))
 
     def listed(**fields) -> list[str]:
@@ -164,7 +168,7 @@ def test_the_worlds_there_are_can_be_listed_and_filtered(simulator: Remote, tmp_
     assert GetAvailableWorlds.Response.DEFAULT_SOURCES_FAILED == 101
 
 
-def test_what_is_spawned_while_the_world_is_unloaded_is_refused(simulator: Remote):
+def test_spawning_is_refused_while_the_world_is_unloaded(simulator: SimulatorClient):
     simulator.client("SpawnEntity")
     unloaded = simulator.request("UnloadWorld")
     spawned = simulator.request("SpawnEntity", name="late", entity_resource=Resource(uri=BOX))
@@ -175,8 +179,8 @@ def test_what_is_spawned_while_the_world_is_unloaded_is_refused(simulator: Remot
     assert names(simulator) == []
 
 
-def test_steps_end_where_another_world_is_loaded(simulator: Remote):
-    simulator.put(PAUSED)
+def test_loading_a_world_ends_steps(simulator: SimulatorClient):
+    simulator.ensure_state(PAUSED)
     stepped = simulator.request("StepSimulation", steps=10**12)
     simulator.listener.spin_for(0.2)
     assert load(simulator, "arm").result.result == OK

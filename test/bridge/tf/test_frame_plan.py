@@ -1,14 +1,14 @@
-"""TF, chained from frame to frame, is where MuJoCo has its bodies, sites and cameras."""
+"""Chained frames of TF have the poses of MuJoCo's bodies, sites and cameras."""
 
 from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
-from replay import Instant, replay
-from simulators import DATA, Starter, steps_of
+from reference_run import Instant, reference_run
+from simulators import DATA, SimulatorLauncher, steps_of
 from tf2_msgs.msg import TFMessage
-from zoo import LATCHED, Zoo, subscription_qos
+from zoo_recording import LATCHED, ZooRecording, subscription_qos
 
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
@@ -64,7 +64,7 @@ def _assert_same(got: Pose, expected: Pose) -> None:
     np.testing.assert_allclose(got[1], expected[1], atol=_EXACT)
 
 
-def _listen(start: Starter, **parameters: Any) -> tuple[list[Any], Any]:
+def _listen(start: SimulatorLauncher, **parameters: Any) -> tuple[list[Any], Any]:
     """Return some messages of /tf, and the one of /tf_static."""
     simulator = start.simulator(real_time_factor=0.2, **parameters)
     listener = start.listener(simulator)
@@ -75,7 +75,7 @@ def _listen(start: Starter, **parameters: Any) -> tuple[list[Any], Any]:
     return moving.messages, static.messages[0]
 
 
-def test_bases_and_free_objects_are_where_the_engine_has_them(zoo: Zoo) -> None:
+def test_bases_and_free_objects_have_the_poses_of_the_engine(zoo: ZooRecording) -> None:
     messages = zoo.recordings["/tf"].messages
     for message, step in zip(messages, steps_of(messages), strict=True):
         tree, instant = Tree(message), zoo.instants[step]
@@ -98,13 +98,15 @@ def _root(instant: Instant, prefix: str) -> str:
     return min(names, key=lambda name: instant.model.body(name).id).removeprefix(f"{prefix}/")
 
 
-def test_all_transforms_of_a_message_have_its_one_stamp(zoo: Zoo) -> None:
+def test_all_transforms_of_a_message_have_its_one_stamp(zoo: ZooRecording) -> None:
     for message in zoo.recordings["/tf"].messages:
         stamps = {(t.header.stamp.sec, t.header.stamp.nanosec) for t in message.transforms}
         assert len(stamps) == 1
 
 
-def test_fixed_bases_and_sensor_frames_are_static_and_carry_the_robots_prefix(zoo: Zoo) -> None:
+def test_fixed_bases_and_sensor_frames_are_static_and_carry_the_robots_prefix(
+    zoo: ZooRecording,
+) -> None:
     tree = Tree(zoo.recordings["/tf_static"].messages[0])
     of_world = "overview_optical_frame"
     assert {frame.split("/")[0] for frame in tree.frames} <= {*_PREFIXES, of_world}
@@ -119,7 +121,7 @@ def test_fixed_bases_and_sensor_frames_are_static_and_carry_the_robots_prefix(zo
 _PREFIXES = ("humanoid", "quadruped", "left_arm", "right_arm")
 
 
-def test_tf_static_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
+def test_tf_static_reaches_a_late_subscriber(zoo: ZooRecording, start: SimulatorLauncher) -> None:
     late = start.listener(zoo.simulator)
     recording = late.record(TFMessage, "/tf_static", qos=subscription_qos(LATCHED))
     assert late.spin_until(lambda: len(recording) > 0)
@@ -128,13 +130,13 @@ def test_tf_static_reaches_who_comes_late(zoo: Zoo, start: Starter) -> None:
 
 @pytest.fixture(scope="module")
 def humanoid(
-    start_shared: Starter,
+    start_shared: SimulatorLauncher,
 ) -> tuple[list[Any], Any, dict[int, Instant]]:
     moving, static = _listen(start_shared, scene="humanoid", tf="all")
-    return moving, static, replay("humanoid", steps_of(moving))
+    return moving, static, reference_run("humanoid", steps_of(moving))
 
 
-def test_all_links_of_a_single_robot_are_where_the_engine_has_them_and_have_no_prefix(
+def test_all_links_of_a_single_robot_have_the_poses_of_the_engine_and_no_prefix(
     humanoid: tuple[list[Any], Any, dict[int, Instant]],
 ) -> None:
     moving, static, instants = humanoid
@@ -146,7 +148,7 @@ def test_all_links_of_a_single_robot_are_where_the_engine_has_them_and_have_no_p
             _assert_same(tree.in_world(body.removeprefix("humanoid/")), instant.poses[body])
 
 
-def test_sensor_frames_are_the_sites_and_the_optical_frame_looks_along_the_camera(
+def test_sensor_frames_are_sites_and_the_optical_frame_points_along_the_camera(
     humanoid: tuple[list[Any], Any, dict[int, Instant]],
 ) -> None:
     moving, static, instants = humanoid
@@ -165,7 +167,7 @@ def test_sensor_frames_are_the_sites_and_the_optical_frame_looks_along_the_camer
 
 
 def _assert_optical(got: Pose, camera: Pose) -> None:
-    """Hold a frame against REP-103: z into the picture, x to its right, y down.
+    """Compare a frame with REP-103: z into the image, x to its right, y down.
 
     MuJoCo's cameras look along -z, with x to the right and y up.
     """
@@ -174,9 +176,9 @@ def _assert_optical(got: Pose, camera: Pose) -> None:
     _assert_same(got, (position, np.column_stack([right, -up, -backward])))
 
 
-def test_every_frame_of_a_bare_model_is_where_the_engine_has_it(start: Starter) -> None:
+def test_every_frame_of_a_bare_model_has_the_pose_of_the_engine(start: SimulatorLauncher) -> None:
     moving, static = _listen(start, scene=_PROBE, tf="all")
-    instants = replay(_PROBE, steps_of(moving))
+    instants = reference_run(_PROBE, steps_of(moving))
     for message, step in zip(moving, steps_of(moving), strict=True):
         tree, instant = Tree(message, static), instants[step]
         frames = {"carriage", "pole", "ball", "puck"}
@@ -189,17 +191,17 @@ def test_every_frame_of_a_bare_model_is_where_the_engine_has_it(start: Starter) 
         assert set(tree.frames) == {*frames, *sites, "eye_optical_frame"}
 
 
-def test_with_tf_none_there_is_no_publisher_of_frames(start: Starter) -> None:
+def test_with_tf_none_no_frames_are_published(start: SimulatorLauncher) -> None:
     listener = start.listener(start.simulator(scene=_PROBE, tf="none"))
     node = listener.node
-    # Created last, so whoever knows of it knows of all the others.
+    # Created last, so that its discovery implies that of all the others.
     assert listener.spin_until(lambda: node.count_publishers("/diagnostics") == 1)
     assert node.count_publishers("/clock") == 1
     assert node.count_publishers("/tf") == 0
     assert node.count_publishers("/tf_static") == 0
 
 
-def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_out(tmp_path):
+def test_links_on_ball_joints_are_on_tf_because_robot_state_publisher_skips_them(tmp_path):
     model = tmp_path / "chain.xml"
     model.write_text(
         '<mujoco><worldbody><body name="a"><geom size=".1"/><body name="b"><joint type="ball"/>'
@@ -217,7 +219,7 @@ def test_links_on_ball_joints_move_on_tf_for_robot_state_publisher_leaves_them_o
 
 @pytest.mark.parametrize("mode", ["base", "all"])
 @pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
-def test_a_camera_that_follows_something_moves_on_tf(tmp_path, mode, integrator):
+def test_a_tracking_camera_is_on_tf(tmp_path, mode, integrator):
     path = tmp_path / "watched.xml"
     path.write_text(
         f'<mujoco><option integrator="{integrator}"/><worldbody>'
@@ -229,12 +231,12 @@ def test_a_camera_that_follows_something_moves_on_tf(tmp_path, mode, integrator)
     layout, plant = simulation.layout, simulation.plant
     described = descriptions(simulation.assembly, layout)
     plan = plan_frames(simulation.model, layout, mode, described)
-    programme = TopicPlan(plant, lambda: 0.0, plan, "child_on_parent", controllers=False)
-    (content,) = (c for c in programme.contents if c.topic.name == "/tf")
+    topic_plan = TopicPlan(plant, lambda: 0.0, plan, "child_on_parent", controllers=False)
+    (content,) = (c for c in topic_plan.contents if c.topic.name == "/tf")
     simulation.data.qvel[3:6] = 1.0, 2.0, 3.0
     for _ in range(100):
         simulation.step()
-    for update in programme.updates([content]):
+    for update in topic_plan.updates([content]):
         update()
     expected = mujoco.MjData(simulation.model)
     expected.qpos[:] = simulation.sample.qpos
@@ -243,7 +245,7 @@ def test_a_camera_that_follows_something_moves_on_tf(tmp_path, mode, integrator)
     for name in ("guard", "along"):
         parent, array, at = rows[f"{name}_optical_frame"]
         assert (parent, array) == ("world", "optical_poses")
-        numbers = programme.arrays[array].reshape(-1)[at : at + 7]
+        numbers = topic_plan.arrays[array].reshape(-1)[at : at + 7]
         turn = np.zeros(9)
         mujoco.mju_quat2Mat(turn, numbers[3:])
         camera = expected.cam(name)

@@ -1,4 +1,4 @@
-"""A robot driven through what its robot_description says, as a controller_manager drives it."""
+"""A robot controlled by the interfaces of its robot_description, as by a controller_manager."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from hardware_blocks import Block, read_blocks
-from simulators import Listener, Simulator, Starter
+from simulators import Listener, Simulator, SimulatorLauncher
 from std_msgs.msg import String
 from topic_hardware import TopicHardware
 
@@ -59,7 +59,7 @@ class Stack:
         found.commands[joint, interface] = value
 
     def read(self) -> None:
-        """Take over the states that come next."""
+        """Read the next states."""
         before = [hardware.received for hardware in self.hardware]
         assert self._listener.spin_until(
             lambda: all(h.received > n for h, n in zip(self.hardware, before, strict=True))
@@ -68,7 +68,7 @@ class Stack:
             hardware.read()
 
     def run(self, seconds: float, controller: Controller = lambda _time: None) -> None:
-        """Read, update, write for a simulated time; the controller is told the time since now."""
+        """Read, update and write for a simulated time; the controller gets the elapsed time."""
         first = last = self.hardware[0].step
         while last - first < 1000 * seconds:
             due = last + CYCLE
@@ -82,13 +82,13 @@ class Stack:
 
 
 def quintic(share: float) -> tuple[float, float]:
-    """Return the way gone and its derivative after a share of the time, at rest at both ends."""
+    """Return path coordinate and its derivative at a fraction of the time, at rest at both ends."""
     s = min(share, 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2
 
 
 class Mover:
-    """Moves the arm from a position by a way in `MOVE_S`, as a trajectory controller would."""
+    """Moves the arm from a position by a displacement in `MOVE_S`, like a trajectory controller."""
 
     def __init__(self, stack: Stack, begin: np.ndarray, way: np.ndarray, *, velocity: bool) -> None:
         self._stack, self._begin, self._way, self._velocity = stack, begin, way, velocity
@@ -112,7 +112,7 @@ def description(listener: Listener, topic: str = "/robot_description") -> list[B
 
 
 @pytest.fixture(scope="module")
-def arm(start_shared: Starter) -> Simulator:
+def arm(start_shared: SimulatorLauncher) -> Simulator:
     # Slow, so that a busy machine is in time nevertheless.
     return start_shared.simulator(
         scene="arm",
@@ -123,7 +123,7 @@ def arm(start_shared: Starter) -> Simulator:
 
 
 @pytest.fixture(scope="module")
-def listener(start_shared: Starter, arm: Simulator) -> Listener:
+def listener(start_shared: SimulatorLauncher, arm: Simulator) -> Listener:
     return start_shared.listener(arm)
 
 
@@ -150,7 +150,7 @@ def test_the_description_has_a_component_for_each_kind_of_joint(blocks):
         assert block.parameters["joint_states_topic"] == f"/{STATES}"
 
 
-def test_there_is_no_controller_whose_name_the_genuine_ones_would_share(listener):
+def test_no_controller_of_the_simulator_shares_a_name_with_ros2_control(listener):
     def names() -> list[str]:
         """Return the names of all that the simulator offers, as far as discovered."""
         return [
@@ -171,7 +171,7 @@ def test_there_is_no_controller_whose_name_the_genuine_ones_would_share(listener
     assert [name for name in topics if "_controller" in name] == []
 
 
-def test_before_a_controller_is_active_nothing_moves_and_nobody_complains(arm, stack):
+def test_no_joint_moves_and_no_warning_is_logged_before_a_controller_is_active(arm, stack):
     stack.read()
     before = stack.positions(ARM + FINGERS)
     stack.run(0.3)
@@ -187,27 +187,27 @@ def test_before_a_controller_is_active_nothing_moves_and_nobody_complains(arm, s
     stack.read()
     # Not yet at rest, perhaps: gravity draws the joints from their keyframe by 1.4 mrad.
     np.testing.assert_allclose(stack.positions(ARM + FINGERS), before, atol=3e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
 
 
-def test_a_trajectory_is_followed_and_its_end_held(arm, stack):
+def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
     stack.read()
     begin = stack.positions(ARM)
     way = np.array([0.25, -0.1, 0.15, 0.2, -0.15, 0.25])
     mover = Mover(stack, begin, way, velocity=True)
     stack.run(1.0, mover)
-    # What gravity does to the joints at their gains, and the quintic's lag of two cycles.
+    # The deflection of the joints under gravity, and the quintic's lag of two cycles.
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
     assert np.max(np.median(mover.errors, axis=0)) < 0.02
     stack.run(0.2)
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
     back = Mover(stack, begin + way, -way, velocity=True)
     stack.run(0.9, back)
     np.testing.assert_allclose(stack.positions(ARM), begin, atol=5e-3)
 
 
-def test_commanding_velocities_as_well_takes_away_the_lag_of_the_damping(stack):
+def test_velocity_commands_remove_the_lag_of_the_damping(stack):
     stack.read()
     begin = stack.positions(ARM)
     way = np.array([0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -221,7 +221,7 @@ def test_commanding_velocities_as_well_takes_away_the_lag_of_the_damping(stack):
     assert rest < 0.5 * lag
 
 
-def test_the_gripper_moves_by_its_own_component_and_the_other_finger_is_seen_to_follow(arm, stack):
+def test_the_gripper_has_its_own_component_and_the_other_finger_follows(arm, stack):
     stack.read()
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
     stack.command("left_finger_joint", "position", 0.01)
@@ -230,23 +230,23 @@ def test_the_gripper_moves_by_its_own_component_and_the_other_finger_is_seen_to_
     stack.command("left_finger_joint", "position", 0.03)
     stack.run(0.5)
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
-    assert arm.complaints() == []
+    assert arm.warnings() == []
 
 
-def test_an_effort_alone_is_added_and_taken_away_again(stack):
+def test_an_effort_command_is_added_and_removed(stack):
     stack.read()
     joint, torque = "shoulder_pan_joint", 50.0
     rest = stack.state(joint)
     stack.command(joint, "effort", torque)
     stack.run(0.4)
-    # The spring of the PD law gives way by torque / kp.
+    # The deflection of the PD law is torque / kp.
     assert stack.state(joint) - rest == pytest.approx(torque / 10000.0, rel=0.1)
     stack.command(joint, "effort", 0.0)
     stack.run(0.4)
     assert stack.state(joint) == pytest.approx(rest, abs=5e-4)
 
 
-def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
+def test_a_controller_that_holds_its_position_does_not_time_out(start):
     simulator = start.simulator(
         scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.1
     )
@@ -255,14 +255,14 @@ def test_a_stack_that_holds_still_is_not_taken_for_one_that_has_died(start):
     stack.read()
     stack.command("left_finger_joint", "position", stack.state("left_finger_joint"))
     stack.run(0.3)
-    assert simulator.complaints() == []
+    assert simulator.warnings() == []
     _, gripper, _ = stack.hardware
     gripper.threshold = 1e-3
     stack.run(0.3)
-    assert "left_finger_joint" in "".join(simulator.complaints())
+    assert "left_finger_joint" in "".join(simulator.warnings())
 
 
-def test_each_robot_of_a_scene_is_driven_by_topics_of_its_own(start):
+def test_each_robot_of_a_scene_has_its_own_command_topics(start):
     robots = ("humanoid", "quadruped", "left_arm", "right_arm")
     simulator = start.simulator(
         scene="zoo",

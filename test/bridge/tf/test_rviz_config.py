@@ -55,7 +55,7 @@ def strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def test_a_single_robot_is_shown_with_all_it_publishes(template, humanoid):
+def test_all_topics_of_a_single_robot_are_displayed(template, humanoid):
     displays = displays_of(filled(template, humanoid))
     assert set(by_topic(displays)) == {
         "/robot_description",
@@ -79,7 +79,7 @@ def test_no_placeholder_is_left(template, scene, request):
     assert not left
 
 
-def test_everything_is_shown_without_a_click_but_of_many_cameras_one(template, zoo):
+def test_all_displays_are_enabled_but_only_one_of_many_cameras(template, zoo):
     displays = displays_of(filled(template, zoo))
     groups = [display for display in displays if display["Class"] == "rviz_common/Group"]
     assert [group["Name"] for group in groups] == ["humanoid", "quadruped", "left_arm", "right_arm"]
@@ -97,14 +97,14 @@ def test_everything_is_shown_without_a_click_but_of_many_cameras_one(template, z
     }
 
 
-def test_robots_have_their_tf_prefix_as_rviz_joins_it(template, zoo):
+def test_robots_have_their_tf_prefix_in_the_form_of_rviz(template, zoo):
     config = filled(template, zoo)
     every = [d for group in displays_of(config) for d in group.get("Displays", [])]
     models = [d for d in every if d["Class"] == "rviz_default_plugins/RobotModel"]
     assert [d["TF Prefix"] for d in models] == ["humanoid", "quadruped", "left_arm", "right_arm"]
 
 
-def test_lidars_and_cameras_that_a_scene_adds_are_shown(template, tmp_path):
+def test_lidars_and_cameras_of_a_scene_are_displayed(template, tmp_path):
     (tmp_path / "scene.yaml").write_text(
         """
         robots:
@@ -122,11 +122,11 @@ def test_lidars_and_cameras_that_a_scene_adds_are_shown(template, tmp_path):
     assert displays["/camera/corner/image_raw"]["Class"] == "rviz_default_plugins/Image"
 
 
-def test_a_configuration_without_placeholders_stays_as_it_is(humanoid):
+def test_a_configuration_without_placeholders_is_unchanged(humanoid):
     own = {"Panels": [], "Visualization Manager": {"Displays": [{"Class": "x", "Name": "{odd}"}]}}
     assert filled(own, humanoid) == own
     assert filled({"Panels": []}, humanoid)["Panels"] == []
 
 
-def test_everything_shown_is_of_a_kind_that_displays_know(zoo):
+def test_every_displayed_topic_has_a_type_of_its_display(zoo):
     assert {entry.kind for entry in displayable_topics(zoo)} <= KINDS

@@ -22,7 +22,7 @@ CAMERA = Camera(
 )
 
 
-def test_calibration_is_of_a_rectified_pinhole():
+def test_the_calibration_is_that_of_a_rectified_pinhole_camera():
     info = camera_info(CAMERA)
     assert (info.width, info.height, info.header.frame_id) == (64, 48, CAMERA.frame)
     assert (info.distortion_model, list(info.d)) == ("plumb_bob", [0.0] * 5)

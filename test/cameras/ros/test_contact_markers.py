@@ -129,14 +129,14 @@ def test_markers_of_contacts_that_end_are_deleted_and_no_others(make):
     assert not world.show().markers
 
 
-def test_a_contact_of_another_owner_leaves_no_arrow_behind(make):
+def test_the_arrow_of_a_contact_that_changes_its_owner_is_deleted(make):
     world = make()
     world.show(("world", "ann/base", 1.0))
     world.show(("world", "cup/o", 1.0))
     assert set(world.shown) == {("objects/forces", 0), ("objects/points", 0)}
 
 
-def test_a_force_too_small_to_see_has_a_point_and_no_arrow(make):
+def test_a_very_small_force_has_a_point_and_no_arrow(make):
     world = make()
     world.show(("world", "ann/base", 0.05))
     assert set(world.shown) == {("ann/points", 0)}

@@ -13,7 +13,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class Opened:
-    """A publisher that keeps what it publishes."""
+    """A publisher that records its messages."""
 
     def __init__(self) -> None:
         self.messages: list[MarkerArray] = []
@@ -56,7 +56,7 @@ def taken(standing) -> tuple[Opened, ContactSource, StateSnapshot]:
     return opened, ContactSource(model, layout, opened), snapshot
 
 
-def test_the_forces_on_a_robot_that_stands_carry_its_weight(standing, taken):
+def test_the_forces_on_a_standing_robot_sum_to_its_weight(standing, taken):
     opened, contacts, snapshot = taken
     contacts.publish(snapshot)
     weight = standing.model.body_mass.sum() * 9.81

@@ -1,4 +1,4 @@
-"""Times of frames, on a clock and with a simulation that the test moves."""
+"""Times of frames, with a clock and a simulation set by the test."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -120,7 +120,7 @@ class Scene:
         return turns
 
 
-def test_frames_come_at_the_rate_and_the_process_sleeps_between_them():
+def test_frames_have_the_rate_and_the_process_sleeps_between_them():
     source = Counted(rate=10.0)
     scene = Scene([source])
     turns = scene.run(1.0)
@@ -145,7 +145,7 @@ def test_without_subscriptions_and_at_rate_zero_nothing_is_computed_and_checks_a
     assert turns <= 1.0 / POLL_S + 2
 
 
-def test_while_it_stands_still_a_new_subscription_gets_the_current_frame_once():
+def test_a_new_subscription_during_a_pause_gets_the_current_frame_once():
     source = Counted(subscriptions=0)
     scene = Scene([source])
     scene.run(0.33)
@@ -165,14 +165,14 @@ def test_a_subscription_between_two_frames_waits_only_while_time_advances(paused
     scene = Scene([source])
     scene.run(0.3)
     scene.state.paused = paused
-    scene.state.factor = 0.0 if not paused else 1.0  # the test lets no time pass
+    scene.state.factor = 0.0 if not paused else 1.0  # the time of the test is constant
     source.subscribe(2)
     for _ in range(400):
         scene.clock.now += scene.scheduler.spin_once()
     assert len(source.frames) == 2
 
 
-def test_changes_while_it_stands_still_are_shown_no_more_often_than_at_the_rate():
+def test_changes_during_a_pause_are_shown_at_most_at_the_rate():
     source = Counted(rate=10.0)
     scene = Scene([source])
     scene.run(0.2)
@@ -187,7 +187,7 @@ def test_changes_while_it_stands_still_are_shown_no_more_often_than_at_the_rate(
     assert 7 <= len(source.frames) - before <= 11
 
 
-def test_a_source_that_is_too_slow_leaves_frames_out():
+def test_a_source_that_is_too_slow_skips_frames():
     source = Counted(rate=100.0)
     scene = Scene([source])
     source.clock, source.takes_s = scene.clock, 0.05
@@ -201,7 +201,7 @@ def test_a_source_that_is_too_slow_leaves_frames_out():
     assert source.statistics.take()[1] == pytest.approx(0.05)
 
 
-def test_a_source_that_fails_logs_the_reason_and_the_others_go_on(caplog):
+def test_a_source_that_fails_logs_the_reason_and_the_others_continue(caplog):
     broken, sound = Broken("camera/broken"), Counted("camera/sound")
     scene = Scene([broken, sound])
     scene.run(0.5)
@@ -223,7 +223,7 @@ def test_another_model_has_other_sources():
     assert scene.scheduler.sources == [new]
 
 
-def test_a_first_frame_may_take_long_and_later_ones_may_not():
+def test_the_first_frame_has_a_long_timeout_and_later_ones_a_short_one():
     source = Counted()
     scene = Scene([source])
     source.clock, source.takes_s = scene.clock, 0.05
@@ -239,7 +239,7 @@ def test_a_first_frame_may_take_long_and_later_ones_may_not():
     assert max(scene.state.patience) == FIRST_FRAME_S
 
 
-def test_a_frame_may_take_four_times_as_long_as_the_last_ones_did_alone():
+def test_the_timeout_of_a_frame_is_four_times_the_recent_duration():
     source, other = Counted(), Counted("camera/other")
     scene = Scene([source, other])
     for one, takes_s in {source: 0.5, other: 0.1}.items():

@@ -12,7 +12,7 @@ from mujoco_ros.cameras.ros.large_messages import FORMER_VARIABLE, VARIABLE, con
 @pytest.mark.parametrize(
     ("distribution", "variable"), [("jazzy", FORMER_VARIABLE), ("k", VARIABLE)]
 )
-def test_the_variable_is_the_one_that_the_distribution_reads(
+def test_the_environment_variable_is_that_of_the_distribution(
     monkeypatch: pytest.MonkeyPatch, distribution: str, variable: str
 ) -> None:
     monkeypatch.setenv("ROS_DISTRO", distribution)
@@ -24,7 +24,7 @@ def test_the_variable_is_the_one_that_the_distribution_reads(
 
 
 @pytest.mark.parametrize("variable", [VARIABLE, FORMER_VARIABLE])
-def test_what_the_user_configures_stays(variable: str) -> None:
+def test_a_configuration_of_the_user_is_kept(variable: str) -> None:
     environment = {variable: "/mine.xml"}
     configure_fast_dds(environment)
     assert environment == {variable: "/mine.xml"}

@@ -25,7 +25,7 @@ LIDAR = Lidar(name="eye", namespace="", frame="eye", site=0, body=0, config=CONF
 
 
 class Opened:
-    """Publishers that keep what they publish."""
+    """Publishers that record their messages."""
 
     def __init__(self) -> None:
         self.published: list[Any] = []

@@ -8,12 +8,20 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 import pytest
+from camera_client import (
+    CRATE,
+    CRATE_HALF,
+    MARKER,
+    CameraClient,
+    CameraRecordings,
+    pixels,
+    write_camera_scene,
+)
 from cv_bridge import CvBridge
-from looked import CRATE, CRATE_HALF, MARKER, Onlooker, Seen, looker, pixels
 from rclpy.serialization import deserialize_message
-from remote import PAUSED, PLAYING
-from simulators import Starter, stamps_of, steps_of
-from spawned import at, spawn
+from simulator_client import PAUSED, PLAYING
+from simulators import SimulatorLauncher, stamps_of, steps_of
+from spawn_requests import at, spawn
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.rendering.errors import RenderingError
@@ -38,26 +46,28 @@ GUEST = """
 
 
 @pytest.fixture(scope="module")
-def shared(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Onlooker:
-    scene = looker(tmp_path_factory.mktemp("looker"))
-    return Onlooker(start_shared, scene, real_time_factor=0.5)
+def shared(
+    start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> CameraClient:
+    scene = write_camera_scene(tmp_path_factory.mktemp("looker"))
+    return CameraClient(start_shared, scene, real_time_factor=0.5)
 
 
 @pytest.fixture
-def onlooker(shared: Onlooker) -> Iterator[Onlooker]:
+def client(shared: CameraClient) -> Iterator[CameraClient]:
     """The simulator of all these tests, playing; its cameras have no subscription afterwards."""
-    shared.put(PLAYING)
+    shared.ensure_state(PLAYING)
     yield shared
-    shared.forget_pictures()
+    shared.unsubscribe_images()
 
 
-def of_one_frame(seen: Seen, topic: str) -> object:
+def of_one_frame(seen: CameraRecordings, topic: str) -> object:
     return seen.by_stamp(topic)[seen.common()[-1]]
 
 
-def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(onlooker: Onlooker) -> None:
-    seen, legend = onlooker.look("/camera/front"), onlooker.legend("/camera/front")
-    assert onlooker.see(seen, frames=3)
+def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(client: CameraClient) -> None:
+    seen, legend = client.subscribe("/camera/front"), client.legend("/camera/front")
+    assert client.wait_for_frames(seen, frames=3)
     colour, depth, info = (
         of_one_frame(seen, topic) for topic in ("image_raw", "depth/image_rect_raw", "camera_info")
     )
@@ -93,12 +103,14 @@ def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(onlooker: On
     assert np.isnan(points[..., :3][~hit]).all()
 
 
-def test_a_marker_is_seen_where_calibration_and_frames_project_it(onlooker: Onlooker) -> None:
-    seen = onlooker.look("/camera/front", "image_raw", "camera_info")
-    assert onlooker.see(seen, frames=24)  # two fifths of a swing
+def test_a_marker_is_visible_at_its_projection_by_calibration_and_frames(
+    client: CameraClient,
+) -> None:
+    seen = client.subscribe("/camera/front", "image_raw", "camera_info")
+    assert client.wait_for_frames(seen, frames=24)  # two fifths of a swing
     places = []
     for stamp in seen.common():
-        rotation, position = onlooker.pose("front_optical_frame", stamp)
+        rotation, position = client.pose("front_optical_frame", stamp)
         k = np.array(seen.by_stamp("camera_info")[stamp].k).reshape(3, 3)
         u, v, w = k @ rotation.T @ (MARKER - position)
         image = pixels(seen.by_stamp("image_raw")[stamp])
@@ -109,14 +121,14 @@ def test_a_marker_is_seen_where_calibration_and_frames_project_it(onlooker: Onlo
     assert np.ptp(places) > 5.0, "the camera hardly moved"
 
 
-def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onlooker) -> None:
+def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(client: CameraClient) -> None:
     """A camera of the scene in millimetres, whose principal point is off the centre."""
     topics = ("depth/image_rect_raw", "camera_info", "depth/points")
-    seen = onlooker.look("/camera/oblique", *topics)
-    assert onlooker.see(seen)
+    seen = client.subscribe("/camera/oblique", *topics)
+    assert client.wait_for_frames(seen)
     depth, info, cloud = (of_one_frame(seen, topic) for topic in topics)
     assert info.k.take([0, 4, 2, 5]) == pytest.approx([130.0, 128.0, 75.0, 62.0], rel=1e-6)
-    rotation, position = onlooker.pose("oblique_optical_frame", seen.common()[-1])
+    rotation, position = client.pose("oblique_optical_frame", seen.common()[-1])
     points = np.frombuffer(cloud.data, np.float32).reshape(-1, 4)[:, :3]
     assert depth.encoding == "16UC1"
     flat = pixels(depth).ravel()
@@ -129,7 +141,7 @@ def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onloo
     crate = (world[:, 2] > 0.01) & (distance < 0.1)
     assert crate.sum() > 500
     assert np.abs(distance[crate]).max() < 2e-3
-    for axis, side in ((0, -1), (1, 1), (2, 1)):  # the three faces that it sees
+    for axis, side in ((0, -1), (1, 1), (2, 1)):  # the three visible faces
         face = CRATE[axis] + side * CRATE_HALF[axis]
         assert (np.abs(world[crate, axis] - face) < 2e-3).sum() > 50
     beside = (distance > 0.01) & (world[:, 2] < 0.1) & (world[:, 0] < 2)
@@ -137,13 +149,13 @@ def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(onlooker: Onloo
     assert np.abs(world[beside, 2]).max() < 2e-3  # the floor
 
 
-def test_a_lidar_scans_without_rendering(onlooker: Onlooker) -> None:
-    scans = onlooker.scan("/lidar/belt")
-    assert onlooker.listener.spin_until(lambda: len(scans) >= 3)
+def test_a_lidar_scans_without_rendering(client: CameraClient) -> None:
+    scans = client.scan("/lidar/belt")
+    assert client.listener.spin_until(lambda: len(scans) >= 3)
     scan = scans.messages[-1]
     assert (scan.header.frame_id, len(scan.ranges), len(scan.intensities)) == ("belt", 90, 90)
     assert scan.angle_increment == pytest.approx(2 * np.pi / 90)
-    rotation, position = onlooker.pose("belt", stamps_of([scan])[0])
+    rotation, position = client.pose("belt", stamps_of([scan])[0])
     angles = scan.angle_min + scan.angle_increment * np.arange(90)
     ranges = np.array(scan.ranges)
     hit = np.isfinite(ranges)
@@ -154,54 +166,54 @@ def test_a_lidar_scans_without_rendering(onlooker: Onlooker) -> None:
     assert np.abs(ends[front, 1]).max() < CRATE_HALF[1] + 1e-3
 
 
-def test_topics_without_a_subscription_are_never_computed(onlooker: Onlooker) -> None:
-    spare = onlooker.row("mujoco_cameras: camera/spare")
+def test_topics_without_a_subscription_are_never_computed(client: CameraClient) -> None:
+    spare = client.row("mujoco_cameras: camera/spare")
     computed = {k: n for k, n in spare.items() if k.startswith("frames")}
     assert set(computed.values()) == {"0"}
     assert len(computed) == 4
-    seen = onlooker.look("/camera/front", "image_raw")
-    assert onlooker.see(seen, frames=2)
-    row = onlooker.row("mujoco_cameras: camera/front")
+    seen = client.subscribe("/camera/front", "image_raw")
+    assert client.wait_for_frames(seen, frames=2)
+    row = client.row("mujoco_cameras: camera/front")
     assert int(row["frames: colour"]) > 0
-    onlooker.forget_pictures()
+    client.unsubscribe_images()
     name = "mujoco_cameras: camera/front"
-    assert onlooker.listener.spin_until(lambda: onlooker.row(name)["subscriptions"] == "0")
-    frames = onlooker.row(name)["frames"]
-    onlooker.listener.spin_for(0.5)
-    assert onlooker.row(name)["frames"] == frames
+    assert client.listener.spin_until(lambda: client.row(name)["subscriptions"] == "0")
+    frames = client.row(name)["frames"]
+    client.listener.spin_for(0.5)
+    assert client.row(name)["frames"] == frames
 
 
-def test_a_rate_is_set_at_run_time_and_a_bad_one_refused(onlooker: Onlooker) -> None:
-    (refused,) = onlooker.set_camera_parameters({"camera.front.rate": -1.0})
+def test_a_rate_is_set_at_run_time_and_an_invalid_one_is_refused(client: CameraClient) -> None:
+    (refused,) = client.set_camera_parameters({"camera.front.rate": -1.0})
     assert not refused.successful
     assert "'camera.front.rate' cannot be -1.0" in refused.reason
-    (accepted,) = onlooker.set_camera_parameters({"camera.front.rate": 5.0})
+    (accepted,) = client.set_camera_parameters({"camera.front.rate": 5.0})
     assert accepted.successful
-    seen = onlooker.look("/camera/front", "image_raw")
-    assert onlooker.see(seen, frames=4)
+    seen = client.subscribe("/camera/front", "image_raw")
+    assert client.wait_for_frames(seen, frames=4)
     steps = np.array(steps_of(list(seen.by_stamp("image_raw").values()), STEP_S))
-    # However late a frame is, there is at most one for each fifth of a second.
+    # There is at most one frame for each fifth of a second, even if frames are late.
     assert (np.diff(steps // 100) >= 1).all()
-    onlooker.set_camera_parameters({"camera.front.rate": 0.0})
-    assert onlooker.row("mujoco_cameras: camera/front")[""] == "off: its rate is 0"
-    onlooker.set_camera_parameters({"camera.front.rate": 30.0})
+    client.set_camera_parameters({"camera.front.rate": 0.0})
+    assert client.row("mujoco_cameras: camera/front")[""] == "off: its rate is 0"
+    client.set_camera_parameters({"camera.front.rate": 30.0})
 
 
-def test_in_a_pause_a_new_subscription_gets_the_current_image(onlooker: Onlooker) -> None:
-    onlooker.put(PAUSED)
-    first = onlooker.look("/camera/front", "image_raw", "camera_info")
-    assert onlooker.see(first)
-    again = onlooker.look("/camera/front", "image_raw", "camera_info")
-    assert onlooker.see(again)
+def test_in_a_pause_a_new_subscription_gets_the_current_image(client: CameraClient) -> None:
+    client.ensure_state(PAUSED)
+    first = client.subscribe("/camera/front", "image_raw", "camera_info")
+    assert client.wait_for_frames(first)
+    again = client.subscribe("/camera/front", "image_raw", "camera_info")
+    assert client.wait_for_frames(again)
     assert again.common() == first.common()
-    onlooker.call("ResetSimulation")
-    assert onlooker.see(again, frames=2), "a reset in a pause is not shown"
+    client.call("ResetSimulation")
+    assert client.wait_for_frames(again, frames=2), "a reset in a pause is not shown"
     assert again.common()[0] == (0, 0)
 
 
-def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
-    contacts = onlooker.listener.record(MarkerArray, "/contacts", reliable=True)
-    assert onlooker.listener.spin_until(lambda: len(contacts) > 2)
+def test_contact_forces_sum_to_the_weight_of_the_objects_on_the_floor(client: CameraClient) -> None:
+    contacts = client.listener.record(MarkerArray, "/contacts", reliable=True)
+    assert client.listener.spin_until(lambda: len(contacts) > 2)
     markers = deserialize_message(contacts.raw[-1], MarkerArray).markers
     (arrow,) = [m for m in markers if m.type == Marker.ARROW and m.action == Marker.ADD]
     start, end = arrow.points
@@ -211,29 +223,31 @@ def test_contacts_carry_what_lies_on_the_floor(onlooker: Onlooker) -> None:
     assert end.z - start.z == pytest.approx(0.002 * weight, rel=1e-2)
 
 
-def test_the_camera_of_a_robot_comes_and_goes_with_it(onlooker: Onlooker) -> None:
-    old = onlooker.look("/camera/front", "image_raw")
-    assert onlooker.see(old)
-    response = spawn(onlooker, text=GUEST, name="guest", initial_pose=at(0.0, 2.0, 0.5))
+def test_the_camera_of_a_robot_appears_and_disappears_with_it(client: CameraClient) -> None:
+    old = client.subscribe("/camera/front", "image_raw")
+    assert client.wait_for_frames(old)
+    response = spawn(client, text=GUEST, name="guest", initial_pose=at(0.0, 2.0, 0.5))
     assert response.result.result == 1, response.result
-    seen = onlooker.look("/guest/camera/eye", "image_raw", "camera_info")
-    assert onlooker.see(seen)
+    seen = client.subscribe("/guest/camera/eye", "image_raw", "camera_info")
+    assert client.wait_for_frames(seen)
     info = of_one_frame(seen, "camera_info")
     assert (info.width, info.header.frame_id) == (32, "guest/eye_optical_frame")
     frames = len(old.recordings["image_raw"])
-    assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
-    assert onlooker.call("DeleteEntity", entity="guest").result.result == 1
+    assert client.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
+    assert client.call("DeleteEntity", entity="guest").result.result == 1
     topic = "/guest/camera/eye/image_raw"
-    node = onlooker.listener.node
-    assert onlooker.listener.spin_until(lambda: node.count_publishers(topic) == 0)
+    node = client.listener.node
+    assert client.listener.spin_until(lambda: node.count_publishers(topic) == 0)
     frames = len(old.recordings["image_raw"])
-    assert onlooker.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
+    assert client.listener.spin_until(lambda: len(old.recordings["image_raw"]) > frames + 3)
 
 
-def test_a_killed_camera_process_is_restarted_and_subscriptions_go_on(onlooker: Onlooker) -> None:
-    seen = onlooker.look("/camera/front", "image_raw")
-    assert onlooker.see(seen)
-    os.kill(int(onlooker.row("mujoco: child processes")["cameras process"]), signal.SIGKILL)
-    onlooker.listener.spin_for(0.5)
+def test_a_killed_camera_process_is_restarted_and_subscriptions_continue(
+    client: CameraClient,
+) -> None:
+    seen = client.subscribe("/camera/front", "image_raw")
+    assert client.wait_for_frames(seen)
+    os.kill(int(client.row("mujoco: child processes")["cameras process"]), signal.SIGKILL)
+    client.listener.spin_for(0.5)
     frames = len(seen.recordings["image_raw"])
-    assert onlooker.listener.spin_until(lambda: len(seen.recordings["image_raw"]) > frames + 3)
+    assert client.listener.spin_until(lambda: len(seen.recordings["image_raw"]) > frames + 3)

@@ -8,11 +8,11 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from looked import pixels
-from remote import Remote
+from camera_client import pixels
 from sensor_msgs.msg import Image, JointState
 from simulation_interfaces.msg import Result
-from simulators import Starter, stamps_of
+from simulator_client import SimulatorClient
+from simulators import SimulatorLauncher, stamps_of
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images, compute_poses
 from mujoco_ros.model.scene.config import load_scene
@@ -86,7 +86,9 @@ transitions:
 class Pendulum:
     """A simulator in lockstep, which hosts a controller that saves an image."""
 
-    def __init__(self, start: Starter, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, start: SimulatorLauncher, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self._file = folder / "image.npz"
         files = {
             "pendulum.xml": MODEL,
@@ -104,13 +106,13 @@ class Pendulum:
             (folder / name).write_text(text)
         monkeypatch.setenv("PYTHONPATH", str(folder))
         self.scene = folder / "scene.yaml"
-        self.remote = Remote(
+        self.remote = SimulatorClient(
             start,
             scene=self.scene,
             controller=folder / "table.yaml",
             cameras="true",
             seed=SEED,
-            anew=True,
+            fresh_interpreter=True,
             mode="lockstep",
             lockstep_sources="joint_commands@100",
             real_time_factor=0.0,
@@ -181,7 +183,7 @@ def rendered(scene: Path, time: float) -> list[np.ndarray]:
 
 
 def test_a_topic_and_a_hosted_controller_get_the_same_bytes_also_after_a_reset(
-    start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start: SimulatorLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pendulum = Pendulum(start, tmp_path, monkeypatch)
     for _ in range(2):

@@ -55,7 +55,7 @@ class Renderer:
 
 
 class Opened:
-    """Publishers with a subscription, which keep what they publish."""
+    """Publishers with a subscription, which record their messages."""
 
     def __init__(self) -> None:
         self.published: dict[str, list[Any]] = {}
@@ -86,7 +86,7 @@ def test_nothing_is_opened_before_an_image_is_subscribed_and_each_model_uploaded
     assert shared.report().text == "EGL on a processor"
 
 
-def test_a_processor_renders_plainly_unless_the_parameter_says_rich(monkeypatch):
+def test_a_cpu_renders_with_plain_quality_unless_the_parameter_is_rich(monkeypatch):
     monkeypatch.setattr(module, "Renderer", Renderer)
     shared = SharedRenderer("auto")
     renderer = shared.get(MODEL)
@@ -96,7 +96,9 @@ def test_a_processor_renders_plainly_unless_the_parameter_says_rich(monkeypatch)
         assert shared.get(MODEL).quality is RICH
 
 
-def test_another_model_may_be_rendered_where_one_cannot(without_opengl: None, monkeypatch) -> None:
+def test_another_model_can_be_rendered_after_one_that_cannot(
+    without_opengl: None, monkeypatch
+) -> None:
     shared = SharedRenderer("auto")
     assert shared.get(MODEL) is None
     monkeypatch.setattr(module, "Renderer", Renderer)
@@ -146,7 +148,7 @@ class TooLarge(Renderer):
         raise RenderingError("an image of 8 x 6 pixels is too large for a processor")
 
 
-def test_an_image_that_cannot_be_rendered_leaves_out_the_images_of_this_camera_alone(
+def test_an_image_that_cannot_be_rendered_disables_only_its_camera(
     monkeypatch,
 ) -> None:
     monkeypatch.setattr(module, "Renderer", TooLarge)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from commanded import Commanded, points, some_joints
+from commanded_robot import CommandedRobot, points, some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,8 +24,8 @@ ALL = np.arange(3)
 STEP = 0.004
 
 
-def robot(**options) -> Commanded:
-    return Commanded(some_joints(NAMES), **{"timestep": STEP} | options)
+def robot(**options) -> CommandedRobot:
+    return CommandedRobot(some_joints(NAMES), **{"timestep": STEP} | options)
 
 
 def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
@@ -33,11 +33,11 @@ def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
     return points([seconds], [[to] * joints], [[0.0] * joints])
 
 
-def ended(commanded: Commanded) -> list[tuple[object, Outcome]]:
+def ended(commanded: CommandedRobot) -> list[tuple[object, Outcome]]:
     return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
 
 
-# --- tolerances: what is reported against what happened
+# --- tolerances: reported and actual violations
 
 
 @settings(max_examples=60)
@@ -111,7 +111,7 @@ def test_violated_tolerances_are_reported_as_they_happen_and_only_then(seed, wat
         break
 
 
-def test_the_joint_that_is_worst_off_is_named():
+def test_the_joint_with_the_largest_violation_is_named():
     commanded = robot()
     commanded.measure = lambda _: np.array([[0.2, -0.9, 0.0], [0.0, 0.0, 0.0]])
     allowed = [JointTolerance(name=name, position=0.1) for name in NAMES]
@@ -124,7 +124,7 @@ def test_the_joint_that_is_worst_off_is_named():
 
 
 def test_full_turns_of_a_continuous_joint_violate_nothing():
-    commanded = Commanded(some_joints("ab", continuous="a"))
+    commanded = CommandedRobot(some_joints("ab", continuous="a"))
     commanded.measure = lambda _: np.array([[4 * np.pi + 0.01, 0.0], [0.0, 0.0]])
     tight = [JointTolerance(name="a", position=0.02)]
     commanded.follow("a", points([0.1], [[0.0]]), goal="g", path=tight, at_goal=tight)
@@ -226,7 +226,7 @@ def test_a_new_trajectory_ends_the_goal_before_it(goal):
     assert commanded.events[-1].message == "preempted by a new trajectory"
 
 
-def test_a_cancelled_goal_leaves_its_joints_where_the_references_are():
+def test_a_cancelled_goal_holds_its_joints_at_the_references():
     commanded = robot()
     commanded.follow("ab", points([1.0], [[1.0, -1.0]], [[0.0, 0.0]]), goal="g")
     commanded.run(0.5)

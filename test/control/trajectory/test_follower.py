@@ -1,8 +1,8 @@
-"""From where the references are, along a trajectory, to its end."""
+"""References along a trajectory from their present state to its end."""
 
 import numpy as np
 import pytest
-from commanded import PointArrays, points, some_joints, trajectory_settings
+from commanded_robot import PointArrays, points, some_joints, trajectory_settings
 from scipy.interpolate import BPoly
 
 from mujoco_ros.control.joints import ControlledJoints
@@ -73,7 +73,7 @@ def test_after_the_first_waypoint_it_follows_the_spline_of_the_trajectory():
         np.testing.assert_allclose(row[:, 0], cursor.values[:, 0], atol=1e-11)
 
 
-def test_at_its_end_the_last_waypoint_is_met_exactly_and_held():
+def test_the_last_waypoint_is_reached_exactly_and_held():
     track, references = begin(ONE, QUINTIC, q=0.2)
     rows = walk(track, references, [1.2, 1.299, 1.3001])
     assert rows[-1].ravel().tolist() == [2.0, 0.0, 0.0]
@@ -107,7 +107,7 @@ def test_the_index_of_the_next_waypoint_is_right_along_the_whole_path():
     assert indices == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
-def test_a_first_waypoint_at_zero_is_where_it_begins():
+def test_a_first_waypoint_at_zero_is_its_start():
     arrays = points([0.0, 1.0], [[0.2], [1.0]], [[0.0], [0.0]])
     track, references = begin(ONE, arrays, q=0.2, time=4.0)
     rows = walk(track, references, [4.0, 4.25, 4.5])
@@ -178,7 +178,7 @@ def test_a_continuous_joint_takes_the_shorter_direction_and_others_do_not(here, 
     assert np.abs(np.diff(rows[:, 0, 0])).max() <= np.pi * 0.01 + 1e-9
 
 
-def test_turns_within_a_trajectory_are_meant():
+def test_full_turns_within_a_trajectory_are_executed():
     arrays = points([1.0, 2.0], [[0.0, 0.0], [25.0, 0.0]])
     track, references = begin(TURNING, arrays, q=2 * np.pi)
     assert walk(track, references, [2.0])[0, 0, 0] == pytest.approx(25.0 + 2 * np.pi)
@@ -200,7 +200,7 @@ def test_a_spline_that_overshoots_stops_at_the_limit():
 
 
 @pytest.mark.parametrize("beyond", [1.4, -1.4])
-def test_references_beyond_a_limit_come_back_without_a_jump(beyond):
+def test_references_beyond_a_limit_return_without_a_jump(beyond):
     track, references = begin(LIMITED, points([1.0], [[0.0]]), q=beyond)
     times = np.arange(0.0, 1.0, STEP)
     rows = walk(track, references, times)
@@ -217,7 +217,7 @@ def test_feed_forward_effort_starts_linearly_from_its_reference():
     np.testing.assert_allclose(rows[:, 2, 0], [5.0, 4.0, 3.0, 1.0, -1.0])
 
 
-def test_it_writes_the_joints_it_has_and_not_those_it_was_made_to_leave():
+def test_it_writes_its_own_joints_and_no_released_ones():
     joints = some_joints("abcd")
     references = References(np.full((3, 4), 7.0))
     references.dq[:] = references.tau[:] = 0.0
@@ -244,7 +244,7 @@ def test_waypoints_that_coincide_at_late_times_are_valid():
     assert rows[-1, 0, 0] == 2.0
 
 
-def test_where_the_position_stops_at_a_limit_the_velocity_does_too():
+def test_the_velocity_is_zero_where_the_position_stops_at_a_limit():
     joints = some_joints("a", limits={"a": (-1.0, 1.0)})
     track, references = begin(joints, points([1.0], [[0.9]], [[0.0]]), q=0.8, dq=3.0)
     rows = walk(track, references, np.arange(0.0, 1.0, STEP))[:, :, 0]

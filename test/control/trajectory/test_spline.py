@@ -1,4 +1,4 @@
-"""Splines against their definition, and against scipy's."""
+"""Splines compared with their definition and with scipy."""
 
 import itertools
 
@@ -14,7 +14,7 @@ JOINTS = 3
 
 
 def waypoints(seed: int, degrees: list[int], durations: list[float]) -> Waypoints:
-    """Random points; what a degree does not use is zero, as in a trajectory."""
+    """Random points; fields that a degree does not use are zero, as in a trajectory."""
     rng = np.random.default_rng(seed)
     degree = np.array(degrees)
     q, dq, ddq, tau = rng.uniform(-3, 3, size=(4, len(degrees), JOINTS))
@@ -45,7 +45,7 @@ def reference(points: Waypoints, segment: int):
 
 @settings(max_examples=60)
 @given(MIXED, st.integers(1, 30))
-def test_every_segment_is_the_hermite_polynomial_its_ends_allow(points, samples):
+def test_every_segment_is_the_hermite_polynomial_of_its_ends(points, samples):
     cursor = Cursor(spline(points))
     for segment, (begin, end) in enumerate(itertools.pairwise(points.times)):
         exact = reference(points, segment)
@@ -63,7 +63,7 @@ def test_every_segment_is_the_hermite_polynomial_its_ends_allow(points, samples)
 
 @settings(max_examples=60)
 @given(MIXED)
-def test_a_spline_passes_its_points_with_the_derivatives_they_carry(points):
+def test_a_spline_passes_its_points_with_their_derivatives(points):
     cursor = Cursor(spline(points))
     last = len(points.times) - 1
     for i, time in enumerate(points.times):
@@ -83,7 +83,7 @@ def test_a_spline_passes_its_points_with_the_derivatives_they_carry(points):
             np.testing.assert_allclose(acceleration, points.ddq[i], rtol=1e-9, atol=1e-7)
 
 
-def test_cubic_segments_are_those_of_scipys_hermite_spline():
+def test_cubic_segments_equal_the_hermite_spline_of_scipy():
     points = waypoints(3, [3] * 6, [0.4, 1.1, 0.05, 2.0, 0.3])
     exact = CubicHermiteSpline(points.times, points.q, points.dq)
     cursor = Cursor(spline(points))
@@ -95,7 +95,7 @@ def test_cubic_segments_are_those_of_scipys_hermite_spline():
 
 @settings(max_examples=30)
 @given(MIXED)
-def test_velocities_and_accelerations_are_the_slopes_of_what_they_derive_from(points):
+def test_velocities_and_accelerations_are_derivatives(points):
     step = 1e-6
     curve = spline(points)
     for begin, end in itertools.pairwise(points.times):
@@ -113,7 +113,7 @@ def test_velocities_and_accelerations_are_the_slopes_of_what_they_derive_from(po
 
 @settings(max_examples=30)
 @given(MIXED)
-def test_efforts_go_linearly_whatever_the_positions_do(points):
+def test_efforts_are_interpolated_linearly(points):
     cursor = Cursor(spline(points))
     for time in np.linspace(points.times[0], points.times[-1], 40):
         cursor.move(time)
@@ -123,7 +123,7 @@ def test_efforts_go_linearly_whatever_the_positions_do(points):
 
 @settings(max_examples=60)
 @given(MIXED, st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_it_does_not_matter_how_many_segments_a_cursor_jumps_over(points, fractions):
+def test_a_cursor_can_skip_any_number_of_segments(points, fractions):
     curve = spline(points)
     begin, end = points.times[[0, -1]]
     traveller = Cursor(curve)
@@ -167,7 +167,7 @@ def test_tiny_and_huge_durations_lose_no_accuracy(duration):
         )
 
 
-def test_values_stay_in_the_same_array():
+def test_values_are_written_to_the_same_array():
     cursor = Cursor(spline(waypoints(1, [5, 3, 1], [1.0, 1.0])))
     values = cursor.values
     cursor.move(2.5)

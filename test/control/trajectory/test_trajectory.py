@@ -1,10 +1,10 @@
-"""What makes a joint trajectory right or wrong."""
+"""Validation of joint trajectories."""
 
 import re
 
 import numpy as np
 import pytest
-from commanded import points, some_joints, trajectory_settings
+from commanded_robot import points, some_joints, trajectory_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from mujoco_ros.control.trajectory.trajectory import JointTolerance, tolerances,
 
 JOINTS = some_joints(
     ("a", "b", "c", "wheel", "free", "finger"),
-    takes={"b": ["position"], "wheel": ["velocity"], "free": []},
+    interfaces={"b": ["position"], "wheel": ["velocity"], "free": []},
     limits={"a": (-1.0, 2.0)},
     gripper="finger",
 )
@@ -57,7 +57,7 @@ def test_a_single_point_is_a_trajectory():
         ([[1.0], [0.0]], [[1.0], None], [5, 3]),
     ],
 )
-def test_the_fields_of_a_point_decide_how_smooth_it_is(velocities, accelerations, degree):
+def test_the_fields_of_a_point_determine_the_order_of_the_spline(velocities, accelerations, degree):
     found = check(["a"], points([1.0, 2.0], [[0.0], [1.0]], velocities, accelerations))
     assert found.points.degree.tolist() == degree
 
@@ -78,13 +78,13 @@ def test_the_fields_of_a_point_decide_how_smooth_it_is(velocities, accelerations
         (points([np.inf], [[0.0]]), "time_from_start of point 0 is inf; it must be finite"),
     ],
 )
-def test_points_that_make_no_motion_are_refused(arrays, message):
+def test_invalid_points_are_refused(arrays, message):
     refused(message, ["a"], arrays)
 
 
 @pytest.mark.parametrize("value", BAD)
 @pytest.mark.parametrize("field", ["positions", "velocities", "accelerations", "effort"])
-def test_a_value_that_is_no_sensible_number_is_refused_naming_its_joint(field, value):
+def test_a_value_out_of_range_is_refused_with_its_joint(field, value):
     rows = {name: np.zeros((3, 2)) for name in ("positions", "velocities", "accelerations")}
     rows["effort"] = np.zeros((3, 2))
     rows[field][1, 1] = value
@@ -118,14 +118,14 @@ def test_a_trajectory_of_some_joints_can_be_forbidden():
     refused(message, ["b"], points([1.0], [[0.0]]), error=JointError, **partial)
 
 
-def test_a_trajectory_that_ends_in_motion_is_refused_unless_it_may():
+def test_a_trajectory_that_ends_in_motion_is_refused_unless_allowed():
     arrays = points([1.0, 2.0], [[0.0, 0.0]] * 2, [[9.0, 9.0], [0.0, 0.2]])
     refused("joint 'c' has velocity 0.2 at the last point; it must be 0 unless", ["a", "c"], arrays)
     found = check(["a", "c"], arrays, allow_nonzero_velocity_at_trajectory_end=True)
     assert found.points.dq[-1].tolist() == [0.0, 0.2]
 
 
-def test_effort_is_for_joints_that_take_it():
+def test_effort_needs_joints_with_an_effort_interface():
     refused(
         "joint 'b' takes no effort: it takes position only",
         ["a", "b"],
@@ -163,7 +163,7 @@ def test_any_input_is_rejected_or_gives_a_finite_spline_with_increasing_times(ti
         assert found.curve is None or np.isfinite(found.curve.q).all()
 
 
-def test_a_trajectory_that_is_over_is_late():
+def test_a_trajectory_that_ends_in_the_past_is_late():
     found = check(["a"], points([1.0, 2.5], [[0.0], [1.0]]), start=10.0)
     found.check_in_time(12.5)
     with pytest.raises(LateError, match=r"ends in the past: at 12\.500 s, and it is 12\.501 s"):
@@ -210,7 +210,7 @@ def test_given_tolerances_replace_erase_or_leave_the_default():
 
 @pytest.mark.parametrize("wrong", [-0.5, -2.0, float("nan"), float("inf")])
 @pytest.mark.parametrize("field", ["position", "velocity"])
-def test_a_tolerance_that_is_no_distance_is_refused(field, wrong):
+def test_an_invalid_tolerance_is_refused(field, wrong):
     given_ones = [JointTolerance(name="a", **{field: wrong})]
     message = f"goal_tolerance of joint 'a': {field} is {wrong:g}; it must be positive"
     with pytest.raises(CommandError, match=re.escape(message)):
@@ -219,7 +219,7 @@ def test_a_tolerance_that_is_no_distance_is_refused(field, wrong):
         tolerances(JOINTS, DEFAULTS, CHOSEN, (), (), wrong)
 
 
-def test_an_acceleration_to_hold_against_is_refused_because_none_is_measured():
+def test_a_tolerance_of_acceleration_is_refused_because_none_is_measured():
     given_ones = [JointTolerance(name="a", acceleration=1.0)]
     with pytest.raises(CommandError, match="path_tolerance of joint 'a': acceleration is not"):
         tolerances(JOINTS, DEFAULTS, CHOSEN, given_ones)
@@ -232,6 +232,6 @@ def test_an_acceleration_to_hold_against_is_refused_because_none_is_measured():
         ("b", "path_tolerance is for joint 'b', which the trajectory leaves out; it has: c, a"),
     ],
 )
-def test_a_tolerance_for_a_joint_that_does_not_move_along_is_refused(name, message):
+def test_a_tolerance_for_a_joint_outside_the_trajectory_is_refused(name, message):
     with pytest.raises(JointError, match=message):
         tolerances(JOINTS, DEFAULTS, CHOSEN, [JointTolerance(name=name, position=1.0)])

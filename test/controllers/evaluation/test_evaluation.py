@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import dying
+import fake_episodes
 import pytest
-from dying import die_always, die_once, made_up
+from fake_episodes import die_always, die_once, fake_episode
 
 from mujoco_ros.cli.evaluate import main
 from mujoco_ros.controllers.evaluation.bounds import LAB, comparison, missed
@@ -55,20 +55,20 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("spread", "complaint"),
+    ("spread", "error_text"),
     [
         (Spread(x=(0.3, 0.4), reach=(5.0, 6.0)), "no position within x and y is at that distance"),
         (Spread(x=(0.5, 0.5), y=(0.0, 0.0)), r"no space for a start and a goal 0\.08 m apart"),
     ],
 )
-def test_impossible_conditions_are_an_error(spread, complaint):
-    with pytest.raises(UserInputError, match=complaint):
+def test_impossible_conditions_are_an_error(spread, error_text):
+    with pytest.raises(UserInputError, match=error_text):
         PickPlaceTrial(ranges=spread).conditions(1)
 
 
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(dying.__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(fake_episodes.__file__).parent))
     tried = PickPlaceTrial()
     done = list(episodes(tried, [1, 2, 3], time.process_time, jobs=1, run=die_once))
     assert sorted(it.seed for it in done) == [1, 2, 3]
@@ -78,8 +78,8 @@ def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_reported(tmp
 
 
 def test_episodes_are_written_as_csv_markdown_and_plots(tmp_path):
-    done = [made_up(seed) for seed in range(1, 20)]
-    done.append(made_up(20, outcome="slip", reason="it |fell|", failures=("slip", "give_up")))
+    done = [fake_episode(seed) for seed in range(1, 20)]
+    done.append(fake_episode(20, outcome="slip", reason="it |fell|", failures=("slip", "give_up")))
     summary = summarize(done)
     assert (summary.successes, summary.count) == (19, 20)
     assert summary.interval == pytest.approx((0.764, 0.991), abs=1e-3)
@@ -104,8 +104,8 @@ def test_episodes_are_written_as_csv_markdown_and_plots(tmp_path):
 
 
 def test_a_metric_beyond_its_limit_is_reported_with_the_limit():
-    measures = {**made_up(1).measures, "error_xy": 2e-3}
-    summary = summarize([replace(made_up(1), measures=measures)])
+    measures = {**fake_episode(1).measures, "error_xy": 2e-3}
+    summary = summarize([replace(fake_episode(1), measures=measures)])
     assert missed(LAB, summary) == ["place error, RMS in the plane [mm]: 2.00, limit: at most 1"]
 
 

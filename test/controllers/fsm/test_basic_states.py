@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scripted import ROBOT, seen, table
+from scripted_states import ROBOT, seen, table
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.model.errors import UserInputError

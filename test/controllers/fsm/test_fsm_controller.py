@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scripted import CLASSES, PERIOD, ROBOT, Told, seen, table
+from scripted_states import CLASSES, PERIOD, ROBOT, Scripted, seen, table
 
 from mujoco_ros.controllers.fsm.basic_states import Hold
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
@@ -11,7 +11,7 @@ from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.model.errors import UserInputError
 
-ONE = "{rate: 50, initial: A, states: {A: {class: Told}}, transitions: {A: {done: A, slip: A}}}"
+ONE = "{rate: 50, initial: A, states: {A: {class: Scripted}}, transitions: {A: {done: A, slip: A}}}"
 
 
 @pytest.fixture
@@ -84,5 +84,5 @@ def test_every_state_is_configured_and_can_reject_the_robot():
 def test_two_controllers_of_one_table_share_nothing():
     both = [FsmController(table(ONE)) for _ in range(2)]
     both[0].machine.configure("A", {"speed": 3.0})
-    assert both[1].machine.config("A") == Told.Config()
+    assert both[1].machine.config("A") == Scripted.Config()
     assert both[0].machine.instances["A"] is not both[1].machine.instances["A"]

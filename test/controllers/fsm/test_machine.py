@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import PERIOD, ROBOT, Run, Told, seen, table
+from scripted_states import PERIOD, ROBOT, Run, Scripted, seen, table
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state_runner import StateError
@@ -12,8 +12,8 @@ CHAIN = """
 rate: 100
 initial: A
 states:
-  A: {class: Told, name: a}
-  B: {class: Told, name: b, timeout: 0.05}
+  A: {class: Scripted, name: a}
+  B: {class: Scripted, name: b, timeout: 0.05}
   END: {class: Hold, outcome: success}
   BAD: {class: Hold, outcome: failure, failure: true}
 transitions:
@@ -27,14 +27,14 @@ NESTED = """
 rate: 100
 initial: A
 states:
-  A: {class: Told, name: a}
+  A: {class: Scripted, name: a}
   WORK:
     timeout: 0.5
     machine:
       initial: X
       states:
-        X: {class: Told, name: x}
-        Y: {class: Told, name: y}
+        X: {class: Scripted, name: x}
+        Y: {class: Scripted, name: y}
         OUT: {class: Hold, outcome: done}
         BAD: {outcome: broken, failure: true}
       transitions:
@@ -54,8 +54,8 @@ initial: BOTH
 states:
   BOTH:
     parallel:
-      MOVE: {class: Told, name: move}
-      GUARD: {class: Told, name: guard, timeout: 0.1}
+      MOVE: {class: Scripted, name: move}
+      GUARD: {class: Scripted, name: guard, timeout: 0.1}
     join:
       - {when: {GUARD: slip}, outcome: alarm}
       - {when: {MOVE: slip}, outcome: alarm}
@@ -69,39 +69,39 @@ transitions:
 
 def test_a_state_is_started_run_and_torn_down():
     run = Run.of(CHAIN)
-    assert (run.state, Told.calls) == ("A", [])
+    assert (run.state, Scripted.calls) == ("A", [])
     run.step(2)
-    assert Told.calls == ["start a", "run a", "run a"]
-    Told.calls.clear()
-    run.says("A", "done")
+    assert Scripted.calls == ["start a", "run a", "run a"]
+    Scripted.calls.clear()
+    run.return_outcome("A", "done")
     assert run.state == "B"
-    assert Told.calls == ["run a", "teardown a", "start b", "run b"]
+    assert Scripted.calls == ["run a", "teardown a", "start b", "run b"]
 
 
 def test_teardown_gets_the_elapsed_time():
-    run = Run.of(NESTED).step(3).says("A", "done").step(4)
+    run = Run.of(NESTED).step(3).return_outcome("A", "done").step(4)
     ended = []
-    run.told("WORK/X").teardown = lambda context: ended.append(context.elapsed)
-    run.says("WORK/X", "done")
+    run.scripted("WORK/X").teardown = lambda context: ended.append(context.elapsed)
+    run.return_outcome("WORK/X", "done")
     assert ended == pytest.approx([6 * PERIOD])
 
 
 def test_an_event_has_time_transition_and_reason():
     run = Run.of(CHAIN).step()
-    run.says("A", "done")
+    run.return_outcome("A", "done")
     (event,) = run.events
     assert (event.transition.start, event.transition.goal) == ("A", "B")
     assert event.time == 2 * PERIOD
-    assert event.reason == "a says so"
+    assert event.reason == "outcome of a"
     assert event.transition in run.machine.transitions
 
 
 def test_a_strict_transition_waits_for_its_request_while_the_state_runs():
-    run = Run.of(CHAIN).step().says("A", "done").says("B", "done")
-    Told.calls.clear()
+    run = Run.of(CHAIN).step().return_outcome("A", "done").return_outcome("B", "done")
+    Scripted.calls.clear()
     run.step(10)
     assert run.state == "B", "it has an outcome, so there is no timeout"
-    assert Told.calls == ["run b"] * 10
+    assert Scripted.calls == ["run b"] * 10
     assert run.labels == ["done", "stop"]
     assert run.machine.request("done").goal == "END"
     run.step()
@@ -110,22 +110,28 @@ def test_a_strict_transition_waits_for_its_request_while_the_state_runs():
 
 
 def test_a_failure_replaces_a_waiting_transition():
-    run = Run.of(CHAIN).step().says("A", "done").says("B", "done").says("B", "slip")
+    run = (
+        Run.of(CHAIN)
+        .step()
+        .return_outcome("A", "done")
+        .return_outcome("B", "done")
+        .return_outcome("B", "slip")
+    )
     assert (run.state, run.machine.outcome, run.machine.has_failed) == ("BAD", "failure", True)
 
 
 def test_step_by_step_makes_successes_wait_but_not_failures():
     run = Run.of(CHAIN)
     run.machine.step_by_step = True
-    run.step().says("A", "done")
+    run.step().return_outcome("A", "done")
     assert (run.state, run.labels) == ("A", ["done", "stop"])
     run.machine.request("done")
     assert run.step().state == "B"
     assert run.step(10).state == "A", "a timeout is a failure"
-    run.says("A", "slip")
+    run.return_outcome("A", "slip")
     assert run.state == "BAD"
     run.machine.request("again")
-    run.step().says("A", "done")
+    run.step().return_outcome("A", "done")
     run.machine.step_by_step = False
     assert run.step(2).state == "B", "a waiting transition is made when the mode ends"
 
@@ -152,14 +158,14 @@ def test_an_unavailable_transition_is_rejected_without_a_change():
 
 def test_a_request_has_priority_over_an_outcome():
     run = Run.of(CHAIN).step()
-    run.told("A").says = "done"
+    run.scripted("A").outcome = "done"
     run.step()
     run.machine.request("stop")
     assert run.step().state == "BAD"
 
 
 def test_a_timeout_is_an_outcome():
-    run = Run.of(CHAIN).step().says("A", "done")
+    run = Run.of(CHAIN).step().return_outcome("A", "done")
     made, began = len(run.events), run.tick - 1
     while run.state == "B":
         run.step()
@@ -184,9 +190,9 @@ def test_the_flat_table_has_every_transition():
 
 
 def test_the_end_of_a_sub_machine_is_its_outcome():
-    run = Run.of(NESTED).step().says("A", "done")
+    run = Run.of(NESTED).step().return_outcome("A", "done")
     assert (run.state, run.labels) == ("WORK/X", ["jump", "stop"])
-    run.says("WORK/X", "done").says("WORK/Y", "done").step(3)
+    run.return_outcome("WORK/X", "done").return_outcome("WORK/Y", "done").step(3)
     assert (run.state, run.labels, run.machine.outcome) == ("WORK/OUT", ["done", "stop"], None)
     run.machine.request("done")
     run.step()
@@ -196,28 +202,34 @@ def test_the_end_of_a_sub_machine_is_its_outcome():
 
 
 def test_a_failure_of_a_sub_machine_keeps_its_reason():
-    run = Run.of(NESTED).step().says("A", "done").says("WORK/X", "done").says("WORK/Y", "slip")
+    run = (
+        Run.of(NESTED)
+        .step()
+        .return_outcome("A", "done")
+        .return_outcome("WORK/X", "done")
+        .return_outcome("WORK/Y", "slip")
+    )
     run.step()
     assert run.state == "A"
-    assert [event.reason for event in run.events[-2:]] == ["y says so"] * 2
-    assert run.says("A", "done").state == "WORK/X"
+    assert [event.reason for event in run.events[-2:]] == ["outcome of y"] * 2
+    assert run.return_outcome("A", "done").state == "WORK/X"
 
 
 def test_a_request_goes_to_the_inner_state_first_and_then_to_the_outer_one():
-    run = Run.of(NESTED).step().says("A", "done")
+    run = Run.of(NESTED).step().return_outcome("A", "done")
     run.machine.request("jump")
     assert run.step().state == "WORK/Y"
-    Told.calls.clear()
+    Scripted.calls.clear()
     run.machine.request("stop")
     run.step()
-    assert (run.state, Told.calls) == ("END", ["teardown y"])
-    inner = Run.of(NESTED).step().says("A", "done")
+    assert (run.state, Scripted.calls) == ("END", ["teardown y"])
+    inner = Run.of(NESTED).step().return_outcome("A", "done")
     inner.machine.request("stop")
     assert inner.step().state == "WORK/OUT"
 
 
 def test_while_a_sub_machine_ends_a_request_goes_to_the_outer_state():
-    run = Run.of(NESTED).step().says("A", "done")
+    run = Run.of(NESTED).step().return_outcome("A", "done")
     while "jump" in run.labels:
         run.step()
     assert (run.state, run.labels) == ("WORK/X", ["stop"]), "the machine has a timeout"
@@ -229,41 +241,48 @@ def test_while_a_sub_machine_ends_a_request_goes_to_the_outer_state():
 
 
 def test_a_sub_machine_has_a_timeout():
-    run = Run.of(NESTED).step().says("A", "done").step(20).says("WORK/X", "done").step(40)
+    run = (
+        Run.of(NESTED)
+        .step()
+        .return_outcome("A", "done")
+        .step(20)
+        .return_outcome("WORK/X", "done")
+        .step(40)
+    )
     assert run.state == "END"
     assert run.events[-1].transition.start == "WORK/Y"
     assert run.events[-1].transition.label == "timeout"
 
 
 @pytest.mark.parametrize(
-    ("said", "label", "reason"),
+    ("outcomes", "label", "reason"),
     [
-        ([("MOVE", "done"), ("GUARD", "done")], "done", "move says so; guard says so"),
-        ([("MOVE", "done"), ("MOVE", "slip")], "alarm", "move says so"),
-        ([("GUARD", "slip")], "alarm", "guard says so"),
+        ([("MOVE", "done"), ("GUARD", "done")], "done", "outcome of move; outcome of guard"),
+        ([("MOVE", "done"), ("MOVE", "slip")], "alarm", "outcome of move"),
+        ([("GUARD", "slip")], "alarm", "outcome of guard"),
         ([("MOVE", "done")], "late", "timeout of 0.1 s"),
     ],
 )
-def test_parallel_states_end_by_their_joins(said, label, reason):
+def test_parallel_states_end_by_their_joins(outcomes, label, reason):
     run = Run.of(WATCHED).step()
     assert run.state == "BOTH"
     assert run.machine.active == ("BOTH/MOVE", "BOTH/GUARD")
-    for name, outcome in said:
+    for name, outcome in outcomes:
         assert run.state == "BOTH"
-        run.says(f"BOTH/{name}", outcome)
+        run.return_outcome(f"BOTH/{name}", outcome)
     run.step(12)
     (event,) = run.events
     assert (run.state, event.transition.label, event.reason) == ("END", label, reason)
-    assert Told.calls[-2:] == ["teardown guard", "teardown move"]
+    assert Scripted.calls[-2:] == ["teardown guard", "teardown move"]
 
 
 @pytest.mark.parametrize("call", ["start", "run", "teardown"])
 def test_an_exception_is_raised_after_the_teardown_of_all_states(call):
     run = Run.of(WATCHED)
-    run.told("BOTH/GUARD").fails = call
+    run.scripted("BOTH/GUARD").fails = call
     with pytest.raises(ZeroDivisionError, match=f"in {call}"):
-        run.step().says("BOTH/GUARD", "slip")
-    assert sorted(call for call in Told.calls if "teardown" in call) == [
+        run.step().return_outcome("BOTH/GUARD", "slip")
+    assert sorted(call for call in Scripted.calls if "teardown" in call) == [
         "teardown guard",
         "teardown move",
     ]
@@ -272,15 +291,15 @@ def test_an_exception_is_raised_after_the_teardown_of_all_states(call):
         run.machine.request("done")
     with pytest.raises(RuntimeError, match="has failed and was not reset"):
         run.step()
-    run.told("BOTH/GUARD").fails = ""
-    run.told("BOTH/GUARD").says = None
+    run.scripted("BOTH/GUARD").fails = ""
+    run.scripted("BOTH/GUARD").outcome = None
     run.controller.reset()
     assert run.step(3).state == "BOTH"
 
 
 def test_an_exception_in_teardown_is_a_note_on_the_first_one():
     run = Run.of(CHAIN).step()
-    state = run.told("A")
+    state = run.scripted("A")
     state.run = lambda context: 1 / 0
     state.fails = "teardown"
     with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
@@ -290,8 +309,10 @@ def test_an_exception_in_teardown_is_a_note_on_the_first_one():
 
 def test_an_unknown_outcome_is_an_error():
     run = Run.of(CHAIN).step()
-    run.told("A").says = "finished"
-    with pytest.raises(StateError, match=r"A: Told.run returned 'finished', .* outcomes: done, s"):
+    run.scripted("A").outcome = "finished"
+    with pytest.raises(
+        StateError, match=r"A: Scripted.run returned 'finished', .* outcomes: done, s"
+    ):
         run.step()
 
 
@@ -299,7 +320,7 @@ def test_settings_are_checked_and_apply_from_the_next_start():
     run = Run.of(CHAIN).step()
     run.machine.configure("A", {"speed": 0.5, "goal": [3.0, 4.0]})
     run.step()
-    assert run.told("A").config.speed == 0.1
+    assert run.scripted("A").config.speed == 0.1
     for name, changes, message in (
         ("E", {}, "state 'E' not found; there are: A, B, END, BAD"),
         ("A", {"sped": 1.0}, r"A: key 'sped' not found \(did you mean 'speed'"),
@@ -313,19 +334,19 @@ def test_settings_are_checked_and_apply_from_the_next_start():
     assert (config.speed, config.goal, config.count) == (0.5, (3.0, 4.0), 1)
     run.controller.reset()
     run.step()
-    assert run.told("A").seen == 0.5
+    assert run.scripted("A").seen == 0.5
 
 
 def test_a_reset_tears_down_the_active_state_and_returns_to_the_initial_one():
-    run = Run.of(NESTED).step().says("A", "done").says("WORK/X", "done")
-    Told.calls.clear()
+    run = Run.of(NESTED).step().return_outcome("A", "done").return_outcome("WORK/X", "done")
+    Scripted.calls.clear()
     run.controller.reset()
-    assert Told.calls == ["teardown y"]
+    assert Scripted.calls == ["teardown y"]
     assert (run.state, run.labels, run.machine.outcome) == ("A", [], None)
     run.controller.reset()
-    assert Told.calls == ["teardown y"]
+    assert Scripted.calls == ["teardown y"]
     run.step()
-    assert Told.calls[1:] == ["start a", "run a"]
+    assert Scripted.calls[1:] == ["start a", "run a"]
 
 
 OUTCOMES = ("done", "slip", None)
@@ -344,7 +365,7 @@ def tables(draw: st.DrawFn, depth: int = 0) -> str:
         if inner:
             states.append(f"{name}: {{machine: {draw(tables(depth + 1))}{timeout}}}")
         else:
-            states.append(f"{name}: {{class: Told, name: s{timeout}}}")
+            states.append(f"{name}: {{class: Scripted, name: s{timeout}}}")
         trigger = draw(st.sampled_from(list(Trigger)[:3]))
         labels = {} if inner else {"slip": draw(goals)}
         labels |= {"timeout": draw(goals)} if timeout else {}
@@ -369,7 +390,7 @@ def test_any_sequence_of_outcomes_and_requests_stays_in_the_table_and_is_reprodu
         trail = []
         for tick, (outcome, asked) in enumerate(script):
             for member in machine.instances.values():
-                member.says = outcome
+                member.outcome = outcome
             available = machine.available
             assert all(t.start == machine.state and t in machine.transitions for t in available)
             assert len({t.label for t in available}) == len(available)

@@ -1,5 +1,5 @@
 import pytest
-from scripted import CLASSES, table
+from scripted_states import CLASSES, table
 
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
 from mujoco_ros.controllers.fsm.transition import Trigger
@@ -9,8 +9,8 @@ GOOD = """
 rate: 200
 initial: A
 states:
-  A: {class: Told, speed: 0.2, timeout: 3}
-  B: {class: Told, goal: [1, 2]}
+  A: {class: Scripted, speed: 0.2, timeout: 3}
+  B: {class: Scripted, goal: [1, 2]}
   C: {class: Hold, outcome: success}
   D: {class: Hold, outcome: failure, failure: true}
 transitions:
@@ -64,19 +64,23 @@ def test_the_default_trigger_is_auto_for_failures_and_step_by_step_for_successes
         ("initial: A\n", "", "test.yaml: key 'initial' is missing"),
         ("initial: A", "initial: E", "initial: state 'E' not found; there are: A, B, C, D"),
         (
-            "class: Told, sp",
-            "class: Tolld, sp",
-            r"states.A: class 'Tolld' not found \(did you mean",
+            "class: Scripted, sp",
+            "class: Scripte, sp",
+            r"states.A: class 'Scripte' not found \(did you mean",
         ),
-        ("class: Told, speed: 0.2, ", "", "states.A: expected one of the keys class, machine, par"),
-        ("class: Told, sp", "class: 5, sp", "states.A.class: expected a text, got 5"),
+        (
+            "class: Scripted, speed: 0.2, ",
+            "",
+            "states.A: expected one of the keys class, machine, par",
+        ),
+        ("class: Scripted, sp", "class: 5, sp", "states.A.class: expected a text, got 5"),
         ("speed: 0.2", "sped: 0.2", r"states.A: key 'sped' not found \(did you mean 'speed'\?\)"),
         ("timeout: 3", "timout: 3", r"states.A: key 'timout' not found \(did you mean 'timeout'"),
         ("speed: 0.2", "speed: fast", "states.A.speed: expected a number, got 'fast'"),
         ("speed: 0.2", "speed: -1", "states.A: speed -1.0 is not above zero"),
         ("timeout: 3", "timeout: 0", "states.A: timeout 0.0 is not above zero"),
         ("outcome: succ", "timeout: 1, outcome: succ", "C: it ends its machine with 'success', so"),
-        ("class: Hold, outcome: succ", "class: Told, outcome: succ", "so it cannot continue"),
+        ("class: Hold, outcome: succ", "class: Scripted, outcome: succ", "so it cannot continue"),
         ("outcome: success", "failure: true", "C: 'failure' needs an 'outcome'"),
         ("done: B,", "done: E,", "transitions.A.done: state 'E' not found; there are: A, B, C, D"),
         ("  A: {done", "  E: {done", r"transitions: state 'E' not found; there are: A, B, C, D, "),
@@ -107,7 +111,7 @@ LEVEL = (
     "machine: {initial: X, states: {X: {class: Wait}, Y: {outcome: ok}}, "
     "transitions: {X: {done: Y}}}"
 )
-PAIR = "parallel: {P: {class: Wait}, Q: {class: Told}}"
+PAIR = "parallel: {P: {class: Wait}, Q: {class: Scripted}}"
 JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: good}"
 
 
@@ -125,7 +129,10 @@ JOIN = "{when: {Q: slip}, outcome: bad}, {when: {P: done, Q: done}, outcome: goo
         (f"{PAIR}, join: 5", "C.join: expected a list"),
         (PAIR, "C.join: no row for P: done, Q: done"),
         ("parallel: {}, join: []", "C.parallel: there are no branches"),
-        (PAIR.replace("class: Told", "outcome: ok"), "parallel.Q: a branch cannot have 'outcome'"),
+        (
+            PAIR.replace("class: Scripted", "outcome: ok"),
+            "parallel.Q: a branch cannot have 'outcome'",
+        ),
         (f"{PAIR}, join: [{{when: {{}}, outcome: ok}}]", r"C.join\[0\].when: it names no branch"),
         (f"{PAIR}, join: [{JOIN}, {{when: {{Q: slip}}, outcome: ok}}]", r"\[2\]: it never applies"),
         (f"{PAIR}, join: [{JOIN.replace('Q: slip', 'R: slip')}]", r"when: branch 'R' not found"),
@@ -167,5 +174,5 @@ def test_data_without_a_mapping_are_rejected(data):
 
 
 def test_class_names_are_read_without_the_classes():
-    data = {"states": {"A": {"class": "Told"}, "B": {"parallel": {"C": {"class": "Hold"}}}}}
-    assert class_names(data, "test.yaml") == {"Told", "Hold"}
+    data = {"states": {"A": {"class": "Scripted"}, "B": {"parallel": {"C": {"class": "Hold"}}}}}
+    assert class_names(data, "test.yaml") == {"Scripted", "Hold"}

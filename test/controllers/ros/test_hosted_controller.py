@@ -11,9 +11,9 @@ from rcl_interfaces.srv import DescribeParameters
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from remote import Remote
 from simulation_interfaces.msg import Result
-from simulators import DATA, Starter
+from simulator_client import SimulatorClient
+from simulators import DATA, SimulatorLauncher
 from std_msgs.msg import String
 
 TABLE = """
@@ -33,11 +33,11 @@ transitions:
 class Hosted:
     """A simulator with the controller above, and a client of both."""
 
-    def __init__(self, start: Starter, folder: Path) -> None:
+    def __init__(self, start: SimulatorLauncher, folder: Path) -> None:
         table = folder / "worker.yaml"
         table.write_text(TABLE)
         given = {"worker:REST.duration": 0.2}
-        self.remote = Remote(start, scene=DATA / "probe.xml", controller=table, **given)
+        self.remote = SimulatorClient(start, scene=DATA / "probe.xml", controller=table, **given)
         self.listener = self.remote.listener
         latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.states = self.listener.record(String, "/worker/state", qos=latched)
@@ -98,7 +98,7 @@ class Hosted:
 
 
 @pytest.fixture(scope="module")
-def hosted(start_shared: Starter, tmp_path_factory: pytest.TempPathFactory) -> Hosted:
+def hosted(start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory) -> Hosted:
     return Hosted(start_shared, tmp_path_factory.mktemp("table"))
 
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hosted import controller
 from lifecycle_msgs import msg, srv
 from rclpy.node import Node
-from scripted import ROBOT, seen
+from sample_states import controller
+from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController

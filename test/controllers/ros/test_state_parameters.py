@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from hosted import Ramp, controller, in_turn
+from sample_states import Ramp, controller, in_turn
 
 from mujoco_ros.controllers.library.catalogue import load, names
 from mujoco_ros.controllers.ros.hosted_controller import controller_name

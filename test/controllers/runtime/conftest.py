@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosted import controller
+from sample_states import controller
 
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hosted import Watch, in_turn
+from sample_states import Watch, in_turn
 
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context

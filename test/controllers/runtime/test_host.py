@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
-from hosted import controller, in_turn
+from sample_states import controller, in_turn
 
 from mujoco_ros.control.events import CommandPreempted, CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
@@ -103,20 +103,20 @@ def test_a_run_after_a_reset_is_the_same(host):
 
 
 @pytest.mark.parametrize(
-    ("how", "complaint"),
+    ("how", "reason"),
     [
         ("raise", "no luck"),
         ("inf", "the velocity of joint 'b' is inf"),
         ("shape", r"shape \(3, 2\), not \(3, 3\)"),
     ],
 )
-def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, complaint):
+def test_a_controller_with_an_error_is_stopped_until_a_reset(host, how, reason):
     hosted, simulation = host(
         in_turn("{class: Wait, duration: 0.05}", f"{{class: Break, how: {how}}}")
     )
     run(hosted, 300)
     assert hosted.supervised.state == "error"
-    assert re.search(complaint, hosted.supervised.error)
+    assert re.search(reason, hosted.supervised.error)
     assert CommandSource.CONTROLLER not in simulation.controls[0].owners()
     stood = simulation.references.values.copy()
     run(hosted, 100)
@@ -145,18 +145,18 @@ def test_an_error_restores_the_gains_from_before_the_controller(host):
 
 def test_the_host_restores_gains_that_a_reset_keeps_and_notifies(host):
     hosted, simulation = host(in_turn("{class: Soft}"))
-    told = []
-    hosted.on_gains.append(lambda: told.append(simulation.drives.kp.tolist()))
+    notified = []
+    hosted.on_gains.append(lambda: notified.append(simulation.drives.kp.tolist()))
     run(hosted, 10)
-    assert told == [[25.0, 15.0, 0.0]]
+    assert notified == [[25.0, 15.0, 0.0]]
     now = simulation.time
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0, state=False))
-    assert told[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
+    assert notified[1:] == [[50.0, 30.0, 0.0]], "only the time was reset"
     run(hosted, 10)
-    # A keyframe sets gains of its own.
+    # A keyframe has its own gains.
     simulation.drives.set_gains(np.array([70.0, 70.0, 0.0]), np.zeros(3))
     simulation.emit(SimulationReset(time=now, before=now, gain_changes=0))
-    assert told[3:] == [[70.0, 70.0, 0.0]]
+    assert notified[3:] == [[70.0, 70.0, 0.0]]
 
 
 def test_the_newest_command_owns_the_joints(host):

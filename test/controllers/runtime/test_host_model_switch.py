@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hosted import SEEN, controller, in_turn
+from sample_states import SEEN, controller, in_turn
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.observation import Observation

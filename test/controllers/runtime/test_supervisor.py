@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hosted import controller
-from scripted import ROBOT, seen
+from sample_states import controller
+from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController

@@ -37,12 +37,12 @@ def model():
 
 
 @pytest.mark.parametrize(("joint", "effort"), EFFORTS.items())
-def test_the_effort_of_a_joint_is_what_its_actuators_can_give(model, joint, effort):
+def test_the_effort_limit_of_a_joint_is_the_sum_of_those_of_its_actuators(model, joint, effort):
     assert model.nu != model.nactuator
     assert joint_effort(model, model.joint(joint).id) == effort
 
 
-def test_an_actuator_on_a_tendon_is_none_of_the_joint(model):
+def test_an_actuator_on_a_tendon_does_not_count_for_the_joint(model):
     assert joint_actuators(model, model.joint("pulled").id) == []
     assert joint_actuators(model, model.joint("motor").id) == [1]
 

@@ -1,4 +1,4 @@
-"""Frames and mocap bodies of a model, by the names of ROS."""
+"""Frames and mocap bodies of a model with their names in ROS."""
 
 from pathlib import Path
 
@@ -51,15 +51,15 @@ def test_bodies_sites_and_cameras_are_frames(bare: Path) -> None:
     assert tip.quat_wxyz == pytest.approx([0, 1, 0, 0])
 
 
-def test_a_camera_looks_along_the_z_axis_of_its_frame(bare: Path) -> None:
+def test_the_z_axis_of_a_camera_frame_points_forward(bare: Path) -> None:
     assembly = assemble(load_scene(str(bare)))
     eye = named_frames(assembly.model, lay_out(assembly))["eye_optical_frame"]
-    looks = np.zeros(3)
-    mujoco.mju_rotVecQuat(looks, np.array([0.0, 0.0, 1.0]), eye.quat_wxyz)
-    assert looks == pytest.approx([0, 0, -1])  # a MuJoCo camera without rotation
+    direction = np.zeros(3)
+    mujoco.mju_rotVecQuat(direction, np.array([0.0, 0.0, 1.0]), eye.quat_wxyz)
+    assert direction == pytest.approx([0, 0, -1])  # a MuJoCo camera without rotation
 
 
-def test_what_has_joints_can_move(bare: Path) -> None:
+def test_bodies_with_joints_can_move(bare: Path) -> None:
     model = assemble(load_scene(str(bare))).model
     movable = {model.body(b).name for b in range(1, model.nbody) if can_move(model, b)}
     assert movable == {"tool", "plate"}

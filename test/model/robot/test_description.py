@@ -59,7 +59,7 @@ def test_meshes_of_shipped_robots_are_found_by_their_package_uris(scene):
             assert resolve(uri, Path()).is_file()
 
 
-def test_links_of_every_shipped_robot_are_where_the_engine_has_them(link_transforms):
+def test_links_of_every_shipped_robot_have_the_poses_of_the_engine(link_transforms):
     assembly = assemble(load_scene("zoo"))
     model, layout = assembly.model, lay_out(assembly)
     data, rng = mujoco.MjData(model), np.random.default_rng(3)
@@ -99,7 +99,7 @@ def test_shapes_without_a_file_are_written_to_the_cache(tmp_path, monkeypatch):
     assert mesh.get("scale") == "0.1 0.2 0.3"
 
 
-def test_links_on_ball_joints_are_told_for_no_joint_state_moves_them(tmp_path):
+def test_links_on_ball_joints_are_reported_because_no_joint_state_moves_them(tmp_path):
     (tmp_path / "m.xml").write_text(
         '<mujoco><worldbody><body name="a"><geom size=".1"/><body name="b"><joint type="ball"/>'
         '<geom size=".1"/></body></body></worldbody></mujoco>'
@@ -108,7 +108,7 @@ def test_links_on_ball_joints_are_told_for_no_joint_state_moves_them(tmp_path):
     assert robot.floating == {"b"}
 
 
-def test_two_robots_of_a_kind_have_the_same_description_in_their_own_namespaces():
+def test_equal_robots_have_the_same_description_in_their_namespaces():
     left, right = (r for r in describe("zoo") if r.namespace.endswith("_arm"))
     assert left.urdf.replace("left_arm", "right_arm", 1) == right.urdf
     assert (left.frame_prefix, right.frame_prefix) == ("left_arm/", "right_arm/")
@@ -119,7 +119,7 @@ def test_meshes_elsewhere_have_file_uris(tmp_path):
     assert mesh_uri(share_directory() / "a b.stl") != f"file://{share_directory()}/a%20b.stl"
 
 
-def test_a_bare_model_is_described_under_its_own_name():
+def test_a_bare_model_is_described_with_its_own_name():
     (robot,) = describe(str(DATA / "scene_pendulum.xml"))
     tree = ElementTree.fromstring(robot.urdf)
     assert tree.get("name") == "scene_pendulum"
@@ -127,7 +127,7 @@ def test_a_bare_model_is_described_under_its_own_name():
     assert {"shoulder", "elbow"} <= {joint.get("name") for joint in tree.iter("joint")}
 
 
-def test_a_compiled_model_is_described_too(tmp_path):
+def test_a_compiled_model_is_described(tmp_path):
     path = tmp_path / "pendulum.mjb"
     model = mujoco.MjModel.from_xml_path(str(DATA / "scene_pendulum.xml"))
     mujoco.mj_saveModel(model, str(path), None)
@@ -136,17 +136,17 @@ def test_a_compiled_model_is_described_too(tmp_path):
     assert {"shoulder", "elbow"} <= joints
 
 
-def test_the_description_of_a_urdf_robot_is_its_own_text():
+def test_the_description_of_a_urdf_robot_is_its_file():
     (robot,) = describe(str(DATA.parent / "urdf" / "data" / "plain.urdf"))
     assert robot.urdf == (DATA.parent / "urdf" / "data" / "plain.urdf").read_text()
 
 
-def test_the_urdf_that_a_scene_names_replaces_the_exported_one(describe_scene):
+def test_the_urdf_of_a_scene_replaces_the_exported_one(describe_scene):
     urdf = DATA.parent / "urdf" / "data" / "plain.urdf"
     assert describe_scene(f"urdf: {urdf}") == urdf.read_text()
 
 
-def test_names_that_xml_must_escape_survive(tmp_path):
+def test_names_with_special_characters_are_escaped(tmp_path):
     path = tmp_path / "odd.xml"
     path.write_text(
         '<mujoco><worldbody><body name="a&amp;&lt;&quot;"><joint name="j&lt;ö"/>'
@@ -168,7 +168,9 @@ def test_names_that_xml_must_escape_survive(tmp_path):
         (b"<mujoco/>", "the top element is <mujoco>; a URDF starts with <robot>"),
     ],
 )
-def test_a_broken_urdf_named_by_the_scene_is_one_line(describe_scene, tmp_path, content, message):
+def test_an_invalid_urdf_of_a_scene_is_an_error_of_one_line(
+    describe_scene, tmp_path, content, message
+):
     if content is not None:
         (tmp_path / "my.urdf").write_bytes(content)
     with pytest.raises(UserInputError) as caught:

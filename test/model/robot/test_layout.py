@@ -15,7 +15,7 @@ GEOM = '<geom size="0.1"/>'
 
 @pytest.fixture
 def bare(tmp_path: Path):
-    """Lay out a bare model given as the content of its worldbody and what follows it."""
+    """Lay out a bare model given as the content of its worldbody and the elements after it."""
 
     def builder(body: str, tail: str = "") -> tuple[mujoco.MjModel, ModelLayout]:
         path = tmp_path / "bare.xml"
@@ -143,19 +143,19 @@ def test_gyro_accelerometer_and_orientation_on_one_site_are_an_imu(bare):
         ((ACCELEROMETER, ORIENTATION), {"linear_acceleration", "quat_wxyz"}),
     ],
 )
-def test_an_imu_may_lack_some_of_its_sensors(bare, sensors, present):
+def test_an_imu_can_lack_some_of_its_sensors(bare, sensors, present):
     _, layout = bare(*on_site(*sensors))
     (imu,) = only_robot(layout).sensors["imu"]
     assert imu.addresses.keys() == present
 
 
-def test_an_orientation_alone_is_no_imu_and_is_reported_unused(bare):
+def test_an_orientation_alone_is_not_an_imu_and_is_reported_unused(bare):
     robot = only_robot(bare(*on_site(ORIENTATION))[1])
     assert robot.sensors["imu"] == ()
     assert robot.unused_sensors == ("o",)
 
 
-def test_a_sensor_relative_to_another_frame_is_not_taken(bare):
+def test_a_sensor_relative_to_another_frame_is_not_used(bare):
     relative = '<framequat name="r" objtype="site" objname="s" reftype="site" refname="other"/>'
     robot = only_robot(bare(*on_site(GYRO, relative))[1])
     assert "quat_wxyz" not in robot.sensors["imu"][0].addresses
@@ -169,7 +169,7 @@ def test_the_orientation_of_a_body_is_not_that_of_a_site_with_the_same_number(ba
     assert robot.unused_sensors == ("q",)
 
 
-def test_of_two_sensors_of_a_kind_on_a_site_the_first_counts(bare):
+def test_the_first_of_two_sensors_of_a_kind_on_a_site_is_used(bare):
     model, layout = bare(*on_site('<gyro name="first" site="s"/>', '<gyro name="again" site="s"/>'))
     robot = only_robot(layout)
     assert robot.sensors["imu"][0].addresses["angular_velocity"] == model.sensor("first").adr[0]
@@ -187,13 +187,13 @@ def test_force_and_torque_on_one_site_are_a_force_torque_sensor(bare):
 @pytest.mark.parametrize(
     "sensors", [(FORCE,), (TORQUE,), (FORCE, '<torque name="t" site="other"/>')]
 )
-def test_half_a_force_torque_sensor_is_reported_unused(bare, sensors):
+def test_an_incomplete_force_torque_sensor_is_reported_unused(bare, sensors):
     robot = only_robot(bare(*on_site(*sensors))[1])
     assert robot.sensors["wrench"] == ()
     assert len(robot.unused_sensors) == len(sensors)
 
 
-def test_touch_sensors_carry_their_own_names_and_may_share_a_site(bare):
+def test_touch_sensors_have_their_own_names_and_can_share_a_site(bare):
     model, layout = bare(*on_site('<touch name="l" site="s"/>', '<touch name="r" site="s"/>'))
     touches = only_robot(layout).sensors["contact"]
     assert [(t.name, t.frame, t.addresses["force"]) for t in touches] == [
@@ -220,7 +220,7 @@ def test_a_bare_model_owns_the_sensors_and_cameras_on_the_world(bare):
     assert [(camera.name, camera.body) for camera in robot.cameras] == [("overview", 0)]
 
 
-def test_the_frame_of_a_site_is_told_apart_from_a_body_of_its_name(bare):
+def test_the_frame_of_a_site_differs_from_that_of_a_body_with_its_name(bare):
     _, layout = bare(
         f'<body name="hand"><joint/>{GEOM}<site name="hand"/></body>',
         '<sensor><force site="hand"/><torque site="hand"/></sensor>',
@@ -259,7 +259,7 @@ def test_several_articulated_free_bodies_are_several_bases(bare):
     assert layout.free_objects == ()
 
 
-def test_a_robot_that_is_but_a_free_body_has_it_as_its_base(bare):
+def test_the_base_of_a_robot_of_one_free_body_is_that_body(bare):
     _, layout = bare(f'<body name="drone"><freejoint/>{GEOM}</body>')
     assert [base.name for base in only_robot(layout).bases] == ["drone"]
     assert layout.free_objects == ()
@@ -307,7 +307,7 @@ def test_a_free_body_of_the_world_keeps_its_name(scene):
 @pytest.mark.parametrize(
     ("name", "owner"), [("upper", "a body of robot 'a'"), ("world", "the world")]
 )
-def test_a_free_object_may_not_take_the_frame_of_another(scene, name, owner):
+def test_a_free_object_cannot_have_the_frame_of_another(scene, name, owner):
     with pytest.raises(
         UserInputError, match=f"free object '{name}': its TF frame would be that of {owner}"
     ):
@@ -323,7 +323,7 @@ def test_a_free_object_may_not_take_the_frame_of_another(scene, name, owner):
 # --- the robots of the package
 
 
-def test_the_humanoid_has_the_senses_it_is_documented_to_have():
+def test_the_humanoid_has_its_documented_sensors():
     robot = only_robot(lay_out(assemble(load_scene("humanoid"))))
     assert len(robot.joints.names) >= 32
     assert [base.name for base in robot.bases] == ["pelvis"]
@@ -336,14 +336,14 @@ def test_the_humanoid_has_the_senses_it_is_documented_to_have():
     assert robot.unused_sensors == ()
 
 
-def test_the_quadruped_has_the_senses_it_is_documented_to_have():
+def test_the_quadruped_has_its_documented_sensors():
     robot = only_robot(lay_out(assemble(load_scene("quadruped"))))
     assert len(robot.joints.names) == 12
     assert len(robot.bases) == len(robot.sensors["imu"]) == 1
     assert len(robot.sensors["contact"]) == 4
 
 
-def test_the_arm_has_the_senses_it_is_documented_to_have_and_a_box_before_it():
+def test_the_arm_has_its_documented_sensors_and_a_box_in_front_of_it():
     layout = lay_out(assemble(load_scene("arm")))
     robot = only_robot(layout)
     assert len(robot.joints.names) == 8

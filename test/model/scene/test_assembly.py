@@ -69,7 +69,7 @@ def names(model: mujoco.MjModel, kind: str) -> list[str]:
 # --- merging
 
 
-def test_robots_and_objects_merge_under_their_prefixes_even_twice_the_same(build):
+def test_robots_and_objects_merge_with_their_prefixes_even_if_equal(build):
     model = build(
         """
         world: world.xml
@@ -87,7 +87,7 @@ def test_robots_and_objects_merge_under_their_prefixes_even_twice_the_same(build
     assert model.geom("floor").bodyid[0] == 0
 
 
-def test_every_kind_of_model_merges_with_every_other(build):
+def test_models_of_all_formats_merge_with_each_other(build):
     model = build(
         """
         robots:
@@ -102,14 +102,14 @@ def test_every_kind_of_model_merges_with_every_other(build):
     ]
 
 
-def test_an_object_may_be_a_urdf(build):
+def test_an_object_can_be_a_urdf(build):
     model = build(
         "robots: [{name: r, model: pendulum.xml}]\nobjects: [{name: o, model: two.urdf}]"
     ).model
     assert "o/arm" in names(model, "body")
 
 
-def test_attaching_leaves_no_remark_about_conflicting_options(build):
+def test_attaching_gives_no_warning_about_conflicting_options(build):
     assembly = build("world: world.xml\nrobots: [{name: r, model: pendulum.xml}]")
     assert assembly.compiler_log == ()
 
@@ -120,7 +120,7 @@ def test_attaching_leaves_no_remark_about_conflicting_options(build):
 @pytest.mark.parametrize(
     "rotation", ["rpy: [0.1, 0.2, 0.3]", "quaternion_xyzw: [0.0343, 0.1060, 0.1436, 0.9833]"]
 )
-def test_a_fixed_robot_stands_where_its_pose_says(build, rotation):
+def test_a_fixed_robot_has_the_pose_of_the_scene(build, rotation):
     model = build(
         f"robots: [{{name: r, model: pendulum.xml, pose: {{xyz: [1, 2, 3], {rotation}}}}}]"
     ).model
@@ -136,7 +136,7 @@ def test_a_fixed_robot_stands_where_its_pose_says(build, rotation):
     np.testing.assert_allclose(data.body("r/upper").xpos, [1, 2, 3] + turn[:, 2], atol=2e-4)
 
 
-def test_objects_stand_where_their_poses_say_free_or_not(build):
+def test_objects_have_the_poses_of_the_scene_free_or_fixed(build):
     model = build(
         """
         robots: [{name: r, model: pendulum.xml}]
@@ -174,7 +174,7 @@ def test_a_keyframe_moves_with_the_pose_of_its_robot(build):
     np.testing.assert_allclose(start.ctrl, [0, 0, 0.25])
 
 
-def test_two_of_a_kind_start_each_in_its_own_keyframe(build):
+def test_two_equal_robots_start_in_their_own_keyframes(build):
     start = start_of(
         build(
             """
@@ -188,12 +188,12 @@ def test_two_of_a_kind_start_each_in_its_own_keyframe(build):
     np.testing.assert_allclose(start.qpos, [1.5, 0, 0.3, -0.6, 0.3, -0.6])
 
 
-def test_a_free_robot_without_a_keyframe_starts_where_its_pose_puts_its_model(build):
+def test_a_free_robot_without_a_keyframe_starts_at_its_pose_of_the_scene(build):
     assembly = build("robots: [{name: u, model: two.urdf, base: free, pose: {xyz: [1, 2, 3]}}]")
     np.testing.assert_allclose(start_of(assembly).qpos, [1, 2, 3, 1, 0, 0, 0, 0])
 
 
-def test_an_unknown_keyframe_lists_the_valid_ones(build):
+def test_the_error_for_an_unknown_keyframe_lists_the_valid_ones(build):
     assembly = build("robots: [{name: r, model: pendulum.xml, keyframe: hom}]")
     with pytest.raises(UserInputError) as caught:
         start_of(assembly)
@@ -202,7 +202,7 @@ def test_an_unknown_keyframe_lists_the_valid_ones(build):
     )
 
 
-def test_a_keyframe_of_a_model_without_any_says_so(build):
+def test_the_error_for_a_keyframe_of_a_model_without_keyframes_names_the_cause(build):
     assembly = build("robots: [{name: r, model: two.urdf, keyframe: home}]")
     with pytest.raises(UserInputError, match="keyframe 'home' not found; there are none"):
         start_of(assembly)
@@ -211,7 +211,7 @@ def test_a_keyframe_of_a_model_without_any_says_so(build):
 # --- physics
 
 
-def test_the_options_of_the_world_rule_over_those_of_a_robot(build):
+def test_the_options_of_the_world_override_those_of_a_robot(build):
     option = build("world: world.xml\nrobots: [{name: r, model: pendulum.xml}]").model.opt
     assert option.timestep == 0.005
     np.testing.assert_allclose(option.gravity, [0, 0, -3.7])
@@ -258,7 +258,7 @@ def test_every_physics_option_of_a_scene_overrides_the_world(build, key, value, 
 # --- names
 
 
-def test_what_has_no_name_gets_one_that_nothing_else_has(tmp_path):
+def test_elements_without_a_name_get_unique_ones(tmp_path):
     path = tmp_path / "nameless.xml"
     path.write_text(
         """
@@ -318,7 +318,7 @@ def test_a_compiled_model_cannot_be_merged(build, binary, text):
 
 
 @pytest.mark.parametrize("content", [b"", b"no model"])
-def test_a_broken_compiled_model_is_named_with_the_version_it_should_be_of(tmp_path, content):
+def test_the_error_for_an_invalid_compiled_model_has_the_required_version(tmp_path, content):
     path = tmp_path / "broken.mjb"
     path.write_bytes(content)
     with pytest.raises(
@@ -372,7 +372,9 @@ MOVING = '<body name="b"><joint name="j"/>{}</body>'
     ],
 )
 @pytest.mark.filterwarnings("ignore:XML contains a 'NaN'")
-def test_a_broken_model_is_one_line_naming_it_and_the_fault(tmp_path, build, content, message):
+def test_an_invalid_model_is_an_error_of_one_line_with_model_and_cause(
+    tmp_path, build, content, message
+):
     path = tmp_path / "broken.xml"
     path.write_text(content)
     (tmp_path / "bad.stl").write_bytes(b"no mesh")
@@ -388,7 +390,7 @@ def test_a_broken_model_is_one_line_naming_it_and_the_fault(tmp_path, build, con
 
 @pytest.mark.filterwarnings("ignore:XML contains a 'NaN'")
 @pytest.mark.parametrize("number", ['qpos="nan"', 'time="nan"', 'mpos="0 nan 0"'])
-def test_a_keyframe_with_a_number_that_is_none_is_refused(tmp_path, number):
+def test_a_keyframe_with_nan_or_infinity_is_refused(tmp_path, number):
     path = tmp_path / "key.xml"
     bodies = MOVING.format('<geom size="1"/>') + '<body name="hand" mocap="true"/>'
     path.write_text(mjcf(bodies, "", f'<keyframe><key name="k" {number}/></keyframe>'))
@@ -399,7 +401,7 @@ def test_a_keyframe_with_a_number_that_is_none_is_refused(tmp_path, number):
 
 
 @pytest.mark.parametrize("time", ["-3", "1e300", "2147483648"])
-def test_a_keyframe_of_a_time_that_no_stamp_has_is_refused(tmp_path, time):
+def test_a_keyframe_with_a_time_out_of_range_of_stamps_is_refused(tmp_path, time):
     path = tmp_path / "key.xml"
     keyframe = f'<keyframe><key name="k" time="{time}"/></keyframe>'
     path.write_text(mjcf(MOVING.format('<geom size="1"/>'), "", keyframe))
@@ -418,14 +420,14 @@ def test_a_keyframe_of_a_time_that_no_stamp_has_is_refused(tmp_path, time):
         ('<geom size="1"/><joint name="j2" range="-1 nan" limited="true"/>', "joint 'j2'"),
     ],
 )
-def test_any_number_of_an_element_that_is_none_is_refused(tmp_path, geom, culprit):
+def test_nan_and_infinity_are_refused_in_any_attribute(tmp_path, geom, culprit):
     path = tmp_path / "model.xml"
     path.write_text(mjcf(MOVING.format(geom)))
     with pytest.raises(UserInputError, match=f"{culprit}.* of the model has a number that is not"):
         assemble(load_scene(str(path)))
 
 
-def test_a_range_may_have_no_end(tmp_path):
+def test_a_range_can_be_infinite(tmp_path):
     path = tmp_path / "model.xml"
     joint = '<joint name="j2" range="-1 inf" limited="true"/>'
     path.write_text(mjcf(MOVING.format(f'<geom size="1"/>{joint}')))
@@ -474,7 +476,7 @@ def test_a_range_may_have_no_end(tmp_path):
         ),
     ],
 )
-def test_a_scene_that_names_the_wrong_thing_is_told_which(build, tmp_path, text, message):
+def test_the_error_for_an_invalid_reference_of_a_scene_names_it(build, tmp_path, text, message):
     with pytest.raises(UserInputError) as caught:
         build(text)
     assert message.format(tmp_path) in str(caught.value)
@@ -501,7 +503,7 @@ mjPLUGIN_LIB_INIT(test_push) {
 """
 
 
-def test_an_engine_plugin_in_a_folder_of_the_scene_acts_in_the_model(build, tmp_path):
+def test_an_engine_plugin_in_a_folder_of_the_scene_is_active_in_the_model(build, tmp_path):
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")

@@ -17,7 +17,7 @@ MODEL = """
 
 @pytest.fixture
 def kept(tmp_path: Path):
-    """A spec with a mesh, the mesh's file, and what was kept of it."""
+    """A spec with a mesh, the mesh's file, and its snapshot."""
     mesh = tmp_path / "meshes" / "m.obj"
     mesh.parent.mkdir()
     mesh.write_text(TETRAHEDRON)
@@ -25,20 +25,20 @@ def kept(tmp_path: Path):
     return spec, mesh, snapshot_files(spec, tmp_path)
 
 
-def test_files_are_named_by_their_whole_paths(kept):
+def test_files_are_identified_by_their_absolute_paths(kept):
     spec, mesh, files = kept
     assert spec.meshes[0].file == str(mesh)
     assert [(file.path, file.content) for file in files] == [(str(mesh), mesh.read_bytes())]
 
 
-def test_a_file_that_is_as_it_was_is_left_to_the_compilers_cache(kept):
+def test_an_unchanged_file_is_left_to_the_cache_of_the_compiler(kept):
     spec, _, files = kept
     restore_files(spec, files)
     assert not spec.assets
     assert spec.compile().nmesh == 1
 
 
-def test_a_file_that_has_changed_or_gone_is_given_as_it_was(kept):
+def test_a_changed_or_deleted_file_is_restored_from_the_snapshot(kept):
     spec, mesh, files = kept
     extent = spec.compile().mesh_vert.max()
     mesh.write_text(TETRAHEDRON.replace("v 1 0 0", "v 17 0 0"))
@@ -49,14 +49,14 @@ def test_a_file_that_has_changed_or_gone_is_given_as_it_was(kept):
     assert spec.compile().mesh_vert.max() == extent
 
 
-def test_a_file_that_was_never_there_is_left_to_the_compiler(tmp_path: Path):
+def test_a_file_that_never_existed_is_left_to_the_compiler(tmp_path: Path):
     spec = mujoco.MjSpec.from_string(MODEL)
     assert snapshot_files(spec, tmp_path) == ()
     with pytest.raises(ValueError, match=r"m\.obj"):
         spec.compile()
 
 
-def test_the_sides_of_a_cube_are_kept_like_all_else(tmp_path: Path):
+def test_cube_textures_are_part_of_the_snapshot(tmp_path: Path):
     spec = mujoco.MjSpec.from_string("""
     <mujoco>
       <compiler texturedir="sides"/>

@@ -5,22 +5,22 @@ from mujoco_ros.model.scene.compiler_silence import silence_compiler
 
 
 @pytest.fixture(autouse=True)
-def whoever_listened_listens_again():
+def handlers_are_restored():
     before = mujoco.get_mju_user_warning()
     yield
     mujoco.set_mju_user_warning(before)
 
 
-def test_whoever_listened_to_the_engine_listens_again_afterwards():
-    heard: list[str] = []
-    mujoco.set_mju_user_warning(heard.append)
+def test_the_previous_log_handlers_are_restored_afterwards():
+    received: list[str] = []
+    mujoco.set_mju_user_warning(received.append)
     listener = mujoco.get_mju_user_warning()
     with silence_compiler():
         assert mujoco.get_mju_user_warning() is not listener
     assert mujoco.get_mju_user_warning() is listener
 
 
-def test_who_begins_to_listen_meanwhile_goes_on():
+def test_a_log_handler_that_is_set_meanwhile_is_kept():
     def listen(_message: str) -> None:
         pass
 

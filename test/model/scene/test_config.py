@@ -30,10 +30,10 @@ def read(tmp_path: Path):
     return reader
 
 
-# --- what comes with the package
+# --- shipped scenes
 
 
-def test_the_scenes_of_the_package_are_these():
+def test_the_package_has_the_expected_scenes():
     assert list(shipped_scenes()) == ["arm", "humanoid", "quadruped", "zoo"]
 
 
@@ -47,7 +47,7 @@ def test_every_shipped_scene_loads_by_its_name_and_compiles(name):
 # --- reading
 
 
-def test_every_key_of_a_scene_arrives(read, tmp_path):
+def test_every_key_of_a_scene_is_read(read, tmp_path):
     scene = read(
         """
         world: world.xml
@@ -144,7 +144,7 @@ ROBOT = "{name: r, model: r.xml}"
         (f"robots: [{ROBOT}]\nrobots: [{ROBOT}]", "", "line 2: key 'robots' is given twice"),
     ],
 )
-def test_a_mistake_in_a_scene_is_named_with_its_place(read, tmp_path, text, place, message):
+def test_an_error_in_a_scene_has_its_location(read, tmp_path, text, place, message):
     with pytest.raises(UserInputError) as caught:
         read(text)
     assert str(caught.value).startswith(f"{tmp_path / 'my.yaml'}{place}: ")
@@ -178,7 +178,7 @@ def test_a_mistake_in_a_scene_is_named_with_its_place(read, tmp_path, text, plac
         ("publish_rate: 100", ".publish_rate", "expected a mapping, got 100 (int)"),
     ],
 )
-def test_a_mistake_in_a_robot_is_named_with_its_place(read, tmp_path, extra, place, message):
+def test_an_error_in_a_robot_has_its_location(read, tmp_path, extra, place, message):
     with pytest.raises(UserInputError) as caught:
         read(f"robots: [{{name: r, model: r.xml, {extra}}}]")
     assert str(caught.value).startswith(f"{tmp_path / 'my.yaml'}.robots[0]{place}: ")
@@ -186,7 +186,7 @@ def test_a_mistake_in_a_robot_is_named_with_its_place(read, tmp_path, extra, pla
 
 
 @pytest.mark.parametrize("name", ["a b", "a/b", "1a", "", "_a", "a-b", "ä", "a\\n", "a" * 65])
-def test_a_name_that_ros_could_not_use_is_refused_for_robots_and_objects(read, name):
+def test_a_name_that_is_invalid_in_ros_is_refused_for_robots_and_objects(read, name):
     with pytest.raises(
         UserInputError, match=r"robots\[0\]: name '.*' is not valid: a letter, then"
     ):
@@ -214,17 +214,17 @@ def test_a_name_that_ros_could_not_use_is_refused_for_robots_and_objects(read, n
         ("gravty: [0, 0, 0]", "(did you mean 'gravity'?)"),
     ],
 )
-def test_a_physics_option_that_mujoco_could_not_use_is_refused(read, physics, message):
+def test_a_physics_option_that_is_invalid_in_mujoco_is_refused(read, physics, message):
     with pytest.raises(UserInputError) as caught:
         read(f"physics: {{{physics}}}\nrobots: [{ROBOT}]")
     assert "my.yaml.physics" in str(caught.value)
     assert message in str(caught.value)
 
 
-# --- what a user may ask for
+# --- arguments of users
 
 
-def test_an_unknown_scene_offers_the_closest_and_lists_all():
+def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():
     with pytest.raises(UserInputError) as caught:
         load_scene("humaniod")
     assert str(caught.value) == (
@@ -234,12 +234,12 @@ def test_an_unknown_scene_offers_the_closest_and_lists_all():
 
 
 @pytest.mark.parametrize("reference", ["", ".", "..", "x" * 300])
-def test_what_is_no_name_of_a_scene_is_refused(reference):
+def test_an_invalid_name_of_a_scene_is_refused(reference):
     with pytest.raises(UserInputError, match=r"not found; there are: arm|cannot be opened"):
         load_scene(reference)
 
 
-def test_a_missing_scene_file_is_named_with_the_shipped_ones(tmp_path):
+def test_the_error_for_a_missing_scene_file_lists_the_shipped_scenes(tmp_path):
     with pytest.raises(
         UserInputError, match=rf"'{tmp_path}/no.yaml' does not exist; .*arm, humanoid"
     ):
@@ -249,7 +249,7 @@ def test_a_missing_scene_file_is_named_with_the_shipped_ones(tmp_path):
         load_scene(str(tmp_path / "folder.yaml"))
 
 
-def test_an_unknown_kind_of_file_is_refused_with_the_known_ones(tmp_path):
+def test_an_unknown_file_type_is_refused_with_the_valid_ones(tmp_path):
     path = tmp_path / "robot.sdf"
     path.touch()
     with pytest.raises(

@@ -67,7 +67,7 @@ def test_a_scene_corresponds_to_itself(scene):
         assert sorted(pairs(same, kind)) == [(i, i) for i in range(count)], kind
 
 
-def test_what_stays_is_found_where_it_is_now(scene):
+def test_shared_elements_map_to_their_new_indices(scene):
     after = rebuild(scene, remove=("one",), add=(part_from_text(TARGET, name="target"),))
     same = Correspondence(scene, after)
     old, new = scene.model, after.model
@@ -86,14 +86,14 @@ def test_what_stays_is_found_where_it_is_now(scene):
     assert pairs(same, "mocap") == [(0, 0)]
 
 
-def test_a_part_that_was_added_again_is_another_one(scene):
+def test_a_part_that_is_added_again_is_another_one(scene):
     part = part_from_text(ROBOT, name="one")
     same = Correspondence(scene, rebuild(scene, remove=("one",), add=(part,)))
     assert not any(scene.model.body(b).name.startswith("one/") for b, _ in pairs(same, "body"))
     assert len(pairs(same, "q")) == 7 + 4 + 1
 
 
-def test_geoms_without_a_name_are_known_by_their_place(scene):
+def test_geoms_without_a_name_are_identified_by_their_position_in_the_body(scene):
     after = rebuild(scene, remove=("one",))
     same = Correspondence(scene, after)
     old, new = scene.model, after.model
@@ -101,12 +101,12 @@ def test_geoms_without_a_name_are_known_by_their_place(scene):
     for before, now in found:
         assert old.geom_size[before] == pytest.approx(new.geom_size[now])
         assert old.body(old.geom_bodyid[before]).name == new.body(new.geom_bodyid[now]).name
-    # All of them but the one that a robot has put on the world's body.
+    # All but the one of a robot on the world's body.
     assert len(found) == new.ngeom - 1
     assert (0, 0) in found
     assert old.geom_type[0] == mujoco.mjtGeom.mjGEOM_PLANE
 
 
-def test_scenes_loaded_anew_share_nothing(scene):
+def test_reloaded_scenes_share_nothing(scene):
     same = Correspondence(scene, assemble(scene.config))
     assert not any(len(before) for before, _ in same.pairs.values())

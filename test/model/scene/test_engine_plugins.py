@@ -28,20 +28,20 @@ def test_a_missing_folder_is_named(tmp_path):
         load_plugins(tmp_path / "nope")
 
 
-def test_a_file_is_no_folder(tmp_path):
+def test_a_file_is_refused_as_a_folder(tmp_path):
     (tmp_path / "x.so").touch()
     with pytest.raises(UserInputError, match=r"plugin folder '.*x.so' does not exist"):
         load_plugins(tmp_path / "x.so")
 
 
-def test_a_folder_without_a_library_is_refused_with_what_one_is_called(tmp_path):
+def test_a_folder_without_a_library_is_refused_with_the_expected_file_name(tmp_path):
     (tmp_path / "plugin.cpp").touch()
     with pytest.raises(UserInputError, match=r"has no library \(\.dll, \.dylib, \.so\)"):
         load_plugins(tmp_path)
 
 
 @pytest.mark.parametrize("make", ["garbage", "folder"])
-def test_a_broken_library_is_one_line_naming_it(tmp_path, make):
+def test_an_invalid_library_is_an_error_of_one_line_that_names_it(tmp_path, make):
     library = tmp_path / "broken.so"
     if make == "folder":
         library.mkdir()

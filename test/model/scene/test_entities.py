@@ -1,4 +1,4 @@
-"""Entities of a model: what there is to be named."""
+"""Entities of a model."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_floating_robot_is_on_its_free_joint():
     assert len(robot.bodies) == assembly.model.nbody - 1
 
 
-def test_what_else_hangs_on_the_world_of_a_bare_model_has_names_of_its_own(tmp_path):
+def test_other_bodies_of_the_world_of_a_bare_model_are_entities_with_unique_names(tmp_path):
     assembly = bare(tmp_path)
     there = found(assembly)
     assert {name: it.kind for name, it in there.items()} == {
@@ -92,7 +92,7 @@ def test_what_else_hangs_on_the_world_of_a_bare_model_has_names_of_its_own(tmp_p
     assert not there["wall"].moves
 
 
-def test_several_free_bodies_of_one_object_are_told_apart(tmp_path):
+def test_several_free_bodies_of_one_object_have_different_names(tmp_path):
     assembly = rebuild(bare(tmp_path), add=[part_from_text(PAIR, name="set")])
     there = found(assembly)
     assert [name for name in there if name.startswith("set")] == ["set", "set/spoon"]
@@ -101,7 +101,7 @@ def test_several_free_bodies_of_one_object_are_told_apart(tmp_path):
     assert there["set/spoon"].kind is EntityKind.BODY
 
 
-def test_geometry_without_a_body_has_the_pose_it_was_put_at(tmp_path):
+def test_geometry_without_a_body_has_the_pose_of_the_scene(tmp_path):
     pose = PoseConfig(xyz=(1.0, 2.0, 3.0), rpy=(0.0, 0.0, 1.5707963267948966))
     assembly = rebuild(bare(tmp_path), add=[part_from_text(WALL, name="block", pose=pose)])
     block = found(assembly)["block"]
@@ -111,7 +111,7 @@ def test_geometry_without_a_body_has_the_pose_it_was_put_at(tmp_path):
     assert [assembly.model.geom(g).name for g in block.geoms] == ["block/g"]
 
 
-def test_a_body_of_the_world_that_is_called_like_a_robot_gets_another_name(tmp_path):
+def test_a_body_of_the_world_with_the_name_of_a_robot_gets_another_name(tmp_path):
     assembly = bare(tmp_path, BARE.replace('"loose"', '"bare"'))
     there = found(assembly)
     assert there["bare"].kind is EntityKind.ROBOT

@@ -20,7 +20,7 @@ from mujoco_ros.model.scene.shipped import shipped_models, shipped_worlds
         ("\0", ("", "")),
     ],
 )
-def test_the_first_element_tells_kind_and_name(text, found):
+def test_the_first_element_has_kind_and_name(text, found):
     assert root_element(text) == found
 
 
@@ -34,7 +34,7 @@ def test_the_first_element_tells_kind_and_name(text, found):
         ("robots: []\n", ""),
     ],
 )
-def test_the_first_sentence_of_the_first_comment_is_the_remark(text, found):
+def test_the_first_sentence_of_the_first_comment_is_the_description(text, found):
     assert header_comment(text) == found
 
 
@@ -43,6 +43,6 @@ def test_the_first_sentence_of_the_first_comment_is_the_remark(text, found):
     [*shipped_scenes().values(), *shipped_worlds(), *shipped_models()],
     ids=lambda path: path.name,
 )
-def test_every_shipped_file_that_people_write_says_what_it_is(path: Path):
+def test_every_shipped_file_written_by_hand_has_a_description(path: Path):
     if path.suffix != ".urdf":  # those are exported
         assert len(header_comment(path.read_text())) > 10

@@ -33,20 +33,20 @@ JOINT = """
 URDF = f"<robot name='two'>{LINK.format('a', '')}{LINK.format('b', '')}{JOINT}</robot>"
 
 
-def test_what_has_a_hinge_is_a_robot():
+def test_a_model_with_a_hinge_is_a_robot():
     part = part_from_text(HINGED, name="door", namespace="front")
     assert isinstance(part.config, RobotConfig)
     assert part.config.namespace == "front"
 
 
-def test_what_only_floats_is_an_object():
+def test_a_model_with_only_a_free_joint_is_an_object():
     pose = PoseConfig(xyz=(1.0, 2.0, 3.0))
     part = part_from_text(BOX, name="box", pose=pose)
     assert part.config == ObjectConfig(name="box", model="", pose=pose)
     assert (part.name, part.prefix) == ("box", "box/")
 
 
-def test_a_urdf_may_be_text_and_is_kept_as_it_is():
+def test_a_urdf_can_be_a_text_and_is_kept_unchanged():
     part = part_from_text(f"<?xml version='1.0'?><!-- <mujoco> -->{URDF}", name="two")
     assert isinstance(part.config, RobotConfig)
     assert part.urdf is not None
@@ -54,7 +54,7 @@ def test_a_urdf_may_be_text_and_is_kept_as_it_is():
     assert [joint.name for joint in part.spec.joints] == ["j"]
 
 
-def test_a_file_is_read_like_a_text(tmp_path: Path):
+def test_a_file_gives_the_same_part_as_its_text(tmp_path: Path):
     path = tmp_path / "box.xml"
     path.write_text(BOX)
     part = part_from_file(path, name="box")
@@ -82,7 +82,7 @@ def test_a_file_is_read_like_a_text(tmp_path: Path):
         ),
     ],
 )
-def test_a_wrong_text_says_what_is_wrong(text, error, message):
+def test_the_error_for_an_invalid_text_has_its_cause(text, error, message):
     with pytest.raises(error, match=message):
         part_from_text(text, name="it")
 
@@ -96,12 +96,12 @@ def test_a_wrong_text_says_what_is_wrong(text, error, message):
         ("arm", "1st", NamespaceError),
     ],
 )
-def test_names_ros_does_not_know_are_refused(name, namespace, error):
+def test_names_that_are_invalid_in_ros_are_refused(name, namespace, error):
     with pytest.raises(error):
         part_from_text(HINGED, name=name, namespace=namespace)
 
 
-def test_files_that_are_not_there_or_no_models_are_told_apart(tmp_path: Path):
+def test_errors_for_missing_files_and_files_without_a_model_differ(tmp_path: Path):
     with pytest.raises(MissingFileError):
         part_from_file(tmp_path / "none.xml", name="it")
     (tmp_path / "it.stl").write_text("")
@@ -115,7 +115,7 @@ def test_files_that_are_not_there_or_no_models_are_told_apart(tmp_path: Path):
 SQUARE = struct.pack("ii4f", 2, 2, 0, 1, 0, 1)
 
 
-def test_a_text_may_name_height_fields_below_a_folder_that_it_names(tmp_path):
+def test_a_text_can_name_height_fields_in_its_asset_folder(tmp_path):
     (tmp_path / "field.bin").write_bytes(SQUARE)
     text = f"""
     <mujoco>
@@ -128,7 +128,7 @@ def test_a_text_may_name_height_fields_below_a_folder_that_it_names(tmp_path):
     assert [file.path for file in part.files] == [str(tmp_path / "field.bin")]
 
 
-def test_a_text_that_names_a_side_of_a_cube_without_a_folder_is_refused():
+def test_a_text_that_names_a_cube_texture_without_a_folder_is_refused():
     texture = '<texture name="sky" type="cube" fileright="right.png"/>'
     with pytest.raises(MissingAssetError, match=r"texture 'sky' is the file 'right\.png'"):
         part_from_text(f"<mujoco><asset>{texture}</asset></mujoco>", name="sky")

@@ -1,4 +1,4 @@
-"""Physics options by the names of a scene."""
+"""Physics options of a scene."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ _CHANGED = PhysicsConfig(
 
 
 @pytest.mark.parametrize("make", [mujoco.MjSpec, lambda: mujoco.MjSpec().compile()])
-def test_what_is_written_is_read_back(make: type[mujoco.MjSpec]) -> None:
+def test_options_that_are_set_are_read_back(make: type[mujoco.MjSpec]) -> None:
     owner = make()
     option = owner.option if isinstance(owner, mujoco.MjSpec) else owner.opt
     assert all(getattr(_CHANGED, name) is not None for name in PhysicsConfig.__slots__)
@@ -34,7 +34,7 @@ def test_what_is_written_is_read_back(make: type[mujoco.MjSpec]) -> None:
     assert read_options(option) == _CHANGED
 
 
-def test_what_is_not_set_stays() -> None:
+def test_options_that_are_not_set_are_unchanged() -> None:
     model = mujoco.MjSpec().compile()
     before = read_options(model.opt)
     write_options(model.opt, PhysicsConfig(density=3.0))

@@ -4,7 +4,7 @@ from mujoco_ros.model.scene.shipped import shipped_models, shipped_settings, shi
 from mujoco_ros.model.uri import resolve, share_directory
 
 
-def test_what_a_scene_says_of_a_robot_is_found_by_its_model():
+def test_the_settings_of_a_robot_in_a_scene_are_found_by_its_model():
     settings = shipped_settings(share_directory() / "urdf_mjcf" / "arm" / "arm.xml")
     assert settings is not None
     assert (settings.keyframe, settings.gripper) == ("home", "left_finger_joint")
@@ -12,7 +12,7 @@ def test_what_a_scene_says_of_a_robot_is_found_by_its_model():
     assert shipped_settings(share_directory() / "urdf_mjcf" / "objects" / "box.xml") is None
 
 
-def test_every_shipped_model_has_a_uri_that_leads_to_it():
+def test_every_shipped_model_has_a_uri_that_resolves_to_it():
     models = shipped_models()
     assert {path.stem for path in models} >= {"arm", "humanoid", "quadruped", "box", "table"}
     for path in models:

@@ -28,20 +28,20 @@ def model(asset: str) -> str:
 
 
 @pytest.mark.parametrize(("asset", "why"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_what_is_too_large_is_refused_in_a_text(asset: str, why: str) -> None:
+def test_a_model_that_is_too_large_is_refused_in_a_text(asset: str, why: str) -> None:
     with pytest.raises(UserInputError, match=f"the text of 'x': {why}"):
         part_from_text(model(asset), name="x")
 
 
 @pytest.mark.parametrize(("asset", "why"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_what_is_too_large_is_refused_in_a_file(tmp_path, asset: str, why: str) -> None:
+def test_a_model_that_is_too_large_is_refused_in_a_file(tmp_path, asset: str, why: str) -> None:
     path = tmp_path / "x.xml"
     path.write_text(model(asset))
     with pytest.raises(UserInputError, match=f"{path}: {why}"):
         load_spec(path, "x")
 
 
-def test_what_is_too_large_is_refused_in_an_included_file(tmp_path) -> None:
+def test_a_model_that_is_too_large_is_refused_in_an_included_file(tmp_path) -> None:
     (tmp_path / "alps.xml").write_text(model(TOO_LARGE["height field"][0]))
     path = tmp_path / "x.xml"
     path.write_text("<mujoco><include file='alps.xml'/></mujoco>")
@@ -57,7 +57,7 @@ def test_what_is_too_large_is_refused_in_an_included_file(tmp_path) -> None:
         "<texture name='sky' type='2d' builtin='flat' width='8000' height='8000'/>",
     ],
 )
-def test_what_is_large_is_taken(tmp_path, asset: str) -> None:
+def test_a_large_model_is_accepted(tmp_path, asset: str) -> None:
     path = tmp_path / "x.xml"
     path.write_text(model(asset))
     load_spec(path, "x")
@@ -65,7 +65,7 @@ def test_what_is_large_is_taken(tmp_path, asset: str) -> None:
 
 @pytest.mark.timeout(30)  # where time grows with the square of their number at most
 @pytest.mark.parametrize(("parent", "count"), [("0", 5000), ("{}", 1000)], ids=["star", "chain"])
-def test_a_urdf_of_many_links_is_taken(parent: str, count: int) -> None:
+def test_a_urdf_of_many_links_is_accepted(parent: str, count: int) -> None:
     links = "".join(f"<link name='l{i}'/>" for i in range(count))
     joints = "".join(
         f"<joint name='j{i}' type='fixed'><parent link='l{parent.format(i - 1)}'/>"

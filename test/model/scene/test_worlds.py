@@ -28,12 +28,12 @@ HINGED = """
 </mujoco>
 """
 SCENE = """
-# A box alone.
+# Only a box.
 robots: [{name: a, model: "package://mujoco_ros/urdf_mjcf/arm/arm.xml"}]
 """
 
 
-def test_the_shipped_worlds_are_offered_with_what_they_are():
+def test_the_shipped_worlds_are_listed_with_their_descriptions():
     found = {it.name: it for it in describe_shipped_worlds()}
     assert set(found) == {"arm", "humanoid", "quadruped", "zoo", "ground", "empty"}
     assert found["arm"].uri == "package://mujoco_ros/config/scenes/arm.yaml"
@@ -42,7 +42,7 @@ def test_the_shipped_worlds_are_offered_with_what_they_are():
 
 
 @pytest.mark.parametrize("it", describe_shipped_worlds(), ids=lambda it: it.name)
-def test_every_offer_can_be_loaded(it):
+def test_every_listed_world_can_be_loaded(it):
     assembly = load_world(it.uri)
     robots = [tag for tag in it.tags if tag not in ("scene", "model")]
     assert [robot.name for robot in assembly.config.robots] == robots
@@ -65,7 +65,7 @@ def test_a_model_with_a_joint_is_a_robot_without_a_prefix(tmp_path: Path):
         assert assembly.model.joint(0).name == "hinge"
 
 
-def test_a_scene_may_be_text():
+def test_a_scene_can_be_a_text():
     assembly = world_from_text(SCENE)
     assert [robot.name for robot in assembly.config.robots] == ["a"]
     assert describe_loaded_world("", assembly).tags == ("text", "a")
@@ -76,7 +76,7 @@ def test_no_world_is_empty():
     assert (model.nbody, model.ngeom, model.nq) == (1, 0, 0)
 
 
-def test_a_folder_offers_its_worlds_and_leaves_other_files_alone(tmp_path: Path):
+def test_worlds_of_a_folder_are_listed_without_other_files(tmp_path: Path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "floor.xml").write_text(FLOOR)
     (tmp_path / "scene.yaml").write_text(SCENE)
@@ -93,15 +93,15 @@ def test_a_folder_offers_its_worlds_and_leaves_other_files_alone(tmp_path: Path)
     assert find_worlds(str(tmp_path / "scene.yaml"))[0].description == "A box alone."
 
 
-def test_sources_that_are_none_are_refused(tmp_path: Path):
+def test_invalid_sources_are_refused(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "package.xml").write_text("<package/>")
-    for name, complaint in (
+    for name, reason in (
         ("nothing", "does not exist"),
         ("notes.txt", "is not a world"),
         ("package.xml", "its first element is neither"),
     ):
-        with pytest.raises(UserInputError, match=complaint):
+        with pytest.raises(UserInputError, match=reason):
             find_worlds(str(tmp_path / name))
 
 
@@ -115,12 +115,12 @@ def test_sources_that_are_none_are_refused(tmp_path: Path):
         ("robots: [{name: a, model: /nowhere/arm.xml}]", MissingAssetError),
     ],
 )
-def test_what_is_wrong_with_a_text_has_a_type(text, error):
+def test_errors_in_a_text_have_a_type(text, error):
     with pytest.raises(error):
         world_from_text(text)
 
 
-def test_a_file_that_is_not_there_is_told_from_one_that_a_scene_lacks(tmp_path: Path):
+def test_errors_for_a_missing_file_and_a_missing_asset_differ(tmp_path: Path):
     for reference in (str(tmp_path / "nothing.yaml"), "humanoit"):
         with pytest.raises(MissingFileError):
             load_world(reference)
@@ -140,7 +140,7 @@ def test_a_world_cannot_bring_native_code(tmp_path: Path):
         world_from_text(scene.read_text())
 
 
-def test_a_folder_with_too_much_below_it_is_not_searched(tmp_path: Path, monkeypatch):
+def test_a_folder_with_too_many_files_is_not_searched(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(worlds, "_MAX_ENTRIES", 3)
     for name in "abc":
         (tmp_path / f"{name}.xml").write_text(FLOOR)

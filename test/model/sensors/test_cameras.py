@@ -1,4 +1,4 @@
-"""Cameras that a scene adds, and those of a model of which it says more."""
+"""Cameras that a scene adds or configures."""
 
 from pathlib import Path
 
@@ -61,21 +61,21 @@ def named(layout: ModelLayout) -> dict[str, Camera]:
     return {camera.name: camera for camera in layout.every_camera}
 
 
-def test_every_camera_with_a_perspective_is_a_robots_or_the_scenes(scene):
+def test_every_perspective_camera_belongs_to_a_robot_or_the_scene(scene):
     _, layout = scene()
     assert [camera.name for camera in layout.robots[0].cameras] == ["overview", "eye", "lens"]
     assert [camera.name for camera in layout.cameras] == ["corner", "mug/inside"]
     assert named(layout)["mug/inside"].frame == "mug/inside_optical_frame"
 
 
-def test_topics_and_frames_of_several_robots_are_apart(scene):
+def test_topics_and_frames_of_several_robots_differ(scene):
     _, layout = scene(more=", {name: leg, model: robot.xml}")
     one, other = (robot.cameras[1] for robot in layout.robots)
     assert (one.namespace, one.frame) == ("arm", "arm/eye_optical_frame")
     assert (other.namespace, other.frame) == ("leg", "leg/eye_optical_frame")
 
 
-def test_what_the_scene_does_not_say_is_the_models_or_the_default(scene):
+def test_missing_settings_of_a_scene_are_those_of_the_model_or_the_defaults(scene):
     _, layout = scene()
     eye = named(layout)["eye"]
     assert (eye.width, eye.height) == (200, 100)
@@ -87,7 +87,7 @@ def test_what_the_scene_does_not_say_is_the_models_or_the_default(scene):
     assert (corner.width, corner.height) == (320, 240)
 
 
-def test_an_added_camera_looks_along_x_of_its_pose(scene):
+def test_the_optical_axis_of_an_added_camera_is_x_of_its_pose(scene):
     model, layout = scene(
         "{name: new, body: link, pose: {xyz: [0.1, 0.2, 0.3], rpy: [0, 0, 1.5707963267948966]}}",
         top="{name: high, body: world, pose: {xyz: [0, 0, 5], rpy: [0, 1.5707963267948966, 0]}}",
@@ -105,7 +105,7 @@ def test_an_added_camera_looks_along_x_of_its_pose(scene):
     assert high.frame == "high_optical_frame"
 
 
-def test_what_the_scene_says_of_a_camera_goes_before_what_the_model_says(scene):
+def test_settings_of_the_scene_override_those_of_the_model(scene):
     model, layout = scene(
         "{name: eye, fovy: 60, resolution: [64, 48], rate: 5, depth_encoding: 16UC1, "
         "noise: {colour: 2, depth: 0.01}}"
@@ -119,7 +119,7 @@ def test_what_the_scene_says_of_a_camera_goes_before_what_the_model_says(scene):
 
 
 @pytest.mark.parametrize("resolution", [(200, 100), (320, 240)])
-def test_intrinsics_of_the_scene_are_those_of_the_compiled_model(scene, resolution):
+def test_the_compiled_model_has_the_intrinsics_of_the_scene(scene, resolution):
     width, height = resolution
     model, layout = scene(
         f"{{name: eye, resolution: [{width}, {height}], "
@@ -132,7 +132,7 @@ def test_intrinsics_of_the_scene_are_those_of_the_compiled_model(scene, resoluti
     assert np.tan(np.radians(model.cam_fovy[eye.camera]) / 2) == pytest.approx(height / 2 / 122)
 
 
-def test_the_engine_itself_has_the_principal_point_where_the_intrinsics_say(scene):
+def test_the_engine_renders_the_principal_point_of_the_intrinsics(scene):
     model, layout = scene()
     lens = named(layout)["lens"]
     view = mujoco.MjvCamera()
@@ -141,7 +141,7 @@ def test_the_engine_itself_has_the_principal_point_where_the_intrinsics_say(scen
     mujoco.mjv_cameraFrustum(vertical, horizontal, near_far, model, view)
     left, right = horizontal / near_far[0]
     top, bottom = vertical / near_far[0]
-    # The left edge of the picture is at u = -0.5, the upper one at v = -0.5.
+    # The left edge of the image is at u = -0.5, the upper one at v = -0.5.
     optics = lens.intrinsics
     assert left == pytest.approx((optics.cx + 0.5) / optics.fx, rel=1e-5)
     assert right == pytest.approx((lens.width - 0.5 - optics.cx) / optics.fx, rel=1e-5)
@@ -184,12 +184,12 @@ def test_another_resolution_shows_the_same_part_of_the_world(scene):
         ("{name: corner, body: link}", "two cameras of the scene are named 'corner'"),
     ],
 )
-def test_a_camera_that_cannot_be_is_refused_with_the_reason(scene, cameras, message):
+def test_an_invalid_camera_is_refused_with_the_reason(scene, cameras, message):
     with pytest.raises(UserInputError, match=message):
         scene(cameras)
 
 
-def test_names_that_differ_only_in_characters_that_topics_lack_are_refused(tmp_path):
+def test_names_that_differ_only_in_invalid_characters_of_topics_are_refused(tmp_path):
     path = tmp_path / "views.xml"
     path.write_text(ROBOT.replace("<camera name=", '<camera name="top view"/><camera name=', 1))
     lay_out(assemble(load_scene(str(path))))
@@ -199,7 +199,7 @@ def test_names_that_differ_only_in_characters_that_topics_lack_are_refused(tmp_p
         lay_out(assemble(load_scene(str(path))))
 
 
-def test_a_model_with_pictures_too_large_is_refused(tmp_path):
+def test_a_model_with_images_that_are_too_large_is_refused(tmp_path):
     path = tmp_path / "huge.xml"
     path.write_text(ROBOT.replace("200 100", "20000 100"))
     with pytest.raises(
@@ -208,7 +208,7 @@ def test_a_model_with_pictures_too_large_is_refused(tmp_path):
         lay_out(assemble(load_scene(str(path))))
 
 
-def test_the_cameras_of_a_compiled_model_stay_as_they_are(tmp_path):
+def test_the_cameras_of_a_compiled_model_are_unchanged(tmp_path):
     model = mujoco.MjModel.from_xml_string(ROBOT)
     mujoco.mj_saveModel(model, str(tmp_path / "robot.mjb"))
     path = tmp_path / "my.yaml"

@@ -1,4 +1,4 @@
-"""Every kind of sensor gets all that its declaration promises."""
+"""Every kind of sensor has all features of its declaration."""
 
 from dataclasses import fields, replace
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ def element(sensor: mujoco.mjtSensor) -> str:
 
 
 def simulated(tmp_path: Any, kind: SensorKind, **options: Any) -> Simulation:
-    """Return a pendulum with a sensor of a kind, which measures something in each number."""
+    """Return a pendulum with a sensor of a kind, with a measurement in each number."""
     sensors = "".join(element(measurement.sensor) for measurement in kind.measurements)
     (tmp_path / "robot.xml").write_text(
         f"""<mujoco>
@@ -91,7 +91,7 @@ def test_a_kind_has_a_rate_in_the_scene_and_among_the_parameters(kind):
 
 
 @every_kind
-def test_a_kind_has_a_topic_with_all_it_measures(kind, tmp_path):
+def test_a_kind_has_a_topic_with_all_its_measurements(kind, tmp_path):
     topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
     robot = simulated(tmp_path, kind).layout.robots[0]
     robot = replace(robot, namespace="left", frame_prefix="left/")

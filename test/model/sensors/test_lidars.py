@@ -41,7 +41,7 @@ def scene(tmp_path: Path):
     return builder
 
 
-def test_a_lidar_is_at_a_site_of_the_model_or_becomes_one(scene):
+def test_a_lidar_has_a_site_of_the_model_or_gets_one(scene):
     assembly, layout = scene(
         "{name: old, site: top}, {name: new, body: link, pose: {xyz: [0, 0, 0.2]}}",
         top="{name: wall, body: world, pose: {xyz: [3, 0, 1]}, vertical: {samples: 4, max: 0.3}}",
@@ -66,7 +66,7 @@ def test_the_frame_of_an_added_lidar_is_a_link_of_the_exported_description(scene
     assert "new" in description.links
 
 
-def test_rays_reach_from_end_to_end_and_a_circle_has_none_twice():
+def test_rays_include_both_ends_of_the_range_and_a_circle_has_no_duplicate():
     half = HorizontalConfig(samples=181, min=-math.pi / 2, max=math.pi / 2)
     assert half.increment == pytest.approx(math.radians(1))
     assert half.last == pytest.approx(math.pi / 2)
@@ -109,12 +109,12 @@ def test_rays_reach_from_end_to_end_and_a_circle_has_none_twice():
         ),
     ],
 )
-def test_a_lidar_that_cannot_be_is_refused_with_the_reason(scene, lidars, message):
+def test_an_invalid_lidar_is_refused_with_the_reason(scene, lidars, message):
     with pytest.raises(UserInputError, match=message):
         scene(lidars)
 
 
-def test_a_lidar_of_the_scene_may_not_take_the_frame_of_another(scene):
+def test_a_lidar_of_the_scene_cannot_have_the_frame_of_another(scene):
     with pytest.raises(
         UserInputError, match="lidar 'ball': its TF frame would be that of free object"
     ):

@@ -38,7 +38,7 @@ def times(folder) -> list[int]:
         return [time for _, time, _ in reader.messages()]
 
 
-def test_another_reader_finds_the_written_messages(folder):
+def test_another_library_reads_the_written_messages(folder):
     bag = Bag(folder, "jazzy")
     topic = chatter(bag)
     for i in range(10):

@@ -17,7 +17,7 @@ OURS = frozenset({"/one", "/two"})
 
 
 class Recording:
-    """A recorder of /one and /two into a bag, beside a node that publishes."""
+    """A recorder of /one and /two into a bag, and a node that publishes."""
 
     def __init__(self, node, spin_until, folder):
         self.node, self.spin_until, self._folder = node, spin_until, folder

@@ -1,4 +1,4 @@
-"""Parameters of the replay act on the playback."""
+"""Effects of the parameters of the replay on the playback."""
 
 from types import SimpleNamespace
 from typing import Any

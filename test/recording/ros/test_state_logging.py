@@ -110,7 +110,7 @@ def test_a_change_of_the_model_begins_a_segment(path):
     assert segments[1].time[0] == pytest.approx(0.010)
 
 
-def test_a_change_of_the_model_that_is_given_up_changes_nothing(path):
+def test_a_change_of_the_model_that_is_rolled_back_changes_nothing(path):
     logged = Logged(str(path))
     logged.step(10)
     logged.logging.build(logged.simulation.build_plant(logged.simulation.assembly))

@@ -1,4 +1,4 @@
-"""Read the shared state that is named as fast as possible, and say what was seen in the end."""
+"""Reads a shared state as fast as possible, and prints statistics at the end."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ seen = dict.fromkeys(("states", "models", "torn", "backwards", "step"), 0)
 sys.stdout.write("ready\n")
 sys.stdout.flush()
 while seen["models"] < MODELS or seen["states"] < STATES:
-    over = bool(ended)  # what was written before is seen nevertheless
+    over = bool(ended)  # states written before are read nevertheless
     update = state.update()
     if update is Update.NOTHING:
         if over:

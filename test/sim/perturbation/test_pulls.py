@@ -1,4 +1,4 @@
-"""What is pulled gets where it is to be, however heavy it is, and stays there."""
+"""A pulled body of any mass reaches its goal and stays there."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ HELD = """<freejoint/><geom type="box" size="0.1 0.1 0.1" pos="0.05 0 0.02" mass
 
 
 class Pulled:
-    """A body, and who pulls it; `at` is where the point is that is pulled."""
+    """A body and its pull; `at` is the position of the pulled point."""
 
     def __init__(
         self,
@@ -97,9 +97,7 @@ class Pulled:
 
 @pytest.mark.parametrize("step_s", [0.001, 0.005])
 @pytest.mark.parametrize("mass", [0.05, 1.0, 50.0])
-def test_a_free_body_gets_there_as_a_critically_damped_spring_says(
-    mass: float, step_s: float
-) -> None:
+def test_a_free_body_moves_like_on_a_critically_damped_spring(mass: float, step_s: float) -> None:
     it, way = Pulled(mass=mass, step_s=step_s), np.array([0.3, -0.1, 0.2])
     goal = it.pull(way)
     for seconds in np.arange(1, 16) * 0.1:
@@ -119,7 +117,7 @@ def test_a_free_body_gets_there_as_a_critically_damped_spring_says(
         (HINGED, np.array([1.0, 0.0, 0.0]), (np.cos(0.4) - 1.0, np.sin(0.4), 0.0), 0.001),
     ],
 )
-def test_a_corner_and_the_end_of_a_link_on_a_hinge_get_there_and_hardly_past_it(
+def test_a_corner_and_the_end_of_a_link_reach_the_goal_with_little_overshoot(
     body: str,
     point: np.ndarray,
     way: tuple[float, float, float],
@@ -139,7 +137,7 @@ def test_a_corner_and_the_end_of_a_link_on_a_hinge_get_there_and_hardly_past_it(
 
 
 @pytest.mark.parametrize(("mass", "point"), [(0.05, np.zeros(3)), (50.0, CORNER)])
-def test_what_hangs_is_as_far_below_as_its_weight_stretches_the_spring(
+def test_a_hanging_body_is_below_the_goal_by_the_deflection_of_the_spring(
     mass: float, point: np.ndarray
 ) -> None:
     it = Pulled(mass=mass, gravity=9.81, step_s=0.005)
@@ -150,7 +148,7 @@ def test_what_hangs_is_as_far_below_as_its_weight_stretches_the_spring(
 
 @pytest.mark.parametrize(("mass", "step_s"), [(0.05, 0.001), (50.0, 0.005)])
 @pytest.mark.parametrize(("body", "axis"), [(FREE, (0.6, 0.0, 0.8)), (HINGED, (0.0, 0.0, 1.0))])
-def test_a_body_is_turned_and_not_too_far(
+def test_a_body_is_rotated_without_overshoot(
     body: str, axis: tuple[float, float, float], mass: float, step_s: float
 ) -> None:
     it, turn, goal = Pulled(body, mass=mass, step_s=step_s), np.zeros(4), np.zeros(4)
@@ -164,7 +162,7 @@ def test_a_body_is_turned_and_not_too_far(
     assert it.data.xpos[it.body] == pytest.approx([0.0, 0.0, 1.0], abs=1e-6)
 
 
-def test_a_frame_on_a_body_is_pulled_and_turned_by_its_own_axes() -> None:
+def test_a_frame_on_a_body_is_pulled_and_rotated_about_its_own_axes() -> None:
     it = Pulled(step_s=0.005)
     on_its_side = np.array([0.6, 0.8, 0.0, 0.0])
     it.place = replace(it.place, position=np.array([0.1, 0.0, 0.0]), quat_wxyz=on_its_side)
@@ -182,7 +180,7 @@ def test_a_frame_on_a_body_is_pulled_and_turned_by_its_own_axes() -> None:
 
 
 @pytest.mark.parametrize("step_s", [0.001, 0.02])
-def test_no_stiffness_that_a_model_has_makes_it_swing_up(step_s: float) -> None:
+def test_no_stiffness_of_a_model_makes_a_pull_unstable(step_s: float) -> None:
     it = Pulled(step_s=step_s, stiffness=1e8)
     goal = it.pull(np.array([0.1, 0.2, 0.0]), CORNER)
     it.step(2.0)
@@ -202,7 +200,7 @@ def test_a_goal_a_million_kilometres_away_pulls_as_one_ten_metres_away() -> None
     assert forces[0] == pytest.approx(forces[1])
 
 
-def test_where_joints_hold_it_fast_a_body_is_torn_at_no_more_than_a_free_one_would_be() -> None:
+def test_the_force_on_a_body_held_by_joints_is_at_most_that_on_a_free_one() -> None:
     it = Pulled(HINGED, mass=3.0)
     it.pull(np.array([0.0, 0.0, 0.4]), np.array([0.001, 0.0, 0.0]))  # along the hinge, close to it
     it.wrenches.apply(0.0)
@@ -211,7 +209,7 @@ def test_where_joints_hold_it_fast_a_body_is_torn_at_no_more_than_a_free_one_wou
     assert np.abs(it.data.qvel).max() < 1e-6
 
 
-def test_a_goal_that_nobody_renews_is_reached_all_the_same() -> None:
+def test_a_goal_is_reached_without_further_messages() -> None:
     it = Pulled(gravity=9.81, step_s=0.005)
     goal = it.pull(np.array([0.0, 0.0, 0.5]))
     heights = []
@@ -245,7 +243,7 @@ def test_a_pull_and_a_wrench_at_one_frame_add_up_and_end_one_by_one() -> None:
     assert not it.data.xfrc_applied.any()
 
 
-def test_a_pull_is_no_state_that_is_remembered_and_does_not_go_over_to_another_model() -> None:
+def test_a_pull_is_neither_saved_nor_transferred_to_another_model() -> None:
     it = Pulled()
     it.pull(np.ones(3))
     assert it.wrenches.save_state() == ()

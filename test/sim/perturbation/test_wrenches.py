@@ -1,4 +1,4 @@
-"""Wrenches act on bodies as they say, in whatever frame they are given."""
+"""Wrenches on bodies, in frames of bodies and of the world."""
 
 import mujoco
 import numpy as np
@@ -75,7 +75,7 @@ def test_a_force_at_the_centre_of_mass_accelerates_by_force_over_mass() -> None:
     assert world.data.qvel[:6] == pytest.approx([0, 0, 4.0 / _MASS * _STEP_S, 0, 0, 0], abs=1e-9)
 
 
-def test_a_force_at_the_origin_turns_a_body_whose_mass_is_elsewhere() -> None:
+def test_a_force_at_the_origin_rotates_a_body_with_an_offset_centre_of_mass() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(4.0, 0.0, 0.0))
     world.step()
@@ -96,7 +96,9 @@ def test_a_frame_on_a_body_has_its_own_axes_and_origin() -> None:
 
 
 @pytest.mark.parametrize("in_world", [False, True])
-def test_a_wrench_turns_with_the_body_unless_it_is_in_the_axes_of_the_world(in_world: bool) -> None:
+def test_a_wrench_rotates_with_the_body_unless_it_is_in_the_axes_of_the_world(
+    in_world: bool,
+) -> None:
     """Against the same, worked out by hand at every step."""
     world, by_hand = World(), World()
     force, torque = np.array([1.0, 2.0, 3.0]), np.array([0.5, -0.2, 0.3])
@@ -137,7 +139,7 @@ def test_a_wrench_is_replaced_by_the_next_at_its_frame() -> None:
     assert world.data.qvel[2] == pytest.approx(2.0 / _MASS * _STEP_S)
 
 
-def test_zeros_end_a_wrench_and_leave_nothing_behind() -> None:
+def test_a_zero_wrench_ends_a_wrench_without_a_residue() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     world.wrenches.put(world.place("other"), _wrench(1.0, 1.0, 1.0))
@@ -173,7 +175,7 @@ def test_wrenches_end_at_their_own_times() -> None:
     assert list(world.wrenches.listing) == ["c"]
 
 
-def test_clearing_ends_all() -> None:
+def test_clear_ends_all_wrenches() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     world.step()
@@ -182,7 +184,7 @@ def test_clearing_ends_all() -> None:
     assert not world.data.xfrc_applied.any()
 
 
-def test_what_others_apply_to_other_bodies_is_left_alone() -> None:
+def test_forces_of_others_on_other_bodies_are_unchanged() -> None:
     world = World()
     world.data.xfrc_applied[world.other, 2] = 7.0
     world.wrenches.put(world.place(), _wrench(1.0, 0.0, 0.0))
@@ -191,7 +193,7 @@ def test_what_others_apply_to_other_bodies_is_left_alone() -> None:
     assert world.data.xfrc_applied[world.other, 2] == 7.0
 
 
-def test_wrenches_go_over_to_the_next_model_by_the_names_of_bodies() -> None:
+def test_wrenches_are_transferred_to_the_next_model_by_body_names() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     world.wrenches.put(world.place("other"), _wrench(0.0, 0.0, 3.0))
@@ -206,7 +208,7 @@ def test_wrenches_go_over_to_the_next_model_by_the_names_of_bodies() -> None:
     assert [model.body(int(body)).name for body in acted] == ["other"]
 
 
-def test_a_wrench_for_a_place_of_the_model_before_finds_its_body() -> None:
+def test_a_wrench_for_a_frame_of_the_previous_model_finds_its_body() -> None:
     world = World()
     place = world.place("other")
     more = '<body name="first"><freejoint/><geom size="0.1"/></body><body name="box"'
@@ -223,7 +225,7 @@ def test_a_wrench_for_a_place_of_the_model_before_finds_its_body() -> None:
     assert not world.wrenches.acting
 
 
-def test_what_is_remembered_acts_again() -> None:
+def test_restored_wrenches_act_again() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     saved = world.wrenches.save_state()
@@ -235,7 +237,7 @@ def test_what_is_remembered_acts_again() -> None:
     assert not world.data.xfrc_applied[world.other].any()
 
 
-def test_nothing_goes_over_to_a_world_of_its_own() -> None:
+def test_no_wrench_is_transferred_to_a_fresh_world() -> None:
     world = World()
     world.wrenches.put(world.place(), _wrench(1.0, 1.0, 1.0))
     model = mujoco.MjModel.from_xml_string(_XML)

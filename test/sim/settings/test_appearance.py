@@ -1,4 +1,4 @@
-"""Colours and sizes change in a model that is being simulated."""
+"""Changes of colours and sizes in a simulated model."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_every_named_element_has_a_colour_and_simple_geoms_a_size() -> None:
 
 
 @pytest.mark.parametrize("look", appearances(_model()), ids=str)
-def test_what_is_set_is_what_there_is(look: Appearance) -> None:
+def test_values_that_are_set_are_read_back(look: Appearance) -> None:
     model = _model()
     before = get_appearance(model, look)
     values = tuple(0.5 * value + 0.125 for value in before)
@@ -115,7 +115,7 @@ def test_masses_and_inertias_do_not_follow_sizes() -> None:
     assert np.array_equal(model.body_inertia, inertia)
 
 
-def test_a_grown_ball_collides_where_it_is_now() -> None:
+def test_an_enlarged_ball_collides_at_its_new_surface() -> None:
     model = _model()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -125,7 +125,7 @@ def test_a_grown_ball_collides_where_it_is_now() -> None:
     assert data.ncon
 
 
-def test_the_state_stands_when_sizes_change() -> None:
+def test_a_new_size_does_not_change_the_state() -> None:
     model = _model()
     data = mujoco.MjData(model)
     data.qpos[:3] = 1.0, 2.0, 3.0
@@ -142,17 +142,17 @@ def test_a_new_size_changes_nothing_else_of_a_shipped_scene(scene: str) -> None:
     after = _arrays(model)
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert "geom_size" in changed
-    # What derives from them: bounds, fluid forces, and the scale at which bodies may fall asleep.
+    # Derived quantities: bounds, fluid forces, and the velocity threshold of sleeping bodies.
     derived = {"geom_rbound", "geom_aabb", "bvh_aabb", "geom_fluid", "dof_length"}
     assert changed <= {"geom_size", *derived}
 
 
-def test_elements_that_are_not_there_are_left_out() -> None:
+def test_missing_elements_are_skipped() -> None:
     model = _model()
     set_appearance(model, {Appearance("geom", "gone", "rgba"): (1.0, 1.0, 1.0, 1.0)})
 
 
-def test_what_takes_long_is_made_before() -> None:
+def test_scratch_data_is_prepared_before_a_size_changes() -> None:
     model = _model()
     size, colour = Appearance("geom", "ball", "size"), Appearance("geom", "ball", "rgba")
     assert scratch_for(model, [colour]) is None

@@ -1,4 +1,4 @@
-"""Options that the engine would fail on are found out before."""
+"""Options that the engine rejects are detected in advance."""
 
 import mujoco
 import pytest
@@ -21,7 +21,7 @@ _FLEX = """
 """
 
 
-def test_options_that_the_engine_refuses_are_refused_with_its_reason() -> None:
+def test_options_that_the_engine_rejects_are_refused_with_its_reason() -> None:
     model = mujoco.MjModel.from_xml_string(_FLEX)
     with pytest.raises(UserInputError, match=r"the engine rejects .*PGS"):
         try_options(model, PhysicsConfig(solver="PGS"))
@@ -35,7 +35,7 @@ def test_a_rigid_model_runs_with_every_option(option: str, value: str) -> None:
     try_options(model, PhysicsConfig(**{option: value}))  # type: ignore[arg-type]
 
 
-def test_trying_leaves_the_model_alone() -> None:
+def test_the_check_does_not_change_the_model() -> None:
     model = mujoco.MjModel.from_xml_string(_FLEX)
     before = read_options(model.opt)
     try_options(model, PhysicsConfig(integrator="Euler", gravity=(0.0, 0.0, 1.0)))

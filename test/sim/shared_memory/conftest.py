@@ -1,4 +1,4 @@
-"""Simulations whose state is shared, stepped by the tests themselves."""
+"""Simulations with shared state, stepped by the tests."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,7 +11,7 @@ from mujoco_ros.sim.state_log.writer import describe_robots
 
 
 class Shared:
-    """A simulation, what shares its state, and who reads that."""
+    """A simulation, the writer of its state, and a reader."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation

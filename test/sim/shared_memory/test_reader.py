@@ -1,4 +1,4 @@
-"""What a reader has of a simulation that is stepped beside it."""
+"""The state that a reader gets from a simulation."""
 
 import mujoco
 import numpy as np
@@ -23,7 +23,7 @@ PUPPET = """
 </mujoco>"""
 
 
-def test_a_reader_has_the_state_of_the_beginning_of_the_step_and_what_belongs_to_it(arm):
+def test_a_reader_has_the_state_at_the_beginning_of_the_step(arm):
     arm.simulation.references.q[0] += 0.3
     arm.step(50)
     reader, simulation = arm.reader, arm.simulation
@@ -37,7 +37,7 @@ def test_a_reader_has_the_state_of_the_beginning_of_the_step_and_what_belongs_to
     assert tuple(reader.metadata["references"]) == simulation.joints.names
 
 
-def test_a_reader_computes_the_very_accelerations_of_the_step(arm):
+def test_a_reader_computes_the_accelerations_of_the_step(arm):
     arm.simulation.references.q[0] += 0.3
     arm.step(50)
     arm.reader.update()
@@ -52,7 +52,7 @@ def test_a_reader_has_the_scene_with_its_robots(arm):
     assert arm.reader.metadata["scene"] == "arm"
 
 
-def test_there_is_nothing_new_without_a_step_and_the_latest_state_after_many(arm):
+def test_an_update_has_the_latest_state_and_there_is_none_without_a_step(arm):
     arm.reader.update()
     assert arm.reader.update() is Update.NOTHING
     before = arm.reader.step
@@ -63,7 +63,7 @@ def test_there_is_nothing_new_without_a_step_and_the_latest_state_after_many(arm
     assert (arm.reader.time, arm.reader.step) == (arm.simulation.time, before + 3 * SLOTS)
 
 
-def test_states_are_counted_on_when_the_time_goes_back(arm):
+def test_the_count_of_states_continues_when_the_time_is_set_back(arm):
     arm.step(10)
     arm.reader.update()
     number = arm.reader.step
@@ -73,7 +73,7 @@ def test_states_are_counted_on_when_the_time_goes_back(arm):
     assert (arm.reader.time, arm.reader.step) == (0.0, number + 1)
 
 
-def test_another_model_reaches_a_reader_with_the_state_it_goes_on_in(arm):
+def test_another_model_reaches_a_reader_with_its_state(arm):
     arm.step(20)
     before, assembly = arm.reader.model, arm.simulation.assembly
     box = ObjectConfig(name="more", model="package://mujoco_ros/urdf_mjcf/objects/box.xml")
@@ -93,7 +93,7 @@ def test_another_model_reaches_a_reader_with_the_state_it_goes_on_in(arm):
     np.testing.assert_array_equal(arm.reader.data.qpos, arm.simulation.sample.qpos)
 
 
-def test_a_model_that_is_given_up_is_never_seen(arm):
+def test_a_model_that_is_rolled_back_does_not_reach_a_reader(arm):
     arm.reader.update()
     arm.writer.prepare(arm.simulation.build_plant(rebuild(arm.simulation.assembly))).discard()
     assert arm.reader.update() is Update.NOTHING
@@ -101,11 +101,11 @@ def test_a_model_that_is_given_up_is_never_seen(arm):
     assert arm.reader.update() is Update.STATE
 
 
-def test_edits_of_looks_gains_and_options_reach_a_reader(arm):
+def test_edits_of_appearance_gains_and_options_reach_a_reader(arm):
     arm.reader.update()
     edits, model, drives = arm.reader.edits, arm.simulation.model, arm.simulation.drives
     arm.writer.share_edits()
-    assert arm.reader.update() is Update.NOTHING  # nothing was edited
+    assert arm.reader.update() is Update.NOTHING  # the model was not edited
     name = next(name for g in range(model.ngeom) if (name := model.geom(g).name))
     set_appearance(model, {Appearance("geom", name, "rgba"): (0.1, 0.2, 0.3, 0.4)})
     drives.set_gains(2.0 * drives.kp, 2.0 * drives.kd)
@@ -119,7 +119,7 @@ def test_edits_of_looks_gains_and_options_reach_a_reader(arm):
     assert arm.reader.model.opt.integrator == model.opt.integrator
 
 
-def test_a_new_size_comes_with_its_bounding_volumes(share, simulate):
+def test_a_new_size_reaches_a_reader_with_its_bounding_volumes(share, simulate):
     shared = share(simulate(PUPPET))
     model = shared.simulation.model
     set_appearance(model, {Appearance("geom", "ball", "size"): (0.4,)})
@@ -129,7 +129,7 @@ def test_a_new_size_comes_with_its_bounding_volumes(share, simulate):
     np.testing.assert_array_equal(shared.reader.model.geom_rbound, model.geom_rbound)
 
 
-def test_what_is_changed_in_a_pause_reaches_a_reader_under_the_same_time(share, simulate):
+def test_a_change_in_a_pause_reaches_a_reader_with_the_same_time(share, simulate):
     shared = share(simulate(PUPPET))
     reader, simulation = shared.reader, shared.simulation
     shared.step(5)
@@ -138,7 +138,7 @@ def test_what_is_changed_in_a_pause_reaches_a_reader_under_the_same_time(share, 
     for _ in range(3):
         shared.writer.idle()
     assert reader.paused
-    assert reader.update() is Update.NOTHING  # the sample stands, not what comes after it
+    assert reader.update() is Update.NOTHING  # the sample is kept, not the state after it
     time = reader.time
     simulation.data.mocap_pos[0] = 1.0, 2.0, 3.0
     shared.writer.idle()
@@ -150,7 +150,7 @@ def test_what_is_changed_in_a_pause_reaches_a_reader_under_the_same_time(share, 
     assert not reader.paused
 
 
-def test_a_reset_that_comes_with_the_pause_reaches_a_reader(arm):
+def test_a_reset_together_with_a_pause_reaches_a_reader(arm):
     arm.simulation.references.q[0] += 0.3
     arm.step(50)
     arm.simulation.paused = True
@@ -161,12 +161,12 @@ def test_a_reset_that_comes_with_the_pause_reaches_a_reader(arm):
     np.testing.assert_array_equal(arm.reader.data.qpos, arm.simulation.plant.start.qpos)
 
 
-def test_the_real_time_factor_is_told(arm):
+def test_a_reader_gets_the_real_time_factor(arm):
     arm.writer.header.factor = 0.25
     assert arm.reader.factor == 0.25
 
 
-def test_a_reader_learns_that_the_simulator_ended(arm):
+def test_the_end_of_the_simulator_reaches_a_reader(arm):
     assert not arm.reader.ended
     arm.writer.close()
     assert arm.reader.ended
@@ -176,12 +176,12 @@ def test_a_reader_learns_that_the_simulator_ended(arm):
 
 
 @pytest.mark.parametrize("name", ["/proc/1/fd/nonsense", "/dev/null", "pyproject.toml", ""])
-def test_what_is_no_shared_state_is_refused(name):
+def test_memory_that_is_not_a_shared_state_is_refused(name):
     with pytest.raises(UserInputError, match="no shared state"):
         SharedState(name)
 
 
-def test_only_who_has_a_seat_is_watched_over(arm):
+def test_only_readers_with_a_slot_are_monitored(arm):
     arm.reader.beat(1e9)
     SharedState(f"{arm.writer.name}#2").beat(1e9)
     assert [arm.writer.header.deadline(slot)[0] > 1e9 for slot in range(4)] == [0, 0, 1, 0]

@@ -1,4 +1,4 @@
-"""What a row has of a state, whatever the model has."""
+"""The row of a state, for any model."""
 
 import mujoco
 import numpy as np
@@ -49,26 +49,26 @@ def sampled(data: mujoco.MjData, sensordata: np.ndarray | None = None) -> Sample
 
 
 @pytest.mark.parametrize("noise", [False, True], ids=["as measured", "with noise"])
-def test_all_of_a_state_comes_through_a_row_bit_by_bit_in_a_few_copies(noise):
+def test_a_row_carries_the_whole_state_bitwise_in_few_copies(noise):
     model = mujoco.MjModel.from_xml_string(EVERYTHING)
     data, other, references = filled(model, 1), mujoco.MjData(model), np.ones((3, 1))
     sample = sampled(data, np.full(model.nsensordata, 7.0) if noise else None)
     row = memoryview(bytearray(8 * size(data, references)))
-    told = np.zeros_like(references)
+    copied = np.zeros_like(references)
     writing = copies(row, data, references, sample)
     assert len(writing) == 4 + noise
     for part, own in writing:
         part[:] = own
-    for part, own in copies(row, other, told):
+    for part, own in copies(row, other, copied):
         own[:] = part
     for name in SAMPLED:
         assert getattr(other, name).tobytes() == getattr(sample, name).tobytes(), name
     for name in OTHERS:
         assert getattr(other, name).tobytes() == getattr(data, name).tobytes(), name
-    assert (told == references).all()
+    assert (copied == references).all()
 
 
-def test_a_model_without_joints_has_a_row_as_well():
+def test_a_model_without_joints_has_a_row():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data, references = mujoco.MjData(model), np.zeros((3, 0))
     row = memoryview(bytearray(8 * size(data, references)))

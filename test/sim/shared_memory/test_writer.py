@@ -1,4 +1,4 @@
-"""What a writer does beside readers in other processes, however they are."""
+"""A writer with readers in other processes."""
 
 import gc
 import signal
@@ -26,7 +26,7 @@ WHEELS = f"""
 
 
 class Watching:
-    """A process that reads as fast as it can, and looks whether every state is one and whole."""
+    """A process that reads as fast as possible, and checks that every state is consistent."""
 
     def __init__(self, name: str) -> None:
         self.process = subprocess.Popen(
@@ -36,13 +36,13 @@ class Watching:
         assert self.process.stdout.readline() == "ready\n"
 
     def seen(self) -> dict[str, int]:
-        """Have it stop, if it has not seen enough yet, and return what it counted."""
+        """Stop the process, and return its statistics."""
         self.process.terminate()
-        said, _ = self.process.communicate(timeout=60.0)
-        return {name: int(count) for name, count in (word.split("=") for word in said.split())}
+        output, _ = self.process.communicate(timeout=60.0)
+        return {name: int(count) for name, count in (word.split("=") for word in output.split())}
 
 
-def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
+def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
     shared = share(simulate(WHEELS))
     simulation, writer = shared.simulation, shared.writer
     watching = Watching(writer.name)
@@ -50,7 +50,7 @@ def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
     changes = [began + 0.3 * (n + 1) for n in range(3)]
     while watching.process.poll() is None and time.monotonic() < began + 60.0:
         number += 1
-        # Whole is who has the same number everywhere.
+        # A consistent state has the same number everywhere.
         simulation.sample.qpos[:] = number
         simulation.sample.qvel[:] = number
         simulation.references.values[:] = number
@@ -76,7 +76,7 @@ def test_no_reader_ever_sees_half_a_state_nor_two_models(share, simulate):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_reader_that_dies_or_hangs_is_nothing_to_the_writer(arm, number):
+def test_a_reader_that_dies_or_hangs_does_not_affect_the_writer(arm, number):
     watching = Watching(arm.writer.name)
     watching.process.send_signal(number)
     arm.step(100)
@@ -86,7 +86,7 @@ def test_a_reader_that_dies_or_hangs_is_nothing_to_the_writer(arm, number):
     watching.process.wait()
 
 
-def test_a_reader_that_was_held_up_goes_on_with_the_latest_state(arm):
+def test_a_delayed_reader_continues_with_the_latest_state(arm):
     watching = Watching(arm.writer.name)
     watching.process.send_signal(signal.SIGSTOP)
     arm.step(100)
@@ -94,7 +94,7 @@ def test_a_reader_that_was_held_up_goes_on_with_the_latest_state(arm):
     assert watching.seen()["step"] == arm.reader.peek()[1]
 
 
-def test_memory_that_is_not_there_is_told(monkeypatch):
+def test_missing_memory_is_reported(monkeypatch):
     def refuse(*_arguments):
         raise OSError(28, "No space left on device")
 
@@ -103,10 +103,10 @@ def test_memory_that_is_not_there_is_told(monkeypatch):
         MemoryBlock.create(4_100_000)
 
 
-def test_the_memory_of_a_model_is_given_back_when_it_is_gone(share, simulate):
+def test_the_memory_of_a_replaced_model_is_freed(share, simulate):
     shared = share(simulate(WHEELS))
     shared.reader = None
-    gc.collect()  # what earlier tests left
+    gc.collect()  # memory of earlier tests
     before = _shared_memory()
     plant = shared.simulation.build_plant(rebuild(shared.simulation.assembly))
     prepared = shared.writer.prepare(plant)

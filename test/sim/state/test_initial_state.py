@@ -60,7 +60,7 @@ def test_a_robot_starts_in_the_keyframe_the_scene_names(scene):
     np.testing.assert_allclose(qvel, [1, 2, 3, 0.4, 0.5, 0.6, 0.7, 0, 0, 0])
 
 
-def test_a_robot_without_keyframes_starts_as_its_model_is_written(scene):
+def test_a_robot_without_keyframes_starts_in_the_default_state_of_its_model(scene):
     qpos, qvel = state(scene(RobotConfig(name="a", model="bare.xml")))
     np.testing.assert_allclose(qpos, [0, 0, 0.3, 1, 0, 0, 0, 0, 1, 0, 0, 0])
     np.testing.assert_allclose(qvel, 0.0)
@@ -85,7 +85,7 @@ def test_the_pose_in_the_scene_moves_a_robot_without_keyframes(scene):
     np.testing.assert_allclose(qpos[:7], [10, 20, 0.8, 1, 0, 0, 0])
 
 
-def test_two_of_one_robot_start_in_keyframes_of_their_own(scene):
+def test_two_equal_robots_start_in_their_own_keyframes(scene):
     simulation = scene(
         RobotConfig(name="a", model="robot.xml", keyframe="moving"),
         RobotConfig(name="b", model="robot.xml", pose=PoseConfig(xyz=(5.0, 0.0, 0.0))),

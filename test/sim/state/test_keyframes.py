@@ -1,4 +1,4 @@
-"""States by name."""
+"""Saving and loading named states."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_without_rewind_the_time_continues(arm, keyframes):
         assert keyframes.load(name, rewind=False) == pytest.approx(0.03)
 
 
-def test_a_keyframe_of_the_model_puts_its_robot_there_to_stay(arm, keyframes):
+def test_a_robot_stays_at_a_loaded_keyframe_of_the_model(arm, keyframes):
     arm.references.q[:] += 0.2
     run(arm, 500)
     box = arm.model.jnt_qposadr[arm.model.body("box/box").jntadr[0]]
@@ -80,7 +80,7 @@ def test_a_model_with_several_keyframes_starts_in_the_first_and_loads_any(simula
     assert simulation.data.qpos[0] == -0.5, "a reset returns to the start of the scene"
 
 
-def test_the_robots_name_may_be_left_out(arm, keyframes):
+def test_the_name_of_the_robot_can_be_omitted(arm, keyframes):
     arm.references.q[:] += 0.2
     run(arm, 100)
     keyframes.load("home")

@@ -17,7 +17,7 @@ def same_numbers(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
 
 def test_an_unedited_model_has_no_edits_to_copy():
     edited, other = assemble(load_scene("arm")), assemble(load_scene("arm"))
-    other.model.geom_rgba[0] = 0.25  # what is different from the start is no edit
+    other.model.geom_rgba[0] = 0.25  # a difference from the start is not an edit
     ModelEdits(edited.model).copy_to(other.model, Correspondence(edited, edited))
     assert same_numbers(edited.model, other.model) == ["geom_rgba"]
 
@@ -53,7 +53,7 @@ PART = """
 
 
 def test_edits_are_copied_to_the_new_indices_of_their_elements():
-    """What comes before an element shifts it, by as much as there is of its kind."""
+    """Added elements before an element shift its index."""
     first, second = (part_from_text(PART, name=name) for name in ("first", "second"))
     old = rebuild(assemble(SceneConfig(name="empty")), add=(first, second))
     new = rebuild(old, remove=("first",))
@@ -67,11 +67,11 @@ def test_edits_are_copied_to_the_new_indices_of_their_elements():
     originals.copy_to(new.model, Correspondence(old, new))
     for name in arrays:
         before, after = getattr(old.model, name), getattr(new.model, name)
-        last = len(after) - (ROWS[name] == "body")  # the world is in both, and comes first
+        last = len(after) - (ROWS[name] == "body")  # the world is the first body in both
         np.testing.assert_array_equal(after[-last:], before[-last:], err_msg=name)
 
 
-def test_options_are_carried():
+def test_options_are_copied():
     edited, other = assemble(load_scene("arm")), assemble(load_scene("arm"))
     originals = ModelEdits(edited.model)
     edited.model.opt.gravity[:] = 1.0, 2.0, 3.0

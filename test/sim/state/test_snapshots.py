@@ -1,4 +1,4 @@
-"""Returning to a state, to the last bit."""
+"""Bitwise restoration of a state."""
 
 import mujoco
 import numpy as np
@@ -26,7 +26,7 @@ BALL = (
 
 
 def state_of(simulation: Simulation) -> bytes:
-    """Return everything that the next steps depend on."""
+    """Return all state that affects the next steps."""
     state = np.empty(mujoco.mj_stateSize(simulation.model, STATE))
     mujoco.mj_getState(simulation.model, simulation.data, state, STATE)
     return state.tobytes() + simulation.references.values.tobytes()
@@ -102,7 +102,7 @@ def test_the_steps_after_a_restored_snapshot_are_bitwise_the_same(arm):
         assert run(arm, 1700) == before
 
 
-def test_so_it_does_with_the_same_commands(arm):
+def test_the_steps_after_a_restore_are_the_same_with_the_same_commands(arm):
     def go_on() -> list[bytes]:
         states = run(arm, 4)
         stream(arm, "elbow_joint", 1.3)
@@ -119,7 +119,7 @@ def test_so_it_does_with_the_same_commands(arm):
 
 
 @pytest.mark.parametrize("scene", ["humanoid", "quadruped", "zoo"])
-def test_so_do_contacts_of_every_scene(scene):
+def test_the_steps_after_a_restore_are_the_same_with_contacts_in_every_scene(scene):
     simulation = Simulation(load_scene(scene))
     simulation.data.qvel[:3] += 0.3
     run(simulation, 150)
@@ -139,7 +139,7 @@ def test_the_present_state_is_the_saved_one_at_once(arm):
     np.testing.assert_array_equal(arm.sample.qpos, positions)
 
 
-def test_gains_effort_limits_and_equalities_return(arm):
+def test_gains_effort_limits_and_equalities_are_restored(arm):
     assert arm.model.neq
     saved = take_snapshot(arm)
     kp, limits = arm.drives.kp.copy(), arm.model.actuator_forcerange.copy()
@@ -194,7 +194,7 @@ def test_without_rewind_motions_end(arm):
     np.testing.assert_array_equal(arm.references.q, references)
 
 
-def test_wrenches_that_acted_act_again_and_others_end(arm):
+def test_active_wrenches_of_the_snapshot_are_restored_and_others_end(arm):
     body = arm.model.body("arm/wrist_3_link").id
     place = named_frames(arm.model, arm.layout)["wrist_3_link"]
     arm.wrenches.put(
@@ -251,7 +251,7 @@ def test_elements_deleted_after_the_snapshot_remain_deleted(arm):
     run(arm, 100)
 
 
-def test_something_else_of_the_same_name_is_left_alone(arm):
+def test_another_part_of_the_same_name_is_not_changed(arm):
     spawn(arm, "ball")
     run(arm, 300)
     saved = take_snapshot(arm)
@@ -262,7 +262,7 @@ def test_something_else_of_the_same_name_is_left_alone(arm):
     assert arm.data.body("ball/it").xpos[2] == pytest.approx(height, abs=1e-6)
 
 
-def test_in_another_world_it_is_refused_and_nothing_changes(arm):
+def test_a_restore_in_another_world_is_refused_and_changes_nothing(arm):
     saved = take_snapshot(arm)
     arm.switch_model(arm.build_plant(assemble(load_scene("quadruped"))), fresh=True)
     run(arm, 10)
@@ -276,7 +276,7 @@ def alone(text: str, name: str = "it") -> Simulation:
     return Simulation(assemble_part(part_from_text(text, name=name)))
 
 
-def test_actuators_with_several_outputs_leave_the_force_limits_of_others_alone():
+def test_actuators_with_several_outputs_do_not_affect_the_force_limits_of_others():
     simulation = alone("""
     <mujoco>
       <worldbody>
@@ -297,7 +297,7 @@ def test_actuators_with_several_outputs_leave_the_force_limits_of_others_alone()
     assert simulation.model.actuator("m").forcerange.tolist() == [-7.0, 7.0]
 
 
-def test_without_rewind_a_stream_of_efforts_ends_as_well():
+def test_without_rewind_a_stream_of_efforts_ends():
     simulation = alone("""
     <mujoco>
       <option gravity="0 0 0"/>
@@ -317,7 +317,7 @@ def test_without_rewind_a_stream_of_efforts_ends_as_well():
     assert not control.active
 
 
-def test_without_rewind_a_gripped_object_stays_gripped(arm):
+def test_without_rewind_a_gripped_object_remains_gripped(arm):
     run(arm, 600)
     limits = arm.model.actuator_forcerange.copy()
     saved = take_snapshot(arm)
@@ -340,7 +340,7 @@ def test_steps_are_whole_after_the_timestep_has_changed():
     assert times == pytest.approx([1.002, 1.007, 1.012])
 
 
-def test_in_another_compiled_world_it_is_refused(tmp_path):
+def test_a_restore_in_another_compiled_world_is_refused(tmp_path):
     def compiled(name: str) -> Simulation:
         body = f"<body><joint name='{name}'/><geom size='1'/></body>"
         text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"

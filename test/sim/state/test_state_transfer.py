@@ -22,7 +22,7 @@ from mujoco_ros.sim.simulation import Simulation
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 BOX = "<mujoco><worldbody><body name='it'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 FAR = PoseConfig(xyz=(20.0, 20.0, 500.0))
-"""Where nothing is touched as long as a test takes."""
+"""A position without contacts during a test."""
 WORLD = """
 <mujoco>
   <option jacobian="sparse" timestep="0.002"/>
@@ -190,7 +190,7 @@ def test_a_spawn_far_away_changes_no_joint_path(jacobian):
     if jacobian == "sparse":
         assert alone.tobytes() == disturbed.tobytes()
     else:
-        # A dense Jacobian has a column for every joint there is, and sums over them round
+        # A dense Jacobian has a column for every joint, and sums over them round
         # otherwise; so does the solver when there is an island of constraints more.
         assert np.abs(alone - disturbed).max() < 1e-12
 
@@ -221,7 +221,7 @@ def test_trajectories_streams_and_goals_continue(simulate):
     assert ("goal", Outcome.SUCCESSFUL) in alone[1]
 
 
-def test_robots_that_stay_keep_the_object_that_commands_them(simulate):
+def test_remaining_robots_keep_their_control_object(simulate):
     simulation = simulate("one", "two")
     one, two = simulation.controls
     change(simulation, remove=("one",), add=(part_from_text(ROBOT, name="three"),))
@@ -250,7 +250,7 @@ def test_goals_of_a_removed_robot_end_with_the_reason(simulate):
     assert [(e.goal, e.outcome) for e in ended[-1:]] == [("other", Outcome.SUCCESSFUL)]
 
 
-def test_gains_stay_and_a_reset_restores_the_configured_ones(simulate):
+def test_gains_are_kept_and_a_reset_restores_the_configured_ones(simulate):
     simulation = simulate("one", "two")
     configured = simulation.gains._configured[0].copy()
     simulation.drives.set_gains(configured + 7.0, simulation.drives.kd)
@@ -264,7 +264,7 @@ def test_gains_stay_and_a_reset_restores_the_configured_ones(simulate):
     assert simulation.drives.kp[:count].tolist() == configured[count:].tolist()
 
 
-def test_an_effort_limit_stays_and_is_given_back(simulate):
+def test_an_effort_limit_is_kept_until_its_end(simulate):
     simulation = simulate("one")
     change(simulation, add=(box("a"),))
     simulation.drives.limit_effort(0, 5.0)
@@ -379,7 +379,7 @@ def test_a_fresh_model_has_its_initial_state(simulate):
     assert simulation.time == pytest.approx(5.0 + 9 * simulation.model.opt.timestep)
 
 
-def test_a_scene_can_be_emptied_and_filled_again(simulate):
+def test_parts_can_be_added_to_an_emptied_scene(simulate):
     simulation = simulate("one")
     change(simulation, remove=("one",))
     assert simulation.controls == []
@@ -404,7 +404,7 @@ def test_a_plan_does_not_change_the_present_simulation(simulate):
     assert run_on(plan=True).tobytes() == run_on(plan=False).tobytes()
 
 
-def test_plants_of_the_past_are_forgotten(simulate):
+def test_old_plants_are_released(simulate):
     simulation = simulate("one")
     follow(simulation)
     past = weakref.ref(simulation.plant)
@@ -416,7 +416,7 @@ def test_plants_of_the_past_are_forgotten(simulate):
     assert past() is None
 
 
-def test_a_timestep_that_was_changed_stays(simulate):
+def test_a_changed_timestep_is_kept(simulate):
     simulation = simulate("one")
     run(simulation, 3)
     timesteps = []
@@ -451,7 +451,7 @@ def motor(name: str):
     return part_from_text(text, name=name, pose=FAR)
 
 
-def test_so_has_one_that_takes_the_place_of_another_in_one_change():
+def test_a_robot_that_replaces_another_in_one_change_has_its_own_gains():
     simulation = Simulation(SceneConfig(name="empty"))
     change(simulation, add=(motor("it"),))
     gains = simulation.gains._configured[0].copy()
@@ -461,7 +461,7 @@ def test_so_has_one_that_takes_the_place_of_another_in_one_change():
     np.testing.assert_array_equal(simulation.drives.kp, gains)
 
 
-def test_gains_are_derived_for_the_timestep_that_runs():
+def test_gains_are_derived_for_the_present_timestep():
     def gains(timestep: float, *, compiled: bool) -> float:
         physics = PhysicsConfig(timestep=timestep if compiled else 0.002)
         simulation = Simulation(SceneConfig(name="empty", physics=physics))

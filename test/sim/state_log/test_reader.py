@@ -65,7 +65,7 @@ def test_a_row_is_found_by_its_time(log):
     assert [log.index(time) for time in (-1.0, 0.0, 0.0101, 0.011, 99.0)] == [0, 0, 10, 11, 39]
 
 
-def test_a_row_is_found_after_time_was_set_back(write_log, arm):
+def test_a_row_is_found_after_the_time_was_set_back(write_log, arm):
     arm.set_time(5.0)
     log = write_log(arm, 10)
     assert log.index(5.004) == 4
@@ -147,7 +147,7 @@ def test_a_log_without_rows_is_read(write_log, arm):
         (b"MJRLOG\x01\nSEGM", "has no model: its last record is incomplete"),
     ],
 )
-def test_a_file_that_is_no_log_is_rejected(path, content, message):
+def test_a_file_that_is_not_a_log_is_rejected(path, content, message):
     path.write_bytes(content)
     with pytest.raises(UserInputError, match=message):
         StateLog.open(path)

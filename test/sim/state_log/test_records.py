@@ -22,7 +22,7 @@ def found(path, content: bytes) -> tuple[list[bytes], str]:
     return [content[r.offset : r.offset + r.length] for r in records], problem
 
 
-def test_records_are_found_as_they_were_written(tmp_path):
+def test_records_are_read_as_they_were_written(tmp_path):
     records, problem = found(tmp_path, written())
     assert records == [b"headmodel", b"x" * 24, b"y" * 17, b""]
     assert problem == ""
@@ -33,7 +33,7 @@ def test_records_begin_at_multiples_of_eight_bytes(tmp_path):
     assert all(record.offset % 8 == 0 for record in records)
 
 
-def test_a_file_that_ends_anywhere_has_the_records_before(tmp_path):
+def test_a_truncated_file_has_the_complete_records(tmp_path):
     whole, content = found(tmp_path, written())[0], written()
     for end in range(len(MAGIC), len(content)):
         records, problem = found(tmp_path, content[:end])
@@ -50,7 +50,7 @@ def test_a_corrupt_byte_is_detected(tmp_path):
         broken[place] ^= 0xFF
         records, problem = found(tmp_path, bytes(broken))
         assert records == whole[: len(records)]
-        # What is between records, and not used, may be anything.
+        # Padding between records can have any value.
         assert problem or records == whole
 
 
@@ -59,7 +59,7 @@ def test_another_file_is_refused(tmp_path):
         find_records(tmp_path, memoryview(b"%PDF-1.7 something else"))
 
 
-def test_a_file_that_takes_a_part_at_a_time_gets_all():
+def test_partial_writes_are_completed():
     class Slow(io.BytesIO):
         def write(self, data) -> int:
             return super().write(bytes(data)[:5])

@@ -69,7 +69,7 @@ def test_the_factor_can_be_changed_between_steps():
 
 
 @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
-def test_a_factor_that_is_no_speed_is_refused_and_changes_nothing(factor):
+def test_an_invalid_factor_is_refused_and_changes_nothing(factor):
     pacer = Pacer(TIMESTEP, factor=2.0)
     with pytest.raises(ValueError, match="real-time factor must be"):
         pacer.factor = factor
@@ -78,15 +78,15 @@ def test_a_factor_that_is_no_speed_is_refused_and_changes_nothing(factor):
     assert pacer.wait(0.0) == pytest.approx(0.0005)
 
 
-def test_a_short_stall_is_made_up_for():
+def test_a_short_stall_is_caught_up():
     pacer = Pacer(TIMESTEP, catch_up_s=0.05)
     before = run(pacer, start=0.0, wall_s=1.0)
-    after = run(pacer, start=1.04, wall_s=0.96)  # nothing happened for 40 ms
+    after = run(pacer, start=1.04, wall_s=0.96)  # no step for 40 ms
     assert before + after == pytest.approx(2000, abs=2)
     assert pacer.dropped_s == 0.0
 
 
-def test_what_a_long_stall_cost_beyond_the_limit_is_dropped_and_counted_exactly():
+def test_the_time_of_a_stall_beyond_the_limit_is_dropped_and_counted_exactly():
     pacer = Pacer(TIMESTEP, catch_up_s=0.05)
     for step in range(100):
         pacer.started(step * TIMESTEP)
@@ -116,7 +116,7 @@ def test_simulated_time_and_dropped_time_add_up_to_wall_time(stalls, factor):
         now += stall
         now += pacer.wait(now)
     pacer.started(now)
-    stepped = steps * TIMESTEP / factor  # wall time that the steps before the last one stand for
+    stepped = steps * TIMESTEP / factor  # wall time of the steps before the last one
     lag = min(pacer.lag_s, pacer.catch_up_s)
     assert stepped + pacer.dropped_s + lag == pytest.approx(now, abs=1e-9)
 
@@ -146,7 +146,7 @@ def test_there_is_no_burst_after_a_pause():
     assert pacer.late_steps == 0
 
 
-def test_sleeping_too_long_every_time_does_not_slow_the_long_run():
+def test_repeated_oversleeping_does_not_reduce_the_average_speed():
     noise = random.Random(5)
     pacer = Pacer(TIMESTEP)
     steps = run(pacer, start=7.0, wall_s=60.0, delays=lambda: noise.uniform(0.0, 0.0019))
@@ -162,7 +162,7 @@ def test_a_smaller_catch_up_limit_can_be_set_while_running():
     assert pacer.dropped_s == pytest.approx(0.02)
 
 
-def test_a_lag_within_the_limit_is_not_excused():
+def test_a_lag_within_the_limit_is_caught_up():
     pacer = Pacer(0.001, catch_up_s=0.05)
     pacer.started(0.0)
     pacer.excuse(0.04)
@@ -170,7 +170,7 @@ def test_a_lag_within_the_limit_is_not_excused():
     assert pacer.lag_s == pytest.approx(0.039)
 
 
-def test_a_lag_beyond_the_limit_is_forgotten_if_others_were_waited_for():
+def test_a_lag_beyond_the_limit_is_discarded_after_a_wait_for_commands():
     pacer = Pacer(0.001, catch_up_s=0.05)
     pacer.started(0.0)
     pacer.excuse(3.0)

@@ -1,4 +1,4 @@
-"""The physics thread on a clock that only the test moves, and its life as a thread."""
+"""The physics thread with a clock set by the test, and its start and end."""
 
 import threading
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class ManualClock:
         self._plan: list[tuple[float, Callable[[], object]]] = []
 
     def at(self, time: float, call: Callable[[], object]) -> None:
-        """Call something when that much time [s] has passed since the start."""
+        """Schedule a call at a time [s] after the start."""
         self._plan.append((1000.0 + time, call))
 
     def advance(self, duration_s: float) -> None:
@@ -57,7 +57,7 @@ class ManualClock:
         self.advance(duration_s)
 
     def wait(self, commands: CommandQueue, timeout_s: float) -> None:
-        """Let time pass until the next planned call, which may submit a command."""
+        """Advance the time to the next scheduled call, which may submit a command."""
         self.waits += 1
         until = min((when for when, _ in self._plan), default=np.inf)
         self.advance(max(0.0, min(timeout_s, until - self.time)))
@@ -137,7 +137,7 @@ def test_simulated_time_follows_wall_time_at_the_factor(run, factor):
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0])
-def test_what_a_slow_machine_cannot_make_up_for_is_dropped_and_counted(run, factor):
+def test_time_that_a_slow_machine_cannot_catch_up_is_dropped_and_counted(run, factor):
     running = run(factor, cost_s=2e-3)  # each step takes twice its period, or four times
     statuses = running.status_at(4.0)
     running.until(4.1)
@@ -188,7 +188,7 @@ def test_the_status_covers_the_time_since_the_last_one(run):
     assert second.sim_time > first.sim_time
 
 
-def test_the_achieved_factor_is_not_fooled_by_a_reset(run):
+def test_a_reset_does_not_distort_the_achieved_factor(run):
     running = run(1.0)
     running.at(0.1, running.simulation.reset)
     statuses = running.status_at(0.2)
@@ -226,7 +226,7 @@ def test_listeners_are_called_in_order_and_only_for_what_they_override(run):
     assert running.thread._while_paused == []
 
 
-def test_a_paused_simulation_stands_still_and_continues_without_a_burst(run):
+def test_a_paused_simulation_does_not_step_and_continues_without_a_burst(run):
     running = run(1.0)
     running.at(0.1, running.thread.run.pause)
     running.at(0.4, running.thread.run.play)
@@ -288,7 +288,7 @@ def test_a_gate_holds_steps_until_a_command_opens_it(run):
     assert after[0].dropped == 0.0, "waiting for others is not the machine's fault"
 
 
-def test_a_gate_is_asked_again_after_commands_only(run):
+def test_a_gate_is_queried_again_only_after_commands(run):
     gate = ClosedGate()
     running = run(1.0, gate)
     running.status_at(0.2)
@@ -407,7 +407,7 @@ def test_steps_on_request_yield_the_processor(run, scheduled):
     assert scheduled == [7, 0, 7]
 
 
-def test_a_priority_that_the_system_denies_is_requested_once(run, monkeypatch, caplog):
+def test_a_denied_priority_is_requested_once(run, monkeypatch, caplog):
     caplog.set_level("INFO")
     requests: list[int] = []
     monkeypatch.setattr(loop, "schedule", lambda priority: bool(requests.append(priority)))

@@ -19,7 +19,7 @@ ARM = """
 
 
 class Stepper:
-    """What the physics thread does, without a clock."""
+    """The cycle of the physics thread without a clock."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
@@ -37,7 +37,7 @@ class Stepper:
 
 
 class Asked(Steps):
-    """Steps that remember what they were told."""
+    """Steps that record their callbacks."""
 
     def __init__(self, count: int) -> None:
         self.ends: list[str] = []
@@ -77,7 +77,7 @@ def test_it_plays_pauses_and_stops(stepper):
     assert stepper.simulation.data.time == pytest.approx(0.003)
 
 
-def test_a_pause_after_divergence_is_no_stop(simulate):
+def test_a_pause_after_divergence_is_not_a_stop(simulate):
     stepper = Stepper(simulate(ARM, gains={"j": (10.0, 1.0)}, on_divergence="pause"))
     stepper.run.stop(time=0.0)
     stepper.run.play()
@@ -101,7 +101,7 @@ def test_steps_are_taken_one_by_one_and_the_simulation_is_paused_again(stepper):
     assert not stepper.run.stepping
 
 
-def test_the_last_step_is_known_as_such_while_it_is_taken(stepper):
+def test_the_last_step_is_marked_while_it_is_taken(stepper):
     stepper.run.pause()
     assert not stepper.run.is_last()
     lasts: list[bool] = []
@@ -115,7 +115,7 @@ def test_the_last_step_is_known_as_such_while_it_is_taken(stepper):
     assert lasts[3:] == [False, False]
 
 
-def test_no_steps_are_taken_at_once(stepper):
+def test_a_request_for_zero_steps_ends_at_once(stepper):
     stepper.run.pause()
     steps = Asked(0)
     stepper.run.take_steps(steps)
@@ -132,7 +132,7 @@ def test_no_steps_are_taken_at_once(stepper):
     ],
     ids=["playing", "stopped", "stepping"],
 )
-def test_only_a_paused_simulation_takes_steps(stepper, prepare, what):
+def test_steps_are_refused_unless_the_simulation_is_paused(stepper, prepare, what):
     stepper.run.pause()
     prepare(stepper.run)
     refused = Asked(1)
@@ -166,7 +166,7 @@ def test_steps_that_are_interrupted_end_once_with_the_reason(stepper, interrupt,
     assert stepper.run.state is state
 
 
-def test_other_steps_than_those_meant_go_on(stepper):
+def test_an_interruption_of_earlier_steps_does_not_end_the_current_ones(stepper):
     stepper.run.pause()
     first, second = Asked(2), Asked(2)
     stepper.run.take_steps(first)
@@ -190,7 +190,7 @@ def test_steps_end_when_the_simulation_diverges(simulate, on_divergence, last):
     assert stepper.run.state is RunState.PAUSED
 
 
-def test_a_reset_leaves_it_playing_or_paused(stepper):
+def test_a_reset_does_not_change_playing_or_paused(stepper):
     stepper.turn(5)
     stepper.run.reset(time=0.0)
     assert stepper.run.state is RunState.PLAYING
@@ -199,7 +199,7 @@ def test_a_reset_leaves_it_playing_or_paused(stepper):
     assert stepper.run.state is RunState.PAUSED
 
 
-def test_a_reset_returns_to_the_start_and_sets_the_time_asked_for(stepper):
+def test_a_reset_restores_the_initial_state_and_sets_the_requested_time(stepper):
     stepper.simulation.references.q[0] = 1.0
     stepper.turn(50)
     assert stepper.simulation.data.qpos[0] > 0.0
@@ -210,7 +210,7 @@ def test_a_reset_returns_to_the_start_and_sets_the_time_asked_for(stepper):
     assert stepper.simulation.references.q[0] == 0.0
 
 
-def test_a_reset_of_the_state_alone_lets_the_time_go_on(stepper):
+def test_a_reset_of_the_state_alone_continues_the_time(stepper):
     stepper.simulation.references.q[0] = 1.0
     stepper.turn(50)
     stepper.run.reset(time=None)
@@ -221,7 +221,7 @@ def test_a_reset_of_the_state_alone_lets_the_time_go_on(stepper):
     assert stepper.simulation.time == pytest.approx(0.05), "no stamp comes twice"
 
 
-def test_a_reset_of_the_time_alone_keeps_the_state_and_stops_what_goes_by_time(stepper):
+def test_a_reset_of_the_time_alone_keeps_the_state_and_ends_timed_commands(stepper):
     control = stepper.simulation.controls[0]
     turn = joint_command(control.joints, "clamp", ["j"], [[], [2.0], []])
     control.command(CommandSource.VELOCITY, turn, 0.0)
@@ -239,14 +239,14 @@ def test_a_reset_of_the_time_alone_keeps_the_state_and_stops_what_goes_by_time(s
     assert stepper.simulation.time == pytest.approx(0.009)
 
 
-def test_a_reset_of_nothing_is_no_event(stepper):
+def test_a_reset_without_scopes_emits_no_event(stepper):
     stepper.turn(5)
     stepper.run.reset(time=None, state=False)
     assert stepper.resets() == []
     assert stepper.simulation.data.time == pytest.approx(0.005)
 
 
-def test_a_reset_of_the_time_alone_ends_a_stream_of_efforts_where_its_joint_is(stepper):
+def test_a_reset_of_the_time_alone_ends_a_stream_of_efforts_at_the_measured_position(stepper):
     (control,) = stepper.simulation.controls
     push = joint_command(control.joints, "clamp", ["j"], [[], [], [5.0]])
     control.command(CommandSource.EFFORT, push, 0.0)

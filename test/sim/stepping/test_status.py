@@ -1,4 +1,4 @@
-"""What a simulation tells of itself."""
+"""Statistics of a simulation."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ _BOX = """
 </mujoco>"""
 
 
-def test_it_tells_contacts_constraints_and_iterations_of_the_solver(simulate):
+def test_it_has_contacts_constraints_and_iterations_of_the_solver(simulate):
     simulation = simulate(_BOX.format(flag="", height=0.0999))
     simulation.step()
     status = engine_status(simulation)
@@ -32,7 +32,7 @@ def test_it_tells_contacts_constraints_and_iterations_of_the_solver(simulate):
     assert status.warnings == {}
 
 
-def test_it_tells_the_energy_if_the_model_has_it_computed(simulate):
+def test_it_has_the_energy_if_the_model_computes_it(simulate):
     flag = '<flag energy="enable" contact="disable"/>'
     simulation = simulate(_BOX.format(flag=flag, height=1.0))
     simulation.step()
@@ -45,7 +45,7 @@ def test_it_tells_the_energy_if_the_model_has_it_computed(simulate):
     assert potential + kinetic == pytest.approx(sum(start), rel=1e-2)
 
 
-def test_it_tells_warnings_by_name_and_divergences(simulate):
+def test_it_has_warnings_by_name_and_divergences(simulate):
     simulation = simulate(_BOX.format(flag="", height=1.0), on_divergence="pause")
     simulation.data.qvel[0] = np.nan
     simulation.step()
@@ -53,7 +53,7 @@ def test_it_tells_warnings_by_name_and_divergences(simulate):
     assert status.divergences == 1
 
 
-def test_it_tells_who_commands_and_which_joints_are_at_their_limit(simulate):
+def test_it_has_command_sources_and_saturated_joints(simulate):
     simulation = simulate(_BOX.format(flag="", height=1.0), gains={"j": (100.0, 1.0)})
     (control,) = simulation.controls
     command = joint_command(control.joints, "clamp", ["j"], ([3.0], [], []))

@@ -27,7 +27,7 @@ assert others == [os.SCHED_OTHER, "done"], others
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="SCHED_FIFO is Linux'")
-def test_the_calling_thread_alone_gets_the_priority_if_anyone_does():
+def test_only_the_calling_thread_gets_the_priority_if_permitted():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""Plain CDR, written out by hand: which bytes of a serialized message mean something."""
+"""An independent encoder of plain CDR that marks padding bytes."""
 
 import struct
 from typing import Any
@@ -11,19 +11,19 @@ _FORMATS = {"double": "d", "float": "f", "int32": "i", "uint32": "I", "uint8": "
 class _Writer:
     def __init__(self) -> None:
         self.data = bytearray()
-        self.meant = bytearray()
+        self.is_data = bytearray()
 
     def number(self, code: str, value: Any) -> None:
         padding = -len(self.data) % struct.calcsize(code)
         encoded = struct.pack(f"<{code}", value)
         self.data += bytes(padding) + encoded
-        self.meant += bytes(padding) + b"\1" * len(encoded)
+        self.is_data += bytes(padding) + b"\1" * len(encoded)
 
     def text(self, value: str) -> None:
         encoded = value.encode() + b"\0"
         self.number("I", len(encoded))
         self.data += encoded
-        self.meant += b"\1" * len(encoded)
+        self.is_data += b"\1" * len(encoded)
 
     def value(self, kind: Any, value: Any) -> None:
         if isinstance(kind, BasicType):
@@ -48,19 +48,19 @@ class _Writer:
 def without_padding(data: bytes, message: Any) -> bytes:
     """Return those bytes of `message` serialized as `data` that are not padding.
 
-    Alignment is filled with whatever lay in memory (little-endian plain CDR, XTypes 1.3, 7.4.1).
+    Padding has undefined content (little-endian plain CDR, XTypes 1.3, 7.4.1).
     """
     writer = _Writer()
     writer.message(message)
     header = 4
     assert len(data) >= header + len(writer.data)
-    used = zip(data[header:], writer.meant, strict=False)
-    return bytes(data[:2]) + bytes(byte for byte, meant in used if meant)
+    used = zip(data[header:], writer.is_data, strict=False)
+    return bytes(data[:2]) + bytes(byte for byte, is_data in used if is_data)
 
 
 def encode(message: Any) -> bytes:
-    """Return what `without_padding` must return for `message`."""
+    """Return the expected result of `without_padding` for `message`."""
     writer = _Writer()
     writer.message(message)
-    used = zip(writer.data, writer.meant, strict=True)
-    return b"\0\1" + bytes(byte for byte, meant in used if meant)
+    used = zip(writer.data, writer.is_data, strict=True)
+    return b"\0\1" + bytes(byte for byte, is_data in used if is_data)

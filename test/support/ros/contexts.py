@@ -1,4 +1,4 @@
-"""The context of components that a test constructs."""
+"""A context for components that a test constructs."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ def make_context(
     """Return a context without a physics thread and without model changes.
 
     Args:
-        node: The node; its endpoints are opened unless `parts` has some.
+        node: The node; its endpoints are used unless `parts` has some.
         simulation: The simulation.
         values: Values of parameters, instead of the defaults.
         parts: Attributes of the context.

@@ -1,16 +1,16 @@
-"""The scripts of examples/, run as a user runs them, and what robots do meanwhile."""
+"""Runs the scripts of examples/ as a user does, and records the robots."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from forked import forge
+from fork_server import fork_server
 from sensor_msgs.msg import JointState
-from simulators import PATIENCE_S, ROOT, Listener, Recording, Simulator
+from simulators import ROOT, WAIT_LIMIT_S, Listener, Recording, Simulator
 
-PACE = 0.6
-"""The real-time factor: below 1, so that controllers keep their rates on a busy machine."""
+REAL_TIME_FACTOR = 0.6
+"""Below 1, so that controllers keep their rates on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Outcome:
     """How an example ended."""
 
     code: int
-    says: str
-    complains: str
+    output: str
+    errors: str
 
 
 class Example:
@@ -29,7 +29,7 @@ class Example:
         number = len(list(folder.glob("*.out")))
         self._out, self._err = (folder / f"{number}_{script}.{kind}" for kind in ("out", "err"))
         with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = forge().fork(
+            self.process = fork_server().fork(
                 str(ROOT / "examples" / script),
                 *arguments,
                 env=os.environ | {"ROS_DOMAIN_ID": str(domain)},
@@ -38,24 +38,24 @@ class Example:
             )
 
     @property
-    def says(self) -> str:
-        """What it has written so far."""
+    def output(self) -> str:
+        """The standard output so far."""
         return self._out.read_text()
 
     def is_over(self) -> bool:
         return self.process.poll() is not None
 
     def outcome(self) -> Outcome:
-        """Wait for its end, and make sure of it."""
+        """Wait for its end; kill it after the timeout."""
         try:
-            code = self.process.wait(PATIENCE_S)
+            code = self.process.wait(WAIT_LIMIT_S)
         finally:
             self.process.kill()
-        return Outcome(code, self.says, self._err.read_text().strip())
+        return Outcome(code, self.output, self._err.read_text().strip())
 
 
-class Commanded:
-    """A simulator that examples command, and a listener to what becomes of that."""
+class CommandedSimulator:
+    """A simulator that examples command, and a listener to its topics."""
 
     def __init__(self, folder: Path, simulator: Simulator, listener: Listener) -> None:
         simulator.wait_until_running()
@@ -67,12 +67,12 @@ class Commanded:
         return Example(self._folder, self.simulator.domain, script, *arguments)
 
     def run(self, script: str, *arguments: str) -> Outcome:
-        """Run an example to its end, listening meanwhile."""
+        """Run an example to its end and spin the listener meanwhile."""
         example = self.start(script, *arguments)
         self.listener.spin_until(example.is_over)
         return example.outcome()
 
-    def set_pace(self, factor: float) -> None:
+    def set_real_time_factor(self, factor: float) -> None:
         (result,) = self.listener.set_parameters({"real_time_factor": factor})
         assert result.successful, result.reason
 

@@ -24,7 +24,7 @@ class Block:
 
 
 def read_blocks(urdf: str) -> list[Block]:
-    """Return the blocks of a URDF; what the parser throws on is a ValueError here."""
+    """Return the blocks of a URDF; errors of the parser are a ValueError."""
     robot = ElementTree.fromstring(urdf)
     described = {joint.get("name"): joint for joint in robot.findall("joint")}
     blocks = [_block(element) for element in robot.findall("ros2_control")]
@@ -42,7 +42,7 @@ def read_blocks(urdf: str) -> list[Block]:
         if described[name].find("mimic") is not None and element.get("mimic") != "false":
             if commands:
                 raise ValueError(f"mimic joint '{name}' has command interfaces")
-            raise ValueError(f"mimic joint '{name}' is computed, not what the simulator says")
+            raise ValueError(f"mimic joint '{name}' is computed, not that of the simulator")
     return blocks
 
 

@@ -4,30 +4,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benches import Bench
-from simulators import Domain, Listener, Starter
-from zoo import Zoo, record_zoo
+from simulators import Domain, Listener, SimulatorLauncher
+from stepped_node import SteppedNode
+from zoo_recording import ZooRecording, record_zoo
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Starter]:
+def start(tmp_path: Path) -> Iterator[SimulatorLauncher]:
     """Simulators and listeners for one test."""
-    starter = Starter(tmp_path)
+    starter = SimulatorLauncher(tmp_path)
     yield starter
     starter.close()
 
 
 @pytest.fixture(scope="module")
-def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    """Simulators and listeners that the tests of a module share; more would slow each other."""
-    starter = Starter(tmp_path_factory.mktemp("simulators"))
+def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorLauncher]:
+    """Simulators and listeners that the tests of a module share."""
+    starter = SimulatorLauncher(tmp_path_factory.mktemp("simulators"))
     yield starter
     starter.close()
 
 
 @pytest.fixture(scope="module")
 def listener() -> Iterator[Listener]:
-    """A node in a domain of its own, for tests that bring what it listens to themselves."""
+    """A node in its own domain, for tests that create the publishers themselves."""
     domain = Domain()
     listener = Listener(domain.id)
     yield listener
@@ -36,21 +36,21 @@ def listener() -> Iterator[Listener]:
 
 
 @pytest.fixture(scope="module")
-def zoo(start_shared: Starter) -> Zoo:
+def zoo(start_shared: SimulatorLauncher) -> ZooRecording:
     """The shipped zoo, running and recorded; do not change its parameters."""
     return record_zoo(start_shared)
 
 
 @pytest.fixture(scope="session")
-def shared_bench() -> Iterator[Bench]:
-    """The shipped arm, stepped by tests; use `bench`."""
-    arm = Bench("arm")
+def shared_stepped() -> Iterator[SteppedNode]:
+    """The shipped arm, in a node stepped by tests; use `stepped`."""
+    arm = SteppedNode("arm")
     yield arm
     arm.close()
 
 
 @pytest.fixture
-def bench(shared_bench: Bench) -> Bench:
+def stepped(shared_stepped: SteppedNode) -> SteppedNode:
     """The shipped arm in its initial state, stepped by the test."""
-    shared_bench.start_anew()
-    return shared_bench
+    shared_stepped.restart()
+    return shared_stepped

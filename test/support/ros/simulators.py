@@ -1,4 +1,4 @@
-"""Running simulators, each in a ROS domain of its own, and listeners that record what they say."""
+"""Simulator processes, each in its own ROS domain, and listeners that record their topics."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import rclpy
-from forked import Forked, forge
+from fork_server import ForkedProcess, fork_server
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -24,18 +24,18 @@ from benchmark.domains import Domain
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = Path(__file__).parents[1] / "data"
-PATIENCE_S = 60.0
-"""How long to wait for what must happen; far longer than it takes on an idle machine."""
-# Deep enough that a listener which is kept waiting for the processor loses nothing.
+WAIT_LIMIT_S = 60.0
+"""Timeout of a wait for a condition; far longer than it takes on an idle machine."""
+# Deep enough that a listener without a processor loses no message.
 DEEP = 5000
-# While topics stream, more arrives for every look, and the simulator has the processor meanwhile.
-_BREATH_S = 0.01
+# A pause collects several messages for each take, and leaves the processor to the simulator.
+_PAUSE_S = 0.01
 
 Stamp = tuple[int, int]
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
-    """Return the time stamps of messages, whatever their type."""
+    """Return the time stamps of messages of any type."""
     found = []
     for message in messages:
         if hasattr(message, "header"):
@@ -58,7 +58,7 @@ def steps_of(messages: list[Any], timestep: float = 0.001) -> list[int]:
 
 @dataclass
 class Recording:
-    """What arrived on one topic, as bytes; `messages` decodes it."""
+    """The serialized messages of one topic; `messages` decodes them."""
 
     kind: type
     raw: list[bytes] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Recording:
 
 
 class Listener:
-    """A node in the domain of a simulator; it spins only while it waits for something."""
+    """A node in the domain of a simulator; it spins only while it waits."""
 
     def __init__(self, domain: int) -> None:
         self.domain = domain
@@ -89,7 +89,7 @@ class Listener:
         self._parameters: AsyncParameterClient | None = None
 
     def add(self, node: Node) -> None:
-        """Spin another node as well, which has the same context."""
+        """Spin another node of the same context too."""
         self._executor.add_node(node)
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class Listener:
 
     @property
     def recordings(self) -> int:
-        """How many there are."""
+        """Number of recordings."""
         return len(self._subscriptions)
 
     def forget_subscriptions(self, first: int = 0) -> None:
@@ -120,18 +120,18 @@ class Listener:
             self.node.destroy_subscription(subscription)
         del self._subscriptions[first:]
 
-    def spin_until(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> bool:
+    def spin_until(self, condition: Callable[[], bool], timeout_s: float = WAIT_LIMIT_S) -> bool:
         deadline = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline:
                 return False
             self._executor.spin_once(timeout_sec=0.05)
             if self._take_waiting():
-                time.sleep(_BREATH_S)
+                time.sleep(_PAUSE_S)
         return True
 
     def _take_waiting(self) -> bool:
-        """Take all that waits on recorded topics; one by one, the executor is slow at it."""
+        """Take all messages of recorded topics; the executor would take them one by one."""
         taken = False
         for subscription in self._subscriptions:
             take = subscription.handle.take_message
@@ -142,7 +142,7 @@ class Listener:
         return taken
 
     def spin_for(self, seconds: float) -> None:
-        """Spin to give something the chance to happen that should not."""
+        """Spin for some time, so that unexpected messages can arrive."""
         self.spin_until(lambda: False, seconds)
 
     def result(self, future: Any) -> Any:
@@ -156,7 +156,7 @@ class Listener:
         return self._parameters
 
     def set_parameters(self, values: Mapping[str, Any], *, atomic: bool = False) -> list[Any]:
-        """Set parameters of the simulator; return one result each, or the one of an atomic set."""
+        """Set parameters of the simulator; return one result each, or that of the atomic set."""
         client = self.parameters()
         parameters = [Parameter(name, value=value) for name, value in values.items()]
         if atomic:
@@ -169,7 +169,7 @@ class Listener:
 
 
 class Simulator:
-    """A simulator in a process of its own, as a user runs it."""
+    """A simulator in its own process, run like by a user."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class Simulator:
         domain: int,
         *,
         remaps: tuple[str, ...] = (),
-        anew: bool = False,
+        fresh_interpreter: bool = False,
     ) -> None:
         self.domain = domain
         self._log = log
@@ -192,11 +192,11 @@ class Simulator:
             "RCUTILS_COLORIZED_OUTPUT": "0",
         }
         with log.open("wb") as output:
-            self.process = (self._start if anew else self._fork)(arguments, output)
+            self.process = (self._start if fresh_interpreter else self._fork)(arguments, output)
 
-    def _fork(self, arguments: list[str], output: BinaryIO) -> Forked:
+    def _fork(self, arguments: list[str], output: BinaryIO) -> ForkedProcess:
         command = ("mujoco_ros", *arguments)
-        return forge().fork(*command, env=self.environment, stdout=output.fileno())
+        return fork_server().fork(*command, env=self.environment, stdout=output.fileno())
 
     def _start(self, arguments: list[str], output: BinaryIO) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -215,18 +215,18 @@ class Simulator:
     def log(self) -> str:
         return self._log.read_text()
 
-    def complaints(self) -> list[str]:
-        """Return what it wrote beside plain information, and beside that the machine is busy."""
+    def warnings(self) -> list[str]:
+        """Return its log without INFO lines and warnings about a slow machine."""
         return [
             line
             for line in self.log.splitlines()
             if not line.startswith("[INFO]") and "too slow for real time" not in line
         ]
 
-    def wait_for_log(self, text: str, timeout_s: float = PATIENCE_S) -> None:
+    def wait_for_log(self, text: str, timeout_s: float = WAIT_LIMIT_S) -> None:
         deadline = time.monotonic() + timeout_s
         while text not in self.log:
-            assert self.process.poll() is None, f"it ended early:\n{self.log}"
+            assert self.process.poll() is None, f"the simulator ended early:\n{self.log}"
             assert time.monotonic() < deadline, f"no {text!r} in:\n{self.log}"
             time.sleep(0.02)
 
@@ -234,7 +234,7 @@ class Simulator:
         self.wait_for_log("simulating '")
 
     def has_processes(self) -> bool:
-        """Return whether anything it started, or itself, still runs."""
+        """Return whether the simulator or a child process of it still runs."""
         try:
             os.killpg(self.process.pid, 0)
         except ProcessLookupError:
@@ -244,11 +244,11 @@ class Simulator:
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(WAIT_LIMIT_S)
 
 
-class Starter:
-    """Starts simulators and ends them all."""
+class SimulatorLauncher:
+    """Starts simulators, and ends all of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -257,22 +257,24 @@ class Starter:
         self._domains: list[Domain] = []
 
     def simulator(
-        self, *, remaps: tuple[str, ...] = (), anew: bool = False, **parameters: Any
+        self, *, remaps: tuple[str, ...] = (), fresh_interpreter: bool = False, **parameters: Any
     ) -> Simulator:
-        """Start a simulator; a double underscore in a parameter's name stands for a dot.
+        """Start a simulator; a double underscore in a parameter's name means a dot.
 
         Args:
-            remaps: Of its names.
-            anew: Whether it shall import all that it needs by itself, which takes long.
-            parameters: Those that differ from the defaults.
+            remaps: Remappings of names.
+            fresh_interpreter: Whether to start a new interpreter, which is slow, instead of a fork.
+            parameters: Parameters that differ from the defaults.
         """
-        # What is no test of the processes beside it does without them.
+        # Only tests of child processes need them.
         names = {"cameras": "false"}
         names |= {name.replace("__", "."): value for name, value in parameters.items()}
         log = self._folder / f"simulator{len(self._simulators)}.log"
         self._domains.append(Domain())
         domain = self._domains[-1].id
-        self._simulators.append(Simulator(log, names, domain, remaps=remaps, anew=anew))
+        self._simulators.append(
+            Simulator(log, names, domain, remaps=remaps, fresh_interpreter=fresh_interpreter)
+        )
         return self._simulators[-1]
 
     def listener(self, simulator: Simulator) -> Listener:

@@ -1,6 +1,6 @@
-"""A controller's state machine that speaks the contract of docs and tests, and does nothing else.
+"""A state machine of a controller that serves the documented interface.
 
-Run as a program it spins until it is interrupted: ``python state_machine_node.py --ros-args …``.
+Run as a program it spins until an interrupt: ``python state_machine_node.py --ros-args …``.
 """
 
 import sys
@@ -20,7 +20,7 @@ from std_msgs.msg import String
 
 @dataclass(frozen=True)
 class Move:
-    """A transition: its label, where it starts and where it leads."""
+    """A transition: its label, start state and goal state."""
 
     label: str
     start: str
@@ -39,12 +39,12 @@ MOVES = (
 
 
 class StateMachineNode(Node):
-    """Serves the contract for the table above, beginning in its first state."""
+    """Serves the interface for the table above, starting in its first state."""
 
     def __init__(self, name: str = "walking_controller", context: Context | None = None) -> None:
         super().__init__(name, context=context)
         self.state = STATES[0]
-        self._happened = self.create_publisher(TransitionEvent, "~/transition_event", 10)
+        self._events = self.create_publisher(TransitionEvent, "~/transition_event", 10)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._state = self.create_publisher(String, "~/state", latched)
         served: tuple[tuple[Any, str, Callable[[Any, Any], Any]], ...] = (
@@ -56,7 +56,7 @@ class StateMachineNode(Node):
         )
         for kind, service, handler in served:
             self.create_service(kind, f"~/{service}", handler)
-        self._tell()
+        self._publish_state()
 
     @property
     def available(self) -> list[Move]:
@@ -92,7 +92,7 @@ class StateMachineNode(Node):
         (move,) = taken
         self.state = move.goal
         described = _description(move)
-        self._happened.publish(
+        self._events.publish(
             TransitionEvent(
                 timestamp=self.get_clock().now().nanoseconds,
                 transition=described.transition,
@@ -100,10 +100,10 @@ class StateMachineNode(Node):
                 goal_state=described.goal_state,
             )
         )
-        self._tell()
+        self._publish_state()
         return response
 
-    def _tell(self) -> None:
+    def _publish_state(self) -> None:
         self._state.publish(String(data=self.state))
 
 
@@ -120,7 +120,7 @@ def _description(move: Move) -> TransitionDescription:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Spin until it is interrupted."""
+    """Spin until an interrupt."""
     rclpy.init(args=list(sys.argv if args is None else args))
     node = StateMachineNode()
     try:

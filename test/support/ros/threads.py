@@ -1,4 +1,4 @@
-"""The executor's thread and the physics thread of a simulator, both run by a test."""
+"""Replacements of the executor's thread and the physics thread, run by the test."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from mujoco_ros.sim.command_queue import CommandQueue
 
 
 class TaskExecutor:
-    """An executor that only has tasks, which run on request."""
+    """An executor that runs its tasks on request."""
 
     def __init__(self) -> None:
         self._tasks: list[Callable[[], object]] = []
@@ -18,7 +18,7 @@ class TaskExecutor:
         self._tasks.append(lambda: call(*args))
 
     def run(self) -> bool:
-        """Run the waiting tasks; return whether there were any."""
+        """Run the pending tasks; return whether there were any."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task()
@@ -35,7 +35,7 @@ class TaskExecutor:
 
 
 class Threads:
-    """Both threads, each of which runs what waits for it on request.
+    """Both threads; each runs its pending work on request.
 
     Attributes:
         commands: Queue of the physics thread.
@@ -48,11 +48,11 @@ class Threads:
         self.node: Any = SimpleNamespace(executor=self._executor)
 
     def physics(self) -> None:
-        """Run the waiting commands."""
+        """Run the pending commands."""
         self.commands.drain()
 
     def executor(self) -> None:
-        """Run the waiting tasks."""
+        """Run the pending tasks."""
         self._executor.run()
 
 

@@ -1,4 +1,4 @@
-"""Speaks as joint_state_topic_hardware_interface's JointStateTopicSystem (1.1) does."""
+"""Behaves like JointStateTopicSystem of joint_state_topic_hardware_interface (1.1)."""
 
 import math
 
@@ -13,14 +13,14 @@ _DEFAULT_THRESHOLD = 1e-5
 
 
 class TopicHardware:
-    """One hardware component: what its block in robot_description says, and nothing else.
+    """One hardware component as defined by its block in robot_description.
 
     - States are those of the last message; each array that is not empty needs its interface.
     - A state is its initial value, or NaN, before the first message; commands are NaN until a
       controller sets them.
-    - Commands go out in one message for all joints, an array for each quantity, if they differ
-      from the states by more than the threshold in sum. NaN is never less than a threshold.
-    - Commands are reliable with a depth of 1, states are taken as sensor data.
+    - Commands are one message for all joints with an array for each quantity. It is published if
+      the sum of differences to the states exceeds the threshold. NaN exceeds any threshold.
+    - Commands are reliable with a depth of 1; states are subscribed with the QoS of sensor data.
     """
 
     def __init__(self, node: Node, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""Clients for tests of panels: tests set what is known, calls are recorded."""
+"""Clients for tests of panels; tests set their state, calls are recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A shared state without a simulator, which tests set."""
+"""A shared state without a simulator, set by tests."""
 
 import mujoco
 

@@ -49,7 +49,7 @@ SCALE = Scale(force=0.01, torque=0.1, radius=0.01)
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> OverlayScene:
-    """The table after it has come to rest."""
+    """The table at rest."""
     path = tmp_path_factory.mktemp("scene") / "table.xml"
     path.write_text(TABLE)
     assembly = assemble(load_scene(str(path)))

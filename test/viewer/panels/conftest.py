@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from fake_clients import FakeClients
-from frames import Frames
+from panel_frames import Frames
 from still_state import StillState
 
 from mujoco_ros.control.references import References
@@ -17,7 +17,7 @@ PanelType = type[Panel]
 
 
 class Uploads(list):
-    """A viewer that keeps what is uploaded to it: number of the texture, and the pixels' sizes."""
+    """A viewer that records its uploads: number and size of the texture."""
 
     def upload_image(self, texture: int, pixels: bytes, width: int, height: int, depth: int) -> int:
         assert len(pixels) == width * height * depth

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
-from frames import Frames
+from panel_frames import Frames
 
 from mujoco_ros.control.references import References
 from mujoco_ros.viewer.clients import ParameterInfo

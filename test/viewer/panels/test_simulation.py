@@ -86,7 +86,7 @@ def test_a_saved_keyframe_is_offered_after_the_response(show, clients):
 def test_the_models_keyframes_are_offered(show, clients):
     frames = show(SimulationPanel)
     names = frames.panel.keyframes
-    frames.use("##keyframes", entered=1)  # 0 is what the field shows itself
+    frames.use("##keyframes", entered=1)  # the field itself shows 0
     frames.use("Load")
     assert clients.called("load_keyframe") == [(names[0],)]
     assert "home" in names[0]

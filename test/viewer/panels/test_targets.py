@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
-from frames import Frames
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
+from panel_frames import Frames
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
@@ -95,7 +95,7 @@ def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monke
         drag_handles, "_build_handle", lambda _name, handle, _projection: handle.name == "move z"
     )
     monkeypatch.setattr(imgui, "GetMouseDragDelta", lambda *_: mouse)
-    frames.build(5)  # however many frames that takes
+    frames.build(5)  # for any number of frames
     after = frames.panel.targets["target"]
     np.testing.assert_allclose(after.position - before.position, [0.0, 0.0, 0.15], atol=1e-5)
     assert len(clients.called("publish_target")) == 2

@@ -1,4 +1,4 @@
-"""Services whose responses tests give."""
+"""Services with responses of the test."""
 
 from collections.abc import Callable
 from typing import Any

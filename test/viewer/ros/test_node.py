@@ -11,7 +11,7 @@ import pytest
 from geometry_msgs.msg import PoseStamped
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Image, JointState
-from simulators import Listener, Simulator, Starter
+from simulators import Listener, Simulator, SimulatorLauncher
 from state_machine_node import StateMachineNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -48,7 +48,7 @@ class Connected:
 
 
 @pytest.fixture(scope="module")
-def connected(start_shared: Starter) -> Iterator[Connected]:
+def connected(start_shared: SimulatorLauncher) -> Iterator[Connected]:
     simulator = start_shared.simulator(scene="arm")
     domain = os.environ["ROS_DOMAIN_ID"]
     os.environ["ROS_DOMAIN_ID"] = str(simulator.domain)

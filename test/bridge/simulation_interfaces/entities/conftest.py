@@ -1,11 +1,11 @@
-"""A simulator to spawn into, which tests share; each finds the world as it was loaded."""
+"""A shared simulator for spawning; each test starts with the loaded world."""
 
 from collections.abc import Iterator
 
 import pytest
-from remote import PLAYING, Remote
 from simulation_interfaces.msg import Result
-from simulators import Starter
+from simulator_client import PLAYING, SimulatorClient
+from simulators import SimulatorLauncher
 
 OK = Result.RESULT_OK
 WORLD = """
@@ -41,20 +41,20 @@ objects:
 
 @pytest.fixture(scope="module")
 def shared_yard(
-    start_shared: Starter, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Remote]:
+    start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SimulatorClient]:
     """A simulator of SCENE; use `yard`."""
     folder = tmp_path_factory.mktemp("yard")
     (folder / "yard.xml").write_text(WORLD)
     (folder / "yard.yaml").write_text(SCENE.format(world=folder / "yard.xml"))
-    remote = Remote(start_shared, scene=folder / "yard.yaml")
+    remote = SimulatorClient(start_shared, scene=folder / "yard.yaml")
     yield remote
     remote.close()
 
 
 @pytest.fixture
-def yard(shared_yard: Remote) -> Remote:
+def yard(shared_yard: SimulatorClient) -> SimulatorClient:
     """An arm, a box and a table in a yard with a gate, as they are at the start, playing."""
-    shared_yard.put(PLAYING)
+    shared_yard.ensure_state(PLAYING)
     assert shared_yard.call("ResetSimulation").result.result == OK
     return shared_yard

@@ -1,4 +1,4 @@
-"""Requests that are handled in a thread of their own."""
+"""Requests that are handled in a separate thread."""
 
 import threading
 from typing import Any
@@ -13,7 +13,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.background import Backgrou
 
 
 class Awaited(RecordingResponder):
-    """A responder whose response can be waited for."""
+    """A responder that can wait for its response."""
 
     def __init__(self) -> None:
         self._done = threading.Event()

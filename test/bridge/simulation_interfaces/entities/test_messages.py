@@ -1,4 +1,4 @@
-"""Numbers in and out of messages."""
+"""Conversion of messages."""
 
 import math
 import re
@@ -23,17 +23,17 @@ def pose(*, x: float = 1.0, w: float = 1.0, qx: float = 0.0) -> Pose:
     return Pose(position=Point(x=x, y=2.0, z=3.0), orientation=Quaternion(x=qx, w=w))
 
 
-def test_a_pose_that_is_read_is_what_was_written():
+def test_a_pose_survives_the_round_trip():
     there = np.array([1.0, 2.0, 3.0, 0.1, 0.7, -0.1, 0.7])
     assert read_pose(pose_message(there[:3], there[3:])) == pytest.approx(there)
 
 
-def test_a_quaternion_that_is_nearly_of_length_one_is_made_so():
+def test_a_quaternion_of_nearly_unit_length_is_normalized():
     assert np.linalg.norm(read_pose(pose(w=1.005))[3:]) == pytest.approx(1.0, abs=1e-15)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "complaint"),
+    ("wrong", "reason"),
     [
         (pose(x=math.nan), "x of the position must be within ±1e+06, got nan"),
         (pose(x=math.inf), "x of the position"),
@@ -44,18 +44,18 @@ def test_a_quaternion_that_is_nearly_of_length_one_is_made_so():
         (pose(qx=1.0), "its length is 1.41"),
     ],
 )
-def test_a_pose_that_is_none_is_refused(wrong, complaint):
-    with pytest.raises(ValueError, match=re.escape(complaint)):
+def test_an_invalid_pose_is_refused(wrong, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
         read_pose(wrong)
 
 
 @pytest.mark.parametrize("part", ["linear", "angular"])
-def test_a_twist_that_is_none_is_refused(part):
+def test_an_invalid_twist_is_refused(part):
     with pytest.raises(ValueError, match=f"y of the {part} velocity must be within"):
         read_twist(Twist(**{part: Vector3(y=math.nan)}))
 
 
-def test_a_state_is_in_the_world_at_its_time():
+def test_a_state_is_in_the_world_frame_with_its_time_stamp():
     motion = Motion(
         position=np.array([1.0, 2.0, 3.0]),
         quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]),

@@ -1,20 +1,20 @@
 """Sites as named poses."""
 
 import pytest
-from remote import Remote
 from simulation_interfaces.msg import Bounds, EntityState, Result, TagsFilter
+from simulator_client import SimulatorClient
 
 OK = Result.RESULT_OK
 ARM_SITES = ("wrist_ft", "grasp", "gripper_imu", "left_pad", "right_pad")
 
 
-def poses(yard: Remote, **tags) -> dict:
+def poses(yard: SimulatorClient, **tags) -> dict:
     response = yard.call("GetNamedPoses", tags=TagsFilter(**tags))
     assert response.result.result == OK
     return {pose.name: pose for pose in response.poses}
 
 
-def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: Remote):
+def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: SimulatorClient):
     found = poses(yard)
     sites = {f"arm/{site}" for site in ARM_SITES}
     assert set(found) == {"parking", "tip", "table/table_top"} | sites
@@ -24,14 +24,14 @@ def test_every_site_is_a_named_pose_with_its_owner_as_a_tag(yard: Remote):
     assert found["table/table_top"].pose.position.z == pytest.approx(0.315)
 
 
-def test_named_poses_are_filtered_by_tags(yard: Remote):
+def test_named_poses_are_filtered_by_tags(yard: SimulatorClient):
     assert set(poses(yard, tags=["fixed"])) == {"parking", "table/table_top"}
     assert set(poses(yard, tags=["moving", "arm"], filter_mode=1)) == {
         f"arm/{site}" for site in ARM_SITES
     }
 
 
-def test_a_named_pose_goes_where_its_body_goes(yard: Remote):
+def test_a_named_pose_moves_with_its_body(yard: SimulatorClient):
     state = EntityState()
     state.pose.position.x = 9.0
     answer = yard.call("SetEntityState", entity="pointer", state=state, set_pose=True)
@@ -40,7 +40,7 @@ def test_a_named_pose_goes_where_its_body_goes(yard: Remote):
     assert (tip.x, tip.y, tip.z) == pytest.approx((9.0, 0.0, 0.1))
 
 
-def test_the_bounds_of_a_named_pose_are_the_shape_of_its_site(yard: Remote):
+def test_the_bounds_of_a_named_pose_are_the_shape_of_its_site(yard: SimulatorClient):
     box = yard.call("GetNamedPoseBounds", name="parking").bounds
     assert box.type == Bounds.TYPE_BOX
     assert [(p.x, p.y, p.z) for p in box.points] == [(1.0, 0.5, 0.1), (-1.0, -0.5, -0.1)]

@@ -1,8 +1,7 @@
-"""What there is, asked over the middleware."""
+"""Queries of entities over the middleware."""
 
 import pytest
 from geometry_msgs.msg import Vector3
-from remote import PAUSED, Remote
 from simulation_interfaces.msg import (
     Bounds,
     EntityCategory,
@@ -11,7 +10,8 @@ from simulation_interfaces.msg import (
     Result,
     TagsFilter,
 )
-from spawned import BALL, BLOCK, at, spawn
+from simulator_client import PAUSED, SimulatorClient
+from spawn_requests import BALL, BLOCK, at, spawn
 
 OK, NOT_FOUND, FAILED = (
     Result.RESULT_OK,
@@ -21,13 +21,13 @@ OK, NOT_FOUND, FAILED = (
 ALL = ["arm", "box", "table", "pointer", "gate"]
 
 
-def entities(yard: Remote, **filters) -> list[str]:
+def entities(yard: SimulatorClient, **filters) -> list[str]:
     response = yard.call("GetEntities", filters=EntityFilters(**filters))
     assert response.result.result == OK, response.result.error_message
     return list(response.entities)
 
 
-def test_entities_are_robots_objects_and_what_else_hangs_on_the_world(yard: Remote):
+def test_entities_are_robots_objects_and_the_other_bodies_of_the_world(yard: SimulatorClient):
     assert entities(yard) == ALL
 
 
@@ -63,7 +63,7 @@ def test_entities_are_robots_objects_and_what_else_hangs_on_the_world(yard: Remo
         ({"tags": TagsFilter(tags=["red"])}, []),
     ],
 )
-def test_a_filter_lets_pass_what_it_says(yard: Remote, filters, names):
+def test_entities_are_listed_by_a_filter(yard: SimulatorClient, filters, names):
     assert entities(yard, **filters) == names
     response = yard.call("GetEntitiesStates", filters=EntityFilters(**filters))
     assert response.result.result == OK
@@ -71,15 +71,15 @@ def test_a_filter_lets_pass_what_it_says(yard: Remote, filters, names):
     assert len(response.states) == len(names)
 
 
-def test_a_malformed_filter_is_refused_with_the_place_of_the_mistake(yard: Remote):
+def test_a_malformed_filter_is_refused_with_the_position_of_the_error(yard: SimulatorClient):
     for service in ("GetEntities", "GetEntitiesStates"):
         result = yard.call(service, filters=EntityFilters(filter="a(b")).result
         assert result.result == FAILED
         assert result.error_message == "filter: 'a(b' is malformed: missing ) at position 3"
 
 
-def test_a_body_at_rest_is_where_it_was_put_and_does_not_move(yard: Remote):
-    yard.put(PAUSED)
+def test_a_body_at_rest_has_its_initial_pose_and_no_velocity(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     response = yard.call("GetEntityState", entity="table")
     assert response.result.result == OK
     state = response.state
@@ -90,8 +90,8 @@ def test_a_body_at_rest_is_where_it_was_put_and_does_not_move(yard: Remote):
     assert state.acceleration.linear == Vector3()
 
 
-def test_a_falling_body_has_a_velocity_and_the_acceleration_of_gravity(yard: Remote):
-    yard.put(PAUSED)
+def test_a_falling_body_has_a_velocity_and_the_acceleration_of_gravity(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(z=50.0, x=1.0)).result.result == OK
     assert yard.step(100).result == OK
     state = yard.call("GetEntityState", entity="ball").state
@@ -100,12 +100,12 @@ def test_a_falling_body_has_a_velocity_and_the_acceleration_of_gravity(yard: Rem
     assert state.pose.position.z == pytest.approx(50.0 - 0.5 * 9.81 * 0.1**2, abs=1e-3)
 
 
-def test_the_states_of_all_are_of_one_instant(yard: Remote):
+def test_the_states_of_all_entities_have_one_time_stamp(yard: SimulatorClient):
     states = yard.call("GetEntitiesStates").states
     assert len({(s.header.stamp.sec, s.header.stamp.nanosec) for s in states}) == 1
 
 
-def test_bounds_are_along_the_axes_of_the_entity(yard: Remote):
+def test_bounds_are_aligned_with_the_axes_of_the_entity(yard: SimulatorClient):
     assert spawn(yard, text=BLOCK, name="block", initial_pose=at(5.0, 5.0, 5.0)).result.result == OK
     response = yard.call("GetEntityBounds", entity="block")
     assert response.result.result == OK
@@ -116,7 +116,7 @@ def test_bounds_are_along_the_axes_of_the_entity(yard: Remote):
     assert yard.call("GetEntityBounds", entity="pointer").bounds.type == Bounds.TYPE_EMPTY
 
 
-def test_what_is_said_of_an_entity_is_kept_as_long_as_it_is_there(yard: Remote):
+def test_the_info_of_an_entity_is_kept_until_it_is_deleted(yard: SimulatorClient):
     human = EntityInfo(
         category=EntityCategory(category=EntityCategory.CATEGORY_HUMAN),
         description="a visitor",
@@ -135,7 +135,7 @@ def test_what_is_said_of_an_entity_is_kept_as_long_as_it_is_there(yard: Remote):
         assert yard.call("DeleteEntity", entity="visitor").result.result == OK
 
 
-def test_an_unknown_category_is_refused_with_those_there_are(yard: Remote):
+def test_an_unknown_category_is_refused_with_the_valid_ones(yard: SimulatorClient):
     info = EntityInfo(category=EntityCategory(category=77))
     result = yard.call("SetEntityInfo", entity="box", info=info).result
     assert result.result == FAILED
@@ -146,7 +146,7 @@ def test_an_unknown_category_is_refused_with_those_there_are(yard: Remote):
     "service",
     ["GetEntityState", "SetEntityState", "GetEntityInfo", "SetEntityInfo", "GetEntityBounds"],
 )
-def test_an_entity_that_is_not_there_is_not_found(yard: Remote, service: str):
+def test_an_unknown_entity_is_not_found(yard: SimulatorClient, service: str):
     result = yard.call(service, entity="boxx").result
     assert result.result == NOT_FOUND
     assert result.error_message == (

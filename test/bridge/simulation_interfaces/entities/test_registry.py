@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from changing import adding, removing
 from contexts import make_context
+from model_switch_node import adding, removing
 from simulation_interfaces.msg import EntityFilters, EntityState
 from simulation_interfaces.srv import (
     GetEntitiesStates,
@@ -98,5 +98,5 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     dof = scene.simulation.model.body("two/box").dofadr[0]
-    # At x = -1 of what turns about z.
+    # At x = -1 of a body that rotates about z.
     assert scene.simulation.data.qvel[dof + 1] == pytest.approx(-spin, abs=1e-6)

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from remote import PAUSED, Remote
 from simulation_interfaces.msg import EntityState, Result
 from simulation_interfaces.srv import SetEntityState
-from spawned import BALL, at, spawn
+from simulator_client import PAUSED, SimulatorClient
+from spawn_requests import BALL, at, spawn
 
 OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
 INVALID_POSE = SetEntityState.Response.INVALID_POSE
@@ -20,12 +20,12 @@ def wanted(x: float = 1.0, *, frame: str = "", vx: float = 0.0, w: float = 1.0) 
     return state
 
 
-def set_state(yard: Remote, entity: str, state: EntityState, *flags: str) -> Result:
+def set_state(yard: SimulatorClient, entity: str, state: EntityState, *flags: str) -> Result:
     fields = {f"set_{flag}": True for flag in flags}
     return yard.call("SetEntityState", entity=entity, state=state, **fields).result
 
 
-def state_of(yard: Remote, entity: str) -> EntityState:
+def state_of(yard: SimulatorClient, entity: str) -> EntityState:
     return yard.call("GetEntityState", entity=entity).state
 
 
@@ -38,8 +38,8 @@ def numbers(state: EntityState) -> list[float]:
     ]
 
 
-def test_what_is_set_is_there_at_once_even_while_paused(yard: Remote):
-    yard.put(PAUSED)
+def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     assert set_state(yard, "box", wanted(vx=0.5), "pose", "twist").result == OK
     assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
     assert yard.step(10).result == OK
@@ -48,8 +48,8 @@ def test_what_is_set_is_there_at_once_even_while_paused(yard: Remote):
     assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
 
 
-def test_only_what_its_flag_names_is_set(yard: Remote):
-    yard.put(PAUSED)
+def test_only_the_parts_named_by_flags_are_set(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     before = state_of(yard, "box")
     assert set_state(yard, "box", wanted(vx=0.5), "twist").result == OK
     after = state_of(yard, "box")
@@ -59,13 +59,13 @@ def test_only_what_its_flag_names_is_set(yard: Remote):
     assert numbers(state_of(yard, "box")) == pytest.approx([7.0, 2.0, 0.5, 3.0])
 
 
-def test_without_a_flag_nothing_is_set_and_that_is_said(yard: Remote):
+def test_a_request_without_a_flag_sets_nothing_and_reports_it(yard: SimulatorClient):
     result = set_state(yard, "box", wanted())
     assert result.result == FAILED
     assert "set set_pose, set_twist or both to true" in result.error_message
 
 
-def test_a_mocap_body_takes_poses(yard: Remote):
+def test_the_pose_of_a_mocap_body_can_be_set(yard: SimulatorClient):
     assert set_state(yard, "pointer", wanted(x=-5.0), "pose").result == OK
     assert state_of(yard, "pointer").pose.position.x == -5.0
     result = set_state(yard, "pointer", wanted(x=-6.0, vx=1.0), "pose", "twist")
@@ -73,10 +73,10 @@ def test_a_mocap_body_takes_poses(yard: Remote):
     assert state_of(yard, "pointer").pose.position.x == -5.0
 
 
-def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
+def test_a_floating_robot_is_moved_by_its_base(yard: SimulatorClient):
     quadruped = "package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml"
     assert spawn(yard, uri=quadruped, name="dog", initial_pose=at(6.0, 6.0)).result.result == OK
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     assert set_state(yard, "dog", wanted(x=8.0), "pose").result == OK
     assert state_of(yard, "dog").pose.position.x == 8.0
 
@@ -89,14 +89,16 @@ def test_a_floating_robot_is_moved_by_its_base(yard: Remote):
         ("gate", "entity 'gate' cannot be moved: its joints connect it to the world"),
     ],
 )
-def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, reason: str):
+def test_the_state_of_a_fixed_entity_is_refused_with_the_reason(
+    yard: SimulatorClient, entity: str, reason: str
+):
     result = set_state(yard, entity, wanted(), "pose")
     assert result.result == FAILED
     assert reason in result.error_message
 
 
 @pytest.mark.parametrize(
-    ("state", "code", "complaint"),
+    ("state", "code", "error_text"),
     [
         (wanted(x=math.nan), INVALID_POSE, "x of the position"),
         (wanted(w=0.0), INVALID_POSE, "not a unit quaternion"),
@@ -104,27 +106,29 @@ def test_what_is_not_free_is_refused_with_the_reason(yard: Remote, entity: str, 
         (wanted(vx=math.inf), FAILED, "x of the linear velocity"),
     ],
 )
-def test_what_is_no_state_is_refused_and_nothing_changes(yard: Remote, state, code, complaint):
-    yard.put(PAUSED)
+def test_an_invalid_state_is_refused_and_changes_nothing(
+    yard: SimulatorClient, state, code, error_text
+):
+    yard.ensure_state(PAUSED)
     before = state_of(yard, "box")
     result = set_state(yard, "box", state, "pose", "twist")
     assert result.result == code
-    assert complaint in result.error_message
+    assert error_text in result.error_message
     assert state_of(yard, "box") == before
 
 
-def test_an_acceleration_cannot_be_set(yard: Remote):
+def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
     state = wanted()
-    assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # none is asked for
+    assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # no flag is set
     state.acceleration.linear.x = 1.0
     result = set_state(yard, "box", state, "pose", "acceleration")
     assert result.result == Result.RESULT_FEATURE_UNSUPPORTED
 
 
-def test_a_state_may_be_seen_from_something_that_moves(yard: Remote):
-    yard.put(PAUSED)
+def test_a_state_can_be_relative_to_a_moving_frame(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     assert spawn(yard, text=BALL, initial_pose=at(0.0, 5.0, 5.0)).result.result == OK
-    platform = wanted(x=10.0, vx=2.0)  # turns about z as well, by 3 rad/s
+    platform = wanted(x=10.0, vx=2.0)  # rotates about z too, with 3 rad/s
     assert set_state(yard, "ball", platform, "pose", "twist").result == OK
     seen = EntityState()
     seen.header.frame_id = "ball"
@@ -137,11 +141,11 @@ def test_a_state_may_be_seen_from_something_that_moves(yard: Remote):
     assert state.twist.angular.z == pytest.approx(3.0)
 
 
-def test_a_frame_of_tf_will_do(yard: Remote):
+def test_a_state_can_be_relative_to_a_frame_of_tf(yard: SimulatorClient):
     seen = EntityState()
     seen.header.frame_id = "base_link"
     seen.pose.position.z = 3.0
-    yard.put(PAUSED)
+    yard.ensure_state(PAUSED)
     result = set_state(yard, "box", seen, "pose")
     assert result.result == OK, result.error_message
     assert state_of(yard, "box").pose.position.z == pytest.approx(3.0)

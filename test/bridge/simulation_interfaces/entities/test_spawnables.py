@@ -4,16 +4,16 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from remote import Remote
 from simulation_interfaces.msg import Bounds, Result
-from spawned import ARM, BALL, BOX, at, spawn
+from simulator_client import SimulatorClient
+from spawn_requests import ARM, BALL, BOX, at, spawn
 
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import _bounds
 
 OLD = "<compiler settotalmass='1'/><worldbody>"
 
 
-def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: Remote):
+def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: SimulatorClient):
     response = yard.call("GetSpawnables")
     assert response.result.result == Result.RESULT_OK
     found = {it.entity_resource.uri: it for it in response.spawnables}
@@ -26,7 +26,7 @@ def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: Remote):
     assert (low.z, high.z) == pytest.approx((0.0, 0.04), abs=1e-3)
 
 
-def test_every_spawnable_can_be_spawned(yard: Remote):
+def test_every_spawnable_can_be_spawned(yard: SimulatorClient):
     for it in yard.call("GetSpawnables").spawnables:
         response = spawn(yard, uri=it.entity_resource.uri, initial_pose=at(5.0, 5.0), name="guest")
         assert response.result.result == Result.RESULT_OK, response.result.error_message
@@ -34,7 +34,7 @@ def test_every_spawnable_can_be_spawned(yard: Remote):
         assert yard.call("DeleteEntity", entity="guest").result.result == Result.RESULT_OK
 
 
-def test_sources_are_searched_as_well(yard: Remote, tmp_path: Path):
+def test_sources_are_searched_as_well(yard: SimulatorClient, tmp_path: Path):
     (tmp_path / "ball.xml").write_text(f"<!-- A ball. -->{BALL}")
     (tmp_path / "package.xml").write_text("<package/>")
     (tmp_path / "broken.xml").write_text("<mujoco><bad/></mujoco>")
@@ -47,14 +47,14 @@ def test_sources_are_searched_as_well(yard: Remote, tmp_path: Path):
     assert (tmp_path / "package.xml").as_uri() not in found
 
 
-def test_a_source_that_is_not_there_is_told_beside_what_is(yard: Remote):
+def test_a_missing_source_is_reported_beside_the_valid_spawnables(yard: SimulatorClient):
     response = yard.call("GetSpawnables", sources=["/nowhere"])
     assert response.result.result == Result.RESULT_OPERATION_FAILED
     assert "'/nowhere' does not exist" in response.result.error_message
     assert len(response.spawnables) > 5
 
 
-def test_what_the_engine_remarks_on_a_model_is_not_printed(
+def test_messages_of_the_model_compiler_are_not_printed(
     tmp_path: Path, recwarn: pytest.WarningsRecorder, capfd: pytest.CaptureFixture[str]
 ):
     (tmp_path / "old.xml").write_text(BALL.replace("<worldbody>", OLD, 1))

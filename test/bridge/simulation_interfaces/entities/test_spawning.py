@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import PoseStamped
-from remote import PAUSED, Remote
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Resource, Result, SpawnEntity
 from simulation_interfaces.srv import SpawnEntities
 from simulation_interfaces.srv import SpawnEntity as Codes
-from spawned import ARM, BALL, BLOCK, BOX, at, spawn
+from simulator_client import PAUSED, SimulatorClient
+from spawn_requests import ARM, BALL, BLOCK, BOX, at, spawn
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CODES = Codes.Response
@@ -30,7 +30,7 @@ URDF = """
 """
 
 
-def names(yard: Remote) -> list[str]:
+def names(yard: SimulatorClient) -> list[str]:
     return list(yard.call("GetEntities").entities)
 
 
@@ -40,8 +40,8 @@ def tilted(w: float) -> PoseStamped:
     return pose
 
 
-def test_an_object_is_spawned_where_it_was_wanted(yard: Remote):
-    yard.put(PAUSED)
+def test_an_object_is_spawned_at_the_requested_pose(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     response = spawn(yard, text=BALL, name="red_ball", initial_pose=at(1.0, 2.0, 3.0))
     assert response.result.result == OK, response.result.error_message
     assert response.entity_name == "red_ball"
@@ -49,8 +49,8 @@ def test_an_object_is_spawned_where_it_was_wanted(yard: Remote):
     assert (position.x, position.y, position.z) == (1.0, 2.0, 3.0)
 
 
-def test_others_go_on_as_if_nothing_had_been_spawned(yard: Remote):
-    yard.put(PAUSED)
+def test_spawning_does_not_disturb_other_entities(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     before = yard.call("GetEntitiesStates")
     assert spawn(yard, text=BALL, initial_pose=at(z=9.0)).result.result == OK
     after = yard.call("GetEntitiesStates")
@@ -61,7 +61,7 @@ def test_others_go_on_as_if_nothing_had_been_spawned(yard: Remote):
         assert known[name].header == state.header
 
 
-def test_without_a_name_it_is_called_what_its_model_calls_itself(yard: Remote):
+def test_an_entity_without_a_name_gets_the_name_of_its_model(yard: SimulatorClient):
     assert spawn(yard, text=BALL, initial_pose=at(z=1.0)).entity_name == "ball"
     assert spawn(yard, uri=BOX, allow_renaming=True).entity_name == "box_1"
     nameless = BALL.replace(' model="ball"', "")
@@ -71,7 +71,7 @@ def test_without_a_name_it_is_called_what_its_model_calls_itself(yard: Remote):
     assert response.entity_name == "entity"
 
 
-def test_a_name_that_is_taken_is_refused_or_changed(yard: Remote):
+def test_a_name_in_use_is_refused_or_made_unique(yard: SimulatorClient):
     for name in ("box", "arm", "pointer", "base_link", "world"):
         result = spawn(yard, text=BALL, name=name, initial_pose=at(z=1.0)).result
         assert result.result == CODES.NAME_NOT_UNIQUE, name
@@ -80,8 +80,8 @@ def test_a_name_that_is_taken_is_refused_or_changed(yard: Remote):
     assert (response.result.result, response.entity_name) == (OK, "box_1")
 
 
-def test_a_pose_may_be_seen_from_something_that_is_there(yard: Remote):
-    yard.put(PAUSED)
+def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
     for frame in ("box", "table/table"):
         pose = at(0.5, 0.0, 1.0, frame)
         response = spawn(yard, text=BALL, initial_pose=pose, allow_renaming=True)
@@ -94,7 +94,7 @@ def test_a_pose_may_be_seen_from_something_that_is_there(yard: Remote):
 
 
 @pytest.mark.parametrize(
-    ("fields", "code", "complaint"),
+    ("fields", "code", "reason"),
     [
         ({}, CODES.NO_RESOURCE, "there is neither a uri nor a resource_string"),
         ({"uri": "relative.xml"}, CODES.NO_RESOURCE, "'relative.xml' is a relative path"),
@@ -139,27 +139,29 @@ def test_a_pose_may_be_seen_from_something_that_is_there(yard: Remote):
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_spawned_is_refused_with_its_code(yard: Remote, fields, code, complaint):
+def test_a_request_that_cannot_be_spawned_is_refused_with_its_code(
+    yard: SimulatorClient, fields, code, reason
+):
     fields = {"name": "it"} | fields
     result = spawn(yard, **fields).result
-    assert (result.result, complaint in result.error_message) == (code, True), result
+    assert (result.result, reason in result.error_message) == (code, True), result
     assert names(yard) == ["arm", "box", "table", "pointer", "gate"]
 
 
-def test_a_compiled_model_cannot_be_spawned(yard: Remote, tmp_path: Path):
+def test_a_compiled_model_cannot_be_spawned(yard: SimulatorClient, tmp_path: Path):
     (tmp_path / "ball.mjb").write_bytes(b"")
     result = spawn(yard, uri=str(tmp_path / "ball.mjb")).result
     assert result.result == CODES.UNSUPPORTED_FORMAT
     assert "is a compiled model, which can only run alone" in result.error_message
 
 
-def test_a_spawned_robot_has_topics_of_its_own_until_it_is_deleted(yard: Remote):
-    heard = yard.listener.record(JointState, "/yard/left/joint_states", reliable=True)
+def test_a_spawned_robot_has_topics_of_its_own_until_it_is_deleted(yard: SimulatorClient):
+    states = yard.listener.record(JointState, "/yard/left/joint_states", reliable=True)
     response = spawn(
         yard, uri=ARM, name="left", entity_namespace="yard/left", initial_pose=at(y=5.0)
     )
     assert response.result.result == OK, response.result.error_message
-    assert yard.listener.spin_until(lambda: len(heard) > 10)
+    assert yard.listener.spin_until(lambda: len(states) > 10)
     node = yard.listener.node
     topics = {name for name, _ in node.get_topic_names_and_types() if name.startswith("/yard")}
     assert topics >= {
@@ -169,17 +171,17 @@ def test_a_spawned_robot_has_topics_of_its_own_until_it_is_deleted(yard: Remote)
         "/yard/left/joint_trajectory_controller/joint_trajectory",
         "/yard/left/gripper_controller/gripper_cmd/_action/status",  # as in the scene `arm`
     }
-    home = heard.messages[-1].position
-    assert home[1] != 0.0  # it stands in its keyframe, held by the gains beside its model
+    home = states.messages[-1].position
+    assert home[1] != 0.0  # it holds its keyframe with the gains of its model's folder
     assert yard.listener.get_parameter("yard.left.gains.elbow_joint.kp") == 16000.0
     assert yard.call("DeleteEntity", entity="left").result.result == OK
     assert yard.listener.spin_until(lambda: node.count_publishers("/yard/left/joint_states") == 0)
     assert names(yard) == ["arm", "box", "table", "pointer", "gate"]
 
 
-def test_a_spawned_robot_does_as_it_is_told(yard: Remote):
+def test_a_spawned_robot_follows_commands(yard: SimulatorClient):
     assert spawn(yard, text=URDF, initial_pose=at(-5.0, 0.0, 2.0)).entity_name == "pendulum"
-    heard = yard.listener.record(JointState, "/pendulum/joint_states", reliable=True)
+    states = yard.listener.record(JointState, "/pendulum/joint_states", reliable=True)
     topic = "/pendulum/joint_trajectory_controller/joint_trajectory"
     publisher = yard.listener.node.create_publisher(JointTrajectory, topic, 1)
     assert yard.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
@@ -187,12 +189,12 @@ def test_a_spawned_robot_does_as_it_is_told(yard: Remote):
     point.time_from_start.nanosec = 200_000_000
     publisher.publish(JointTrajectory(joint_names=["swing"], points=[point]))
     assert yard.listener.spin_until(
-        lambda: bool(heard) and abs(heard.messages[-1].position[0] - 0.5) < 0.1
+        lambda: bool(states) and abs(states.messages[-1].position[0] - 0.5) < 0.1
     )
     yard.listener.node.destroy_publisher(publisher)
 
 
-def test_several_are_spawned_at_once_and_each_has_a_result(yard: Remote):
+def test_several_entities_are_spawned_in_one_request_with_a_result_each(yard: SimulatorClient):
     def request(name: str, text: str = BALL, x: float = 0.0) -> SpawnEntity:
         resource = Resource(resource_string=text)
         return SpawnEntity(name=name, entity_resource=resource, initial_pose=at(x, 0.0, 5.0))
@@ -227,31 +229,31 @@ def test_several_are_spawned_at_once_and_each_has_a_result(yard: Remote):
     assert not {"d", "e"} & set(names(yard))
 
 
-def test_nothing_at_all_can_be_spawned(yard: Remote):
+def test_an_empty_list_of_entities_can_be_spawned(yard: SimulatorClient):
     response = yard.call("SpawnEntities", spawn_requests=[])
     assert (response.result.result, list(response.results)) == (OK, [])
 
 
-def test_what_is_deleted_is_gone(yard: Remote):
+def test_a_deleted_entity_is_no_longer_listed(yard: SimulatorClient):
     assert spawn(yard, text=BALL, initial_pose=at(z=1.0)).result.result == OK
     assert yard.call("DeleteEntity", entity="ball").result.result == OK
     assert "ball" not in names(yard)
     assert yard.call("DeleteEntity", entity="ball").result.result == NOT_FOUND
 
 
-def test_two_that_delete_the_same_thing_at_once_do_it_once(yard: Remote):
+def test_simultaneous_requests_delete_an_entity_once(yard: SimulatorClient):
     assert spawn(yard, text=BALL, initial_pose=at(z=1.0)).result.result == OK
     both = [yard.request("DeleteEntity", entity="ball") for _ in range(2)]
     assert sorted(yard.listener.result(it).result.result for it in both) == [OK, NOT_FOUND]
 
 
-def test_what_belongs_to_the_world_cannot_be_deleted(yard: Remote):
+def test_an_entity_of_the_world_cannot_be_deleted(yard: SimulatorClient):
     result = yard.call("DeleteEntity", entity="gate").result
     assert result.result == FAILED
     assert "only robots and objects as a whole can be deleted" in result.error_message
 
 
-def test_a_reset_of_what_was_spawned_deletes_it_and_nothing_else(yard: Remote):
+def test_a_reset_of_spawned_entities_deletes_them_and_no_others(yard: SimulatorClient):
     assert spawn(yard, text=BALL, initial_pose=at(z=1.0)).result.result == OK
     before = yard.call("GetEntityState", entity="box").state.header.stamp
     scope = yard.client("ResetSimulation").srv_type.Request.SCOPE_SPAWNED

@@ -47,7 +47,7 @@ def responder_of() -> RecordingResponder:
     return RecordingResponder(GetEntityState.Response())
 
 
-def test_a_response_is_filled_in_in_the_executors_thread():
+def test_the_thread_of_the_executor_fills_a_response():
     desk = Desk()
     responder = desk.observe("a")
     desk.threads.physics()

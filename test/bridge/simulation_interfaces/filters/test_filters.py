@@ -1,4 +1,4 @@
-"""What filters let pass."""
+"""Filters of entities."""
 
 import math
 
@@ -29,14 +29,14 @@ def vectors(*points: tuple[float, float, float]) -> list[Vector3]:
     return [Vector3(x=x, y=y, z=z) for x, y, z in points]
 
 
-def test_a_filter_that_says_nothing_lets_all_pass():
+def test_an_empty_filter_matches_every_entity():
     nothing = EntityFilter(EntityFilters())
     assert nothing.passes("anything", EntityInfo())
     assert nothing.overlaps is None
     assert nothing.holds(None)
 
 
-def test_all_that_a_filter_says_must_hold():
+def test_an_entity_matches_only_if_every_condition_holds():
     right = {"filter": "^ar", "categories": [STATIC, ROBOT], "tags": TagsFilter(tags=["red"])}
     assert EntityFilter(EntityFilters(**right)).passes("arm", INFO)
     for wrong in (
@@ -58,7 +58,7 @@ def test_all_that_a_filter_says_must_hold():
         (["blue"], ANY, False),
     ],
 )
-def test_tags_are_asked_for_together_or_one_of_them(tags, mode, passes):
+def test_a_filter_matches_all_tags_or_any_tag(tags, mode, passes):
     assert tags_filter(TagsFilter(tags=tags, filter_mode=mode))(INFO.tags) == passes
 
 
@@ -70,7 +70,7 @@ def test_tags_are_asked_for_together_or_one_of_them(tags, mode, passes):
         Bounds(type=Bounds.TYPE_CONVEX_HULL, points=vectors((0, 0, 0), (1, 0, 0), (0, 1, 0))),
     ],
 )
-def test_bounds_let_pass_what_overlaps_and_has_bounds_itself(bounds):
+def test_a_filter_by_bounds_matches_overlapping_entities_with_bounds(bounds):
     wanted = EntityFilter(EntityFilters(bounds=bounds))
     near, far = BoundingBox(-np.ones(3), np.ones(3)), BoundingBox(np.full(3, 4.0), np.full(3, 5.0))
     assert wanted.holds(near)
@@ -79,7 +79,7 @@ def test_bounds_let_pass_what_overlaps_and_has_bounds_itself(bounds):
 
 
 @pytest.mark.parametrize(
-    ("filters", "complaint"),
+    ("filters", "reason"),
     [
         (EntityFilters(filter="("), "filter: '(' is malformed"),
         (EntityFilters(tags=TagsFilter(filter_mode=7)), "filter_mode must be 0 (any) or 1 (all)"),
@@ -99,9 +99,9 @@ def test_bounds_let_pass_what_overlaps_and_has_bounds_itself(bounds):
         ),
     ],
 )
-def test_an_invalid_filter_is_rejected_with_the_reason(filters, complaint):
+def test_an_invalid_filter_is_rejected_with_the_reason(filters, reason):
     responder = RecordingResponder(GetEntities.Response())
     responder.attempt(lambda: EntityFilter(filters))
     code, message = responder.result
     assert code == Result.RESULT_OPERATION_FAILED
-    assert complaint in message
+    assert reason in message

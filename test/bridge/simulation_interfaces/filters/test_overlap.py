@@ -1,4 +1,4 @@
-"""Boxes and bounds that overlap, or do not."""
+"""Overlap of boxes and bounds."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def test_a_hull_of_a_boxs_corners_is_that_box():
         assert with_hull(hull)(other) == with_box(one)(other)
 
 
-def test_small_gaps_between_hulls_are_seen():
+def test_small_gaps_between_hulls_are_detected():
     chance = np.random.default_rng(2)
     for _ in range(100):
         points = chance.normal(size=(30, 3))
@@ -59,7 +59,7 @@ def test_small_gaps_between_hulls_are_seen():
         assert with_hull(moved - (deepest - corner) - 1e-6 * normal)(box)
 
 
-def test_a_flat_hull_is_one_as_well():
+def test_a_flat_hull_overlaps_like_any_other():
     triangle = with_hull(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=float))
     assert triangle(cube(0.0, 0.0, 0.5))
     assert not triangle(cube(0.0, 0.0, 1.5))

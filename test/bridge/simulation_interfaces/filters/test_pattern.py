@@ -22,7 +22,7 @@ from mujoco_ros.bridge.simulation_interfaces.filters.pattern import LONGEST, Pat
         (r"^a\.b$", ("a.b",), ("axb",)),
     ],
 )
-def test_an_expression_matches_what_posix_says(expression, matching, other):
+def test_an_expression_matches_as_posix_defines(expression, matching, other):
     pattern = Pattern(expression)
     for text in matching:
         assert pattern.search(text), text
@@ -33,7 +33,7 @@ def test_an_expression_matches_what_posix_says(expression, matching, other):
 @pytest.mark.parametrize(
     "expression", ["(?x)a{9 9 9 9 9 9 9}", "(?:a)", "(?R)", "(?e)a", r"\\(?x)a{9 9 9 9 9}"]
 )
-def test_groups_that_posix_does_not_know_are_refused(expression):
+def test_groups_that_posix_does_not_have_are_refused(expression):
     with pytest.raises(PatternError, match=r"nothing before '\?'"):
         Pattern(expression)
 
@@ -68,6 +68,6 @@ def test_no_expression_takes_longer_than_its_budget(expression):
     assert time.process_time() - began < 1.0
 
 
-def test_what_takes_too_long_is_told():
+def test_an_expression_that_exceeds_its_budget_is_reported():
     with pytest.raises(PatternError, match="takes too long to match"):
         Pattern(r"^(a|aa|a)+\1$").search("a" * 200 + "b")

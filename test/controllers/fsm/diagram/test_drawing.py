@@ -1,7 +1,7 @@
 from xml.etree import ElementTree
 
 import pytest
-from scripted import table
+from scripted_states import table
 
 from mujoco_ros.controllers.fsm.diagram.drawing import draw
 from mujoco_ros.controllers.library import catalogue
@@ -10,15 +10,18 @@ EVERYTHING = """
 rate: 100
 initial: A
 states:
-  A: {class: Told, timeout: 2.5}
+  A: {class: Scripted, timeout: 2.5}
   WORK:
     timeout: 5
     machine:
       initial: X
-      states: {X: {class: Told}, OUT: {outcome: finished}, BROKE: {outcome: broken, failure: true}}
+      states:
+        X: {class: Scripted}
+        OUT: {outcome: finished}
+        BROKE: {outcome: broken, failure: true}
       transitions: {X: {done: OUT, slip: BROKE}}
   WATCH:
-    parallel: {P: {class: Wait}, Q: {class: Told}}
+    parallel: {P: {class: Wait}, Q: {class: Scripted}}
     join:
       - {when: {Q: slip}, outcome: alarm, failure: true}
       - {when: {P: done, Q: done}, outcome: calm}
@@ -32,16 +35,16 @@ transitions:
 """
 
 
-def strings(picture: str) -> list[str]:
-    root = ElementTree.fromstring(picture)
+def strings(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg)
     return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_every_state_and_label_of_a_table_is_in_the_diagram():
-    said = strings(draw(table(EVERYTHING)))
+    texts = strings(draw(table(EVERYTHING)))
     for name in ("A", "WORK", "X", "OUT", "BROKE", "WATCH", "P", "Q", "END", "STOP"):
-        assert name in said
-    labels = {label for line in said for label in line.split(", ")}
+        assert name in texts
+    labels = {label for line in texts for label in line.split(", ")}
     assert labels >= {
         "done",
         "slip",
@@ -53,9 +56,9 @@ def test_every_state_and_label_of_a_table_is_in_the_diagram():
         "alarm",
         "halt",
     }
-    assert "Told · ≤ 2.5 s" in said
-    assert "P done and Q done → calm" in said
-    assert said.count("any state") == 1
+    assert "Scripted · ≤ 2.5 s" in texts
+    assert "P done and Q done → calm" in texts
+    assert texts.count("any state") == 1
 
 
 def test_requests_are_dashed_and_failures_are_red():

@@ -1,4 +1,4 @@
-"""The whole task, and all its failures."""
+"""The complete task, and all its failures."""
 
 from dataclasses import replace
 
@@ -77,7 +77,7 @@ def test_fingers_without_an_object_are_no_contact(stage):
     empty.until("RECOVER")
     assert empty.made[-1] == ("CLOSE", "no_contact")
     assert "no object between the fingers" in empty.reason
-    assert empty.until("DONE", "FAILED") == "DONE"  # it looks again where the box is
+    assert empty.until("DONE", "FAILED") == "DONE"  # it detects the box again
 
 
 def test_a_slippery_box_fails_after_all_retries(stage):
@@ -114,7 +114,7 @@ def test_a_planner_without_iterations_fails_where_another_succeeds(stage):
     hasty = stage(PLAN_APPROACH={"iterations": 0}, RECOVER={"attempts": 1, "calm": 0.1})
     hasty.put("box", 0.35, -0.2, 0.335)
 
-    def hang() -> None:  # half way, in the air
+    def hang() -> None:  # halfway, in the air
         hasty.put("brick", 0.37, -0.03, 0.5)
 
     assert hasty.until("FAILED", "DESCEND", each=hang) == "FAILED"

@@ -16,7 +16,7 @@ from mujoco_ros.controllers.planning.errors import NoPathError
 
 
 class Gate:
-    """A checker for which only the surroundings of a corner's two sides are free."""
+    """A checker for which only the neighbourhoods of a corner's two sides are free."""
 
     def __init__(self, width):
         self.width = width

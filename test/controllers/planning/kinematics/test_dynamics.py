@@ -87,7 +87,7 @@ def test_gravity_compensation_of_the_model_is_subtracted():
         <site name="tool" pos="0.5 0 0"/></body></worldbody></mujoco>""")
     lever = Dynamics(Chain.of(model, joints=["j"], tool="tool"))
     q, dq = np.zeros(1), np.ones(1)
-    weight = -0.25 * 2.0 * 9.81 * 0.25  # a joint about y lifts what lies along x when it turns back
+    weight = -0.25 * 2.0 * 9.81 * 0.25  # a negative rotation about y lifts a mass on the x axis
     assert lever.gravity(q) == pytest.approx(weight)
     assert lever.rigid(q, dq, q) == pytest.approx(weight)
     assert lever.torques(q, dq, q) == pytest.approx(weight + 0.5)

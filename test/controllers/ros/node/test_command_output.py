@@ -35,7 +35,7 @@ class Wires:
     def publisher(self, _kind, _topic, _qos):
         return SimpleNamespace(publish=self.published.append)
 
-    def ask(self, _kind, name, request, _answered) -> None:
+    def call(self, _kind, name, request, _on_response) -> None:
         self.requests.append((name, request))
 
     def is_served(self, _kind, _name) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from beside import Beside
+from controller_process import ControllerProcess
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from remote import Remote
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
-from simulators import Starter
+from simulator_client import SimulatorClient
+from simulators import SimulatorLauncher
 
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.controllers.library.catalogue import load, load_table
@@ -47,7 +47,7 @@ def since_the_first(made: list[tuple]) -> list[tuple]:
     return [(round(time - made[0][0], 3), *step) for time, *step in made]
 
 
-def set_box_pose(remote: Remote, pose: Pose) -> None:
+def set_box_pose(remote: SimulatorClient, pose: Pose) -> None:
     """Set the pose of the box as a state of a controller node does."""
     asker, failures = ServiceCaller(remote.listener.node), []
     placement = PlacementClient(asker, "/mujoco/set_entity_state", failed=failures.append)
@@ -63,19 +63,21 @@ def set_box_pose(remote: Remote, pose: Pose) -> None:
 
 
 @pytest.fixture(scope="module")
-def remote(start_shared: Starter) -> Remote:
+def remote(start_shared: SimulatorLauncher) -> SimulatorClient:
     """The arm, in a simulator in lockstep with a controller."""
-    return Remote(start_shared, scene="arm", real_time_factor=0.0, cameras="true", **LOCKSTEP)
+    return SimulatorClient(
+        start_shared, scene="arm", real_time_factor=0.0, cameras="true", **LOCKSTEP
+    )
 
 
 @pytest.fixture
-def beside(remote: Remote, tmp_path) -> Iterator:
+def beside(remote: SimulatorClient, tmp_path) -> Iterator:
     """A function that starts a controller node."""
-    started: list[Beside] = []
+    started: list[ControllerProcess] = []
 
-    def start(controller: str, **parameters) -> Beside:
+    def start(controller: str, **parameters) -> ControllerProcess:
         log = tmp_path / f"controller{len(started)}.log"
-        started.append(Beside(log, remote.simulator, controller, **parameters))
+        started.append(ControllerProcess(log, remote.simulator, controller, **parameters))
         return started[-1]
 
     yield start
@@ -88,7 +90,7 @@ def test_pick_place_on_a_node_equals_the_hosted_one_also_when_it_is_killed(remot
     slow_plan = {"PLAN_TRANSPORT.planning_time": 5.0}
     first = beside("pick_place", scene="arm", lockstep=True, **slow_plan)
     made = first.wait_for(goal="PLAN_TRANSPORT")
-    first.kill()  # while the arm stands
+    first.kill()  # while the arm is at rest
     alone = hosted()
     assert since_the_first(made) == since_the_first(alone[: len(made)])
     remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
-from hosted import controller, in_turn
+from sample_states import controller, in_turn
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
 from mujoco_ros.control.joints import ControlledJoints
@@ -60,7 +60,7 @@ class Recorder(CommandOutput):
         self.commands.append(values.copy())
 
 
-class Bench:
+class PacedController:
     """A controller of that robot."""
 
     def __init__(self, row: str = RAMP, *, lockstep: bool = False, **provided) -> None:
@@ -112,120 +112,120 @@ class Bench:
 
 def test_the_start_of_control_is_logged_once(caplog):
     caplog.set_level(logging.INFO)
-    bench = Bench()
-    bench.missing = ["imu"]
-    bench.receive(1.0)
+    paced = PacedController()
+    paced.missing = ["imu"]
+    paced.receive(1.0)
     assert "control starts" not in caplog.text
-    bench.missing = []
-    bench.receive(1.005, 1.01)
+    paced.missing = []
+    paced.receive(1.005, 1.01)
     assert caplog.text.count("control starts at 1.005 s with 200 Hz") == 1
 
 
 def test_the_controller_starts_at_the_measured_positions_when_all_inputs_are_there():
-    bench = Bench()
-    bench.missing = ["imu/x"]
-    bench.receive(1.0, 1.005)
-    assert bench.supervised.state == WAITING
-    assert bench.output.commands == []
-    assert bench.pacing.report(bench.now).text == "waiting for imu/x"
-    assert bench.pacing.report(bench.now).level == WARN
-    bench.missing = []
-    bench.pacing.poll(bench.now)
-    assert bench.supervised.state == "S0"
-    assert np.isnan(bench.output.commands[0]).all(), "no state has requested motion"
-    bench.receive(1.010, 1.015)
-    assert bench.positions[1:] == pytest.approx([0.205, 0.210])
-    assert np.isnan(bench.output.commands[-1][:, 1]).all(), "no state has commanded this joint"
-    assert np.isnan(bench.output.commands[-1][1:, 1]).all()
-    assert bench.pacing.report(bench.now).level == OK
+    paced = PacedController()
+    paced.missing = ["imu/x"]
+    paced.receive(1.0, 1.005)
+    assert paced.supervised.state == WAITING
+    assert paced.output.commands == []
+    assert paced.pacing.report(paced.now).text == "waiting for imu/x"
+    assert paced.pacing.report(paced.now).level == WARN
+    paced.missing = []
+    paced.pacing.poll(paced.now)
+    assert paced.supervised.state == "S0"
+    assert np.isnan(paced.output.commands[0]).all(), "no state has requested motion"
+    paced.receive(1.010, 1.015)
+    assert paced.positions[1:] == pytest.approx([0.205, 0.210])
+    assert np.isnan(paced.output.commands[-1][:, 1]).all(), "no state has commanded this joint"
+    assert np.isnan(paced.output.commands[-1][1:, 1]).all()
+    assert paced.pacing.report(paced.now).level == OK
 
 
 def test_missing_joint_states_pause_the_controller_and_a_gap_restarts_it():
-    bench = Bench()
-    bench.receive(1.0, 1.005, 1.010)
-    bench.pacing.poll(bench.now + 0.4)
-    assert bench.supervised.state == "S0"
-    bench.now += 1.0
-    bench.pacing.poll(bench.now)
-    assert bench.supervised.state == WAITING
-    assert bench.positions[-1] == pytest.approx(0.210)
-    assert bench.output.commands[-1][1, 0] == 0.0
-    bench.receive(1.015)  # the simulator was paused: the robot's time has not changed
-    assert bench.positions[-1] == pytest.approx(0.215)
-    bench.robot.q[:] = -0.5
-    bench.receive(3.0, 3.005)  # the robot was not paused
-    assert bench.positions[-1] == pytest.approx(-0.495)
-    assert bench.robot.forgot == 1
+    paced = PacedController()
+    paced.receive(1.0, 1.005, 1.010)
+    paced.pacing.poll(paced.now + 0.4)
+    assert paced.supervised.state == "S0"
+    paced.now += 1.0
+    paced.pacing.poll(paced.now)
+    assert paced.supervised.state == WAITING
+    assert paced.positions[-1] == pytest.approx(0.210)
+    assert paced.output.commands[-1][1, 0] == 0.0
+    paced.receive(1.015)  # the simulator was paused: the robot's time has not changed
+    assert paced.positions[-1] == pytest.approx(0.215)
+    paced.robot.q[:] = -0.5
+    paced.receive(3.0, 3.005)  # the robot was not paused
+    assert paced.positions[-1] == pytest.approx(-0.495)
+    assert paced.robot.forgot == 1
 
 
 def test_a_reset_restarts_after_an_error_and_lost_messages_do_not():
-    bench = Bench("{class: Break, how: raise}")
-    bench.receive(5.0)
-    assert bench.supervised.state == "error"
-    assert bench.pacing.report(bench.now).level == ERROR
-    bench.receive(5.005, 7.0)
-    assert bench.supervised.state == "error"
-    assert np.isnan(bench.output.commands[-1]).all(), "a lockstep clock may wait for it"
-    bench.supervised.machine.configure("S0", {"how": "raise"})
-    bench.receive(0.0)
-    assert len(bench.supervised.error) > 0
-    ticks = len(bench.output.commands)
-    bench.pacing.restart("reset requested")
-    bench.receive(0.005)
-    assert len(bench.output.commands) == ticks + 1
-    bench.pacing.end()
-    bench.receive(0.010)
-    assert len(bench.output.commands) == ticks + 1
+    paced = PacedController("{class: Break, how: raise}")
+    paced.receive(5.0)
+    assert paced.supervised.state == "error"
+    assert paced.pacing.report(paced.now).level == ERROR
+    paced.receive(5.005, 7.0)
+    assert paced.supervised.state == "error"
+    assert np.isnan(paced.output.commands[-1]).all(), "a lockstep clock may wait for it"
+    paced.supervised.machine.configure("S0", {"how": "raise"})
+    paced.receive(0.0)
+    assert len(paced.supervised.error) > 0
+    ticks = len(paced.output.commands)
+    paced.pacing.restart("reset requested")
+    paced.receive(0.005)
+    assert len(paced.output.commands) == ticks + 1
+    paced.pacing.end()
+    paced.receive(0.010)
+    assert len(paced.output.commands) == ticks + 1
 
 
 def test_joint_states_of_another_robot_stop_the_controller():
-    bench = Bench()
-    bench.receive(1.0, 1.005)
-    bench.robot.wrong = "joint_states lack a"
-    bench.receive(1.010)
-    assert bench.supervised.error == "joint_states lack a"
-    assert bench.positions[-1] == pytest.approx(0.205)
+    paced = PacedController()
+    paced.receive(1.0, 1.005)
+    paced.robot.wrong = "joint_states lack a"
+    paced.receive(1.010)
+    assert paced.supervised.error == "joint_states lack a"
+    assert paced.positions[-1] == pytest.approx(0.205)
 
 
 def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans():
     answer: Future[float] = Future()
-    bench = Bench("{class: Ask}", lockstep=True, answer=lambda: answer)
-    bench.receive(*(1.0 + 0.005 * i for i in range(5)))
-    assert len(bench.output.commands) == 5
-    bench.receive(1.025)
-    assert len(bench.output.commands) == 5, "the plan is not ready"
+    paced = PacedController("{class: Ask}", lockstep=True, answer=lambda: answer)
+    paced.receive(*(1.0 + 0.005 * i for i in range(5)))
+    assert len(paced.output.commands) == 5
+    paced.receive(1.025)
+    assert len(paced.output.commands) == 5, "the plan is not ready"
     answer.set_result(0.1)
-    bench.robot.complete = False
-    bench.now += 0.4
-    bench.pacing.poll(bench.now)
-    assert len(bench.output.commands) == 5, "a sensor message is missing"
-    bench.robot.complete = True
-    bench.pacing.receive(bench.now)
-    assert bench.positions[-1] == pytest.approx(0.3)
-    bench.pacing.poll(bench.now + 0.3)
-    assert bench.supervised.state == "S0", "the robot waited for the tick"
-    bench.robot.complete = False
-    bench.receive(1.030)
-    bench.pacing.poll(bench.now + 0.6)
-    assert len(bench.output.commands) == 7, "a lost message does not stop the clock for ever"
+    paced.robot.complete = False
+    paced.now += 0.4
+    paced.pacing.poll(paced.now)
+    assert len(paced.output.commands) == 5, "a sensor message is missing"
+    paced.robot.complete = True
+    paced.pacing.receive(paced.now)
+    assert paced.positions[-1] == pytest.approx(0.3)
+    paced.pacing.poll(paced.now + 0.3)
+    assert paced.supervised.state == "S0", "the robot waited for the tick"
+    paced.robot.complete = False
+    paced.receive(1.030)
+    paced.pacing.poll(paced.now + 0.6)
+    assert len(paced.output.commands) == 7, "a lost message does not stop the clock for ever"
 
 
 def test_a_clock_that_stops_between_two_ticks_is_logged(caplog):
-    bench = Bench(lockstep=True)
-    bench.receive(1.0, 1.005, 1.008)
-    bench.pacing.poll(bench.now + 1.0)
+    paced = PacedController(lockstep=True)
+    paced.receive(1.0, 1.005, 1.008)
+    paced.pacing.poll(paced.now + 1.0)
     assert "the clock is stopped at 1.008 s, which is not a tick at 200 Hz" in caplog.text
 
 
 def test_a_stopped_clock_without_all_inputs_is_acknowledged_once():
-    bench = Bench(lockstep=True)
-    bench.missing = ["imu/x"]
-    bench.receive(1.0)
+    paced = PacedController(lockstep=True)
+    paced.missing = ["imu/x"]
+    paced.receive(1.0)
     for later in (0.1, 0.2, 0.8, 0.9):
-        bench.pacing.poll(bench.now + later)
-    assert len(bench.output.commands) == 1, "once"
-    assert np.isnan(bench.output.commands[0]).all()
-    assert bench.supervised.state == WAITING
-    bench.missing = []
-    bench.receive(1.005)
-    assert bench.supervised.state == "S0"
+        paced.pacing.poll(paced.now + later)
+    assert len(paced.output.commands) == 1, "once"
+    assert np.isnan(paced.output.commands[0]).all()
+    assert paced.supervised.state == WAITING
+    paced.missing = []
+    paced.receive(1.005)
+    assert paced.supervised.state == "S0"

@@ -122,7 +122,7 @@ def assert_same_robot(
 # --- kinematics
 
 
-def test_links_are_where_the_bodies_are_at_the_same_joint_values(tricky, link_transforms):
+def test_links_have_the_poses_of_the_bodies_at_the_same_joint_values(tricky, link_transforms):
     text = export_urdf(tricky)
     names = [tricky.body(i).name for i in range(1, tricky.nbody) if tricky.body(i).name]
     rng = np.random.default_rng(5)
@@ -214,8 +214,8 @@ def test_site_frames_of_sensors_and_on_request_are_links(tricky, urdf):
     assert "tool" not in [link.get("name") for link in plain.findall("link")]
 
 
-def test_an_optical_frame_looks_along_z_with_y_down(urdf, link_transforms, tricky):
-    # The camera looks along the body's x axis, with z up.
+def test_an_optical_frame_has_z_forward_and_y_down(urdf, link_transforms, tricky):
+    # The optical axis is the body's x axis, with z up.
     frame = link_transforms(export_urdf(tricky), {})["eye_optical_frame"]
     np.testing.assert_allclose(frame[:3, 2], [1, 0, 0], atol=1e-8)
     np.testing.assert_allclose(frame[:3, 1], [0, 0, -1], atol=1e-8)
@@ -248,7 +248,7 @@ def test_one_of_two_robots_is_exported_without_its_prefix(tricky):
     assert export_urdf(model, prefix="left/") == alone
 
 
-def test_a_subtree_is_exported_without_the_joint_it_hangs_on(tricky):
+def test_a_subtree_is_exported_without_the_joint_of_its_root(tricky):
     robot = ET.fromstring(export_urdf(tricky, root="arm"))
     assert robot.find("link").get("name") == "arm"
     joints = [joint.get("name") for joint in robot.findall("joint")]
@@ -267,7 +267,7 @@ def test_an_unknown_root_frame_or_prefix_is_an_error(tricky):
 # --- roots
 
 
-def test_a_root_body_on_a_hinge_hangs_on_a_world_link(link_transforms):
+def test_a_root_body_on_a_hinge_is_a_child_of_a_world_link(link_transforms):
     model = model_of(f'<body name="arm" pos="1 2 3"><joint name="j"/>{MASS}</body>')
     text = export_urdf(model)
     found = link_transforms(text, {"j": 0.7})
@@ -276,7 +276,7 @@ def test_a_root_body_on_a_hinge_hangs_on_a_world_link(link_transforms):
     )
 
 
-def test_several_roots_hang_on_a_world_link_the_free_ones_by_floating_joints():
+def test_several_roots_are_children_of_a_world_link_by_fixed_or_floating_joints():
     model = model_of(
         f'<body name="a" pos="1 0 0">{MASS}</body><body name="b"><freejoint name="f"/>{MASS}</body>'
     )
@@ -286,7 +286,7 @@ def test_several_roots_hang_on_a_world_link_the_free_ones_by_floating_joints():
     assert {j.find("parent").get("link") for j in robot.findall("joint")} == {"world"}
 
 
-def test_a_mocap_body_hangs_on_the_world_by_a_floating_joint():
+def test_a_mocap_body_is_a_child_of_the_world_by_a_floating_joint():
     model = mujoco.MjModel.from_xml_string(
         """
         <mujoco>
@@ -336,7 +336,7 @@ def joint_of(urdf: ET.Element, name: str) -> ET.Element:
     return found
 
 
-def test_efforts_are_what_the_actuators_can_give_together(urdf):
+def test_an_effort_limit_is_the_sum_of_those_of_the_actuators(urdf):
     efforts = {
         name: float(joint_of(urdf, name).find("limit").get("effort"))
         for name in ("shoulder", "finger", "wrist_roll", "wrist_yaw", "probe_slide")
@@ -347,7 +347,7 @@ def test_efforts_are_what_the_actuators_can_give_together(urdf):
     }  # fmt: skip
 
 
-def test_the_joints_own_force_range_caps_the_effort():
+def test_the_force_range_of_the_joint_limits_the_effort():
     model = model_of(
         f'<body name="a">{MASS}<body name="b">{MASS}<joint name="j" actuatorfrcrange="-5 5"/>'
         "</body></body>",
@@ -369,7 +369,7 @@ def test_every_revolute_and_prismatic_joint_has_all_limit_attributes(urdf):
             assert {"lower", "upper", "effort", "velocity"} == set(joint.find("limit").keys())
 
 
-def test_a_linear_coupling_is_a_mimic_of_the_joint_that_is_driven(tricky, urdf):
+def test_a_linear_coupling_becomes_a_mimic_of_the_actuated_joint(tricky, urdf):
     assert joint_of(urdf, "finger").find("mimic") is None
     mimic = joint_of(urdf, "thumb").find("mimic")
     assert mimic.get("joint") == "finger"
@@ -380,7 +380,7 @@ def test_a_linear_coupling_is_a_mimic_of_the_joint_that_is_driven(tricky, urdf):
         assert multiplier * finger + offset == pytest.approx(thumb)
 
 
-def test_a_coupling_that_is_not_linear_is_left_out(urdf):
+def test_a_nonlinear_coupling_is_omitted(urdf):
     assert joint_of(urdf, "shoulder").find("mimic") is None
 
 
@@ -399,7 +399,7 @@ def test_a_mimic_survives_the_round_trip(tricky, tmp_path):
 # --- shapes
 
 
-def test_visuals_are_what_one_sees_and_collisions_what_one_touches(urdf):
+def test_visuals_are_visible_geoms_and_collisions_are_colliding_geoms(urdf):
     (base,) = [link for link in urdf.findall("link") if link.get("name") == "base"]
     assert [visual.get("name") for visual in base.findall("visual")] == ["shell"]
     named = [element.get("name") for element in base.findall("collision") if element.get("name")]
@@ -421,7 +421,7 @@ def test_the_material_gives_the_colour_unless_the_geom_has_its_own(urdf):
     assert material.find("color").get("rgba") == "0.1 0.2 0.8 1"
 
 
-def test_shapes_unknown_to_urdf_are_left_out_with_a_warning(tricky, caplog):
+def test_shapes_unknown_to_urdf_are_omitted_with_a_warning(tricky, caplog):
     text = export_urdf(tricky)
     assert "egg" in caplog.text
     assert "egg" not in text
@@ -445,7 +445,7 @@ def with_mesh(tmp_path) -> Path:
     return path
 
 
-def test_a_mesh_is_drawn_where_mujoco_has_it(with_mesh, link_transforms):
+def test_a_mesh_has_the_pose_of_mujoco(with_mesh, link_transforms):
     model = mujoco.MjModel.from_xml_path(str(with_mesh))
     robot = ET.fromstring(export_urdf(model))
     mesh = robot.find("link/visual/geometry/mesh")
@@ -470,7 +470,7 @@ def test_a_mesh_is_drawn_where_mujoco_has_it(with_mesh, link_transforms):
         assert np.linalg.norm(drawn - point, axis=1).min() < 1e-6
 
 
-def test_a_mesh_without_a_file_is_left_out_with_a_warning(caplog):
+def test_a_mesh_without_a_file_is_omitted_with_a_warning(caplog):
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><asset><mesh name="inline" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>'
         '<body name="a"><geom name="tetra" type="mesh" mesh="inline"/></body></worldbody></mujoco>'
@@ -482,7 +482,7 @@ def test_a_mesh_without_a_file_is_left_out_with_a_warning(caplog):
 # --- the text
 
 
-def test_the_text_is_the_same_every_time(tricky):
+def test_the_text_is_reproducible(tricky):
     again = mujoco.MjModel.from_xml_path(str(DATA / "tricky.xml"))
     assert export_urdf(tricky) == export_urdf(again)
 
@@ -495,7 +495,7 @@ def test_special_characters_in_names_are_escaped(tmp_path):
 # --- the command line
 
 
-def test_the_command_writes_the_file_with_the_mesh_uris_asked_for(with_mesh, tmp_path):
+def test_the_command_writes_the_file_with_the_requested_mesh_uris(with_mesh, tmp_path):
     output = tmp_path / "out.urdf"
     assert main([str(with_mesh), "-o", str(output), "--mesh-uri", "package://p/meshes/"]) == 0
     robot = ET.parse(output).getroot()
@@ -503,7 +503,7 @@ def test_the_command_writes_the_file_with_the_mesh_uris_asked_for(with_mesh, tmp
     assert robot.find("link/visual/geometry/mesh").get("filename") == "package://p/meshes/horn.stl"
 
 
-def test_the_command_writes_meshes_of_what_urdf_has_no_shape_for(tmp_path):
+def test_the_command_writes_meshes_for_shapes_unknown_to_urdf(tmp_path):
     output, meshes = tmp_path / "out.urdf", tmp_path / "meshes"
     arguments = ["-o", str(output), "--mesh-folder", str(meshes), "--mesh-uri", "package://p/m"]
     assert main([str(DATA / "tricky.xml"), *arguments]) == 0
@@ -528,9 +528,9 @@ def test_the_command_writes_to_standard_output_by_default(capsys):
         ([str(DATA / "tricky.xml"), "-o", "/no/such/folder/x.urdf"], "/no/such/folder"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_1(capsys, arguments, message):
+def test_an_invalid_command_line_is_one_line_and_exit_code_1(capsys, arguments, message):
     assert main(arguments) == 1
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("mujoco_ros: error: ")
-    assert complaint.count("\n") == 1
-    assert message in complaint
+    reason = capsys.readouterr().err
+    assert reason.startswith("mujoco_ros: error: ")
+    assert reason.count("\n") == 1
+    assert message in reason

@@ -15,7 +15,7 @@ def age(path: Path, days: float) -> None:
     os.utime(path, (then, then))
 
 
-def test_a_content_is_written_once_and_other_users_can_read_it(tmp_path):
+def test_a_mesh_is_written_once_and_readable_by_other_users(tmp_path):
     cache = MeshCache(tmp_path / "new" / "folder")
     path = cache.store(b"one")
     assert path.read_bytes() == b"one"
@@ -28,14 +28,14 @@ def test_a_content_is_written_once_and_other_users_can_read_it(tmp_path):
     assert sorted(file.suffix for file in path.parent.iterdir()) == [".stl", ".stl"]
 
 
-def test_a_file_that_is_not_whole_is_written_anew(tmp_path):
+def test_an_incomplete_file_is_rewritten(tmp_path):
     cache = MeshCache(tmp_path)
     path = cache.store(b"whole")
     path.write_bytes(b"who")
     assert cache.store(b"whole").read_bytes() == b"whole"
 
 
-def test_a_folder_that_cannot_be_written_to_costs_the_meshes_and_one_warning(tmp_path, caplog):
+def test_a_read_only_folder_omits_the_meshes_with_one_warning(tmp_path, caplog):
     (tmp_path / "file").touch()
     cache = MeshCache(tmp_path / "file" / "meshes")  # as little use as a read-only home
     with caplog.at_level(logging.WARNING):
@@ -46,7 +46,7 @@ def test_a_folder_that_cannot_be_written_to_costs_the_meshes_and_one_warning(tmp
     assert "XDG_CACHE_HOME" in record.message
 
 
-def test_beyond_its_size_what_is_unused_for_longest_goes(tmp_path):
+def test_the_least_recently_used_files_are_deleted_beyond_the_maximum_size(tmp_path):
     cache = MeshCache(tmp_path, limit_bytes=10)
     oldest, old, used = (cache.store(content) for content in (b"aaaa", b"bbbb", b"cccc"))
     age(oldest, 9)
@@ -57,12 +57,12 @@ def test_beyond_its_size_what_is_unused_for_longest_goes(tmp_path):
     new = cache.store(b"dd")
     assert set(tmp_path.iterdir()) == {old, used, new, tmp_path / "notes.txt"}
     newest = cache.store(b"eeeeeeeee")
-    # Nothing that was asked for today goes, for someone may be about to read it.
+    # Files used today are kept, because a client may be about to read them.
     assert {used, new, newest} <= set(tmp_path.iterdir())
     assert not old.exists()
 
 
-def test_what_a_killed_process_left_unfinished_goes_too(tmp_path):
+def test_temporary_files_of_a_killed_process_are_deleted(tmp_path):
     cache = MeshCache(tmp_path, limit_bytes=1000)
     left = tmp_path / ".unfinished-abc"
     left.touch()
@@ -76,7 +76,7 @@ def test_what_a_killed_process_left_unfinished_goes_too(tmp_path):
 @pytest.mark.parametrize(
     ("named", "below"), [("/some/cache", "/some/cache"), ("relative", "~/.cache"), ("", "~/.cache")]
 )
-def test_the_users_cache_is_where_the_desktop_says(named, below, monkeypatch, tmp_path):
+def test_the_cache_follows_the_xdg_directory(named, below, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", named)
     expected = Path(below).expanduser() / "mujoco_ros" / "meshes"

@@ -39,7 +39,7 @@ def test_a_block_names_the_plugin_and_both_topics():
     assert block.parameters["joint_states_topic"] == "/x/simulated"
 
 
-def test_joints_that_take_the_same_are_one_component_in_the_order_given():
+def test_joints_with_the_same_interfaces_are_one_component_in_their_order():
     blocks = written(
         joint("wheel", *ALL),
         joint("slide", "position"),
@@ -56,7 +56,7 @@ def test_joints_that_take_the_same_are_one_component_in_the_order_given():
 @pytest.mark.parametrize(
     "takes", [(), ("position",), ("velocity",), ("effort",), ("position", "velocity"), tuple(ALL)]
 )
-def test_a_joint_has_the_command_interfaces_it_takes_and_all_state_interfaces(takes):
+def test_a_joint_has_its_command_interfaces_and_all_state_interfaces(takes):
     (block,) = written(joint("hinge", *takes), joint("wheel", *takes))
     for entry in block.joints:
         assert entry.commands == tuple(
@@ -65,13 +65,13 @@ def test_a_joint_has_the_command_interfaces_it_takes_and_all_state_interfaces(ta
         assert tuple(entry.states) == ("position", "velocity", "effort")
 
 
-def test_a_joint_begins_where_it_is_to_the_last_digit():
+def test_the_initial_value_of_a_joint_is_its_exact_position():
     (block,) = written(joint("hinge", "position", position=0.1 + 0.2))
     assert float(block.joints[0].states["position"]) == 0.1 + 0.2
     assert block.joints[0].states["velocity"] == ""
 
 
-def test_commands_are_sent_always_and_by_a_block_without_any_never():
+def test_a_block_always_sends_its_commands_and_never_without_command_interfaces():
     moved, passive = written(joint("hinge", "velocity"), joint("follower"))
     assert float(moved.parameters["trigger_joint_command_threshold"]) < 0
     # With a negative threshold the plugin would send names without a number.
@@ -95,12 +95,12 @@ def test_a_limit_of_zero_does_not_freeze_a_joint(attribute):
     assert [entry.limited for entry in block.joints] == [False, True]
 
 
-def test_a_limit_that_is_no_number_is_an_error_that_names_the_joint():
+def test_an_invalid_limit_is_an_error_that_names_the_joint():
     with pytest.raises(UserInputError, match=r"joint 'hinge': .*velocity=\"fast\""):
         written(joint("hinge", "position"), urdf=URDF.replace('velocity="2"', 'velocity="fast"'))
 
 
-def test_blocks_for_the_real_hardware_give_way_and_that_is_told(caplog):
+def test_blocks_for_the_real_hardware_are_replaced_with_a_warning(caplog):
     own = (
         '<ros2_control name="driver" type="system"><hardware><plugin> maker/Driver </plugin>'
         "</hardware></ros2_control>"
@@ -114,7 +114,7 @@ def test_blocks_for_the_real_hardware_give_way_and_that_is_told(caplog):
     assert "'driver' of the URDF (maker/Driver)" in caplog.records[0].getMessage()
 
 
-def test_joints_that_the_urdf_does_not_have_are_left_out_with_a_warning(caplog):
+def test_joints_missing_in_the_urdf_are_omitted_with_a_warning(caplog):
     (block,) = written(
         joint("hinge", "position"), joint("bolt", "position"), joint("other", "position")
     )
@@ -124,7 +124,7 @@ def test_joints_that_the_urdf_does_not_have_are_left_out_with_a_warning(caplog):
     assert "bolt, other" in record.getMessage()
 
 
-def test_the_rest_of_the_urdf_stays_as_it_is():
+def test_the_rest_of_the_urdf_is_unchanged():
     robot = ElementTree.fromstring(URDF)
     before = [ElementTree.canonicalize(ElementTree.tostring(e), strip_text=True) for e in robot]
     write_ros2_control(

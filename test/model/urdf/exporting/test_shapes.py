@@ -57,7 +57,7 @@ def assert_same_points(found: np.ndarray, expected: np.ndarray) -> None:
             assert np.linalg.norm(all_of - point, axis=1).min() < 1e-6
 
 
-def test_a_mesh_of_no_file_is_drawn_from_the_cache(cache):
+def test_a_mesh_without_a_file_is_exported_to_the_cache(cache):
     model = model_of(
         f'<mesh name="m" vertex="{TETRAHEDRON}" scale="1 -2 .5"/>', 'type="mesh" mesh="m"'
     )
@@ -70,7 +70,7 @@ def test_a_mesh_of_no_file_is_drawn_from_the_cache(cache):
 
 @pytest.mark.parametrize("moved", ["", 'refpos="1 2 3"', 'refquat="0.5 0.5 -0.5 0.5"'])
 @pytest.mark.parametrize("kind", ["stl", "obj"])
-def test_a_mesh_of_a_file_is_drawn_where_the_engine_has_it(kind, moved, cache, tmp_path):
+def test_a_mesh_of_a_file_has_the_pose_of_the_engine(kind, moved, cache, tmp_path):
     cone = trimesh.creation.cone(radius=0.1, height=0.3)
     cone.apply_translation((0.4, 0.5, 0.6))
     file = tmp_path / f"cone.{kind}"
@@ -83,7 +83,7 @@ def test_a_mesh_of_a_file_is_drawn_where_the_engine_has_it(kind, moved, cache, t
     assert (file.as_uri() == visual.find("geometry/mesh").get("filename")) == (not moved)
 
 
-def test_a_mesh_of_a_kind_that_only_the_engine_reads_is_drawn_from_the_cache(cache, tmp_path):
+def test_a_mesh_in_a_format_of_mujoco_only_is_exported_to_the_cache(cache, tmp_path):
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype="<f4")
     faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], dtype="<i4")
     head = np.array([len(corners), 0, 0, len(faces)], dtype="<i4")
@@ -95,7 +95,7 @@ def test_a_mesh_of_a_kind_that_only_the_engine_reads_is_drawn_from_the_cache(cac
     assert_same_points(drawn(visual), compiled(model))
 
 
-def test_a_mesh_that_is_not_as_in_its_file_is_left_out_without_a_cache(tmp_path, caplog):
+def test_a_mesh_that_differs_from_its_file_is_omitted_without_a_cache(tmp_path, caplog):
     file = tmp_path / "box.stl"
     trimesh.creation.box().export(file)
     model = model_of(f'<mesh name="m" file="{file}"/>', 'name="crate" type="mesh" mesh="m"')
@@ -105,7 +105,7 @@ def test_a_mesh_that_is_not_as_in_its_file_is_left_out_without_a_cache(tmp_path,
     assert "meshes that differ from their files: crate" in caplog.text
 
 
-def test_a_file_that_is_elsewhere_is_named_unless_there_is_a_cache(tmp_path, cache):
+def test_a_moved_file_is_reported_unless_there_is_a_cache(tmp_path, cache):
     file = tmp_path / "box.stl"
     trimesh.creation.box().export(file)
     model = model_of(f'<mesh name="m" file="{file}"/>', 'type="mesh" mesh="m"')
@@ -125,7 +125,7 @@ def test_an_ellipsoid_is_a_scaled_ball(cache):
     assert len(shapes(model, cache, "collision")) == 1
 
 
-def test_a_height_field_is_seen_but_nothing_solid(cache, caplog):
+def test_a_height_field_is_visual_and_has_no_collision(cache, caplog):
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><asset><hfield name="h" nrow="9" ncol="7" size="2 1 .5 .1"/></asset><worldbody>'
         '<body name="b"><geom name="hill" type="hfield" hfield="h"/></body></worldbody></mujoco>'
@@ -137,7 +137,7 @@ def test_a_height_field_is_seen_but_nothing_solid(cache, caplog):
 
 
 @pytest.mark.parametrize(("size", "drawn_size"), [("2 3 1", "4 6"), ("0 3 1", "40 6")])
-def test_a_plane_is_a_thin_box_below_it(size, drawn_size):
+def test_a_plane_is_a_thin_box_below_its_surface(size, drawn_size):
     model = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><body name="b"><geom name="belt" type="plane" '
         f'size="{size}" pos="0 0 1"/></body></worldbody></mujoco>'
@@ -167,7 +167,7 @@ def test_the_same_model_is_written_to_the_same_text_and_files(cache):
     assert len(list(cache.folder.iterdir())) == 1
 
 
-def test_a_cache_that_cannot_be_written_to_leaves_the_rest_of_the_robot(tmp_path, caplog):
+def test_a_read_only_cache_does_not_affect_the_rest_of_the_robot(tmp_path, caplog):
     (tmp_path / "file").touch()
     model = model_of("", 'name="egg" type="ellipsoid" size=".1 .2 .3"')
     text = export_urdf(model, mesh_cache=MeshCache(tmp_path / "file" / "meshes"))

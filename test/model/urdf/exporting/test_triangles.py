@@ -43,7 +43,7 @@ def test_a_mesh_has_the_triangles_of_the_model_scaled(model):
     assert len(tetrahedron.faces) == 4
 
 
-def test_a_height_field_is_where_rays_hit_it_and_faces_upwards(model):
+def test_a_height_field_has_the_surface_that_rays_hit_and_faces_upwards(model):
     hills = read(height_field_triangles(model, 0))
     assert (hills.face_normals[:, 2] > 0).all()
     assert len(hills.faces) == 2 * 2 * 3
@@ -57,7 +57,7 @@ def test_a_height_field_is_where_rays_hit_it_and_faces_upwards(model):
         assert 9.0 - down - 5.0 == pytest.approx(z, abs=1e-3)
 
 
-def test_equal_triangles_are_written_equally_and_without_area_they_have_no_normal():
+def test_equal_triangles_are_written_equally_and_degenerate_ones_without_a_normal():
     flat = Triangles(
         vertices=np.zeros((3, 3), dtype=np.float32), faces=np.array([[0, 1, 2]], dtype=np.int32)
     )

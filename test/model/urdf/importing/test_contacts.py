@@ -30,14 +30,14 @@ def contacts(path: Path, *joints: tuple[str, str, str]) -> set[frozenset[str]]:
     }
 
 
-def test_a_link_does_not_touch_the_base_it_turns_on(tmp_path: Path) -> None:
+def test_a_link_does_not_collide_with_its_base(tmp_path: Path) -> None:
     touching = contacts(
         tmp_path / "r.urdf", ("base", "first", "continuous"), ("first", "second", "continuous")
     )
     assert touching == {frozenset({"base", "second"})}
 
 
-def test_what_is_welded_to_the_base_or_the_link_counts_as_the_same_body(tmp_path: Path) -> None:
+def test_bodies_welded_to_the_base_or_the_link_count_as_the_same_body(tmp_path: Path) -> None:
     touching = contacts(
         tmp_path / "r.urdf",
         ("base", "mount", "fixed"),

@@ -43,7 +43,7 @@ def robot(*parts: str, tail: str = "") -> str:
 
 @pytest.fixture
 def load(tmp_path: Path):
-    """Load a URDF given as text, from a folder of its own."""
+    """Load a URDF given as text, from its own folder."""
 
     def loader(text: str) -> mujoco.MjSpec:
         path = tmp_path / "robot.urdf"
@@ -99,13 +99,13 @@ def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3(
     np.testing.assert_allclose(hull.size, [0.1, 0.15, 0.2])
 
 
-def test_fixed_links_stay_bodies_of_their_own():
+def test_fixed_links_remain_separate_bodies():
     model = load_urdf(DATA / "plain.urdf").compile()
     assert model.body("bracket").mass[0] == pytest.approx(0.4)
     assert model.body("bracket").jntnum[0] == 0
 
 
-def test_a_link_without_inertial_has_no_mass_whatever_its_shape(load):
+def test_a_link_without_inertial_has_no_mass_for_any_shape(load):
     model = load(
         robot(
             link("base", f"<collision>{BALL}</collision>"),
@@ -119,7 +119,7 @@ def test_a_link_without_inertial_has_no_mass_whatever_its_shape(load):
     assert model.body("camera").mass[0] == 0
 
 
-def test_a_moving_link_without_mass_is_filled_with_water_and_the_log_says_so(load, caplog):
+def test_a_moving_link_without_mass_gets_the_density_of_water_with_a_warning(load, caplog):
     model = load(
         robot(
             link("base"), link("arm", f"<collision>{BALL}</collision>"), joint("j", "base", "arm")
@@ -129,7 +129,7 @@ def test_a_moving_link_without_mass_is_filled_with_water_and_the_log_says_so(loa
     assert "arm" in caplog.text
 
 
-def test_a_moving_link_may_carry_its_mass_in_a_link_fixed_to_it(load):
+def test_the_mass_of_a_moving_link_can_be_in_a_link_fixed_to_it(load):
     model = load(
         robot(
             link("base"),
@@ -152,7 +152,7 @@ def test_a_moving_link_may_carry_its_mass_in_a_link_fixed_to_it(load):
         ("-0.01 0.01 0.01", 0.01, "impossible inertia"),
     ],
 )
-def test_an_impossible_inertia_is_mended_and_the_log_says_so(load, caplog, moments, largest, word):
+def test_an_impossible_inertia_is_corrected_with_a_warning(load, caplog, moments, largest, word):
     ixx, iyy, izz = moments.split()
     inertial = (
         f'<inertial><mass value="1"/><inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}"'
@@ -167,7 +167,7 @@ def test_an_impossible_inertia_is_mended_and_the_log_says_so(load, caplog, momen
     assert "arm" in caplog.text
 
 
-def test_a_sound_inertia_is_kept_without_a_word(load, caplog):
+def test_a_valid_inertia_is_kept_without_a_warning(load, caplog):
     # A thin plate: A + B = C to the last bit.
     plate = (
         '<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.02" izz="0.03"'
@@ -178,7 +178,7 @@ def test_a_sound_inertia_is_kept_without_a_word(load, caplog):
     assert not caplog.text
 
 
-def test_geom_names_that_repeat_stay_with_the_first(load):
+def test_a_repeated_geom_name_belongs_to_the_first_geom(load):
     shape = f'<visual name="shell">{BALL}</visual>'
     model = load(
         robot(link("base", SOLID + shape), link("arm", SOLID + shape), joint("j", "base", "arm"))
@@ -187,7 +187,7 @@ def test_geom_names_that_repeat_stay_with_the_first(load):
     assert model.geom("shell").bodyid[0] == model.body("base").id
 
 
-def test_the_colour_of_one_visual_does_not_leak_to_the_next(load):
+def test_the_colour_of_one_visual_does_not_affect_the_next(load):
     red = '<material name="m"><color rgba="1 0 0 1"/></material>'
     shapes = f"<visual>{BALL}{red}</visual><visual>{BALL}</visual>"
     model = load(robot(link("base", SOLID + shapes))).compile()
@@ -197,7 +197,7 @@ def test_the_colour_of_one_visual_does_not_leak_to_the_next(load):
 # --- joints
 
 
-def test_each_scalar_joint_gets_a_motor_of_its_name_limited_by_its_effort():
+def test_each_scalar_joint_gets_a_motor_with_its_name_and_effort_limit():
     model = load_urdf(DATA / "plain.urdf").compile()
     motors = {model.actuator(i).name: model.actuator(i).ctrlrange.tolist() for i in range(model.nu)}
     assert motors == {"yaw": [-30, 30], "extend": [-80, 80], "spin": [-5, 5]}
@@ -207,7 +207,7 @@ def test_each_scalar_joint_gets_a_motor_of_its_name_limited_by_its_effort():
     np.testing.assert_allclose(data.actuator_force, [30, 80, 5])
 
 
-def test_a_joint_without_effort_gets_a_motor_without_limit(load):
+def test_a_joint_without_effort_gets_an_unlimited_motor(load):
     for limit in ("", '<limit lower="-1" upper="1" effort="0" velocity="0"/>'):
         model = load(robot(link("base"), link("arm"), joint("j", "base", "arm", limit))).compile()
         assert not model.actuator("j").ctrllimited[0]
@@ -233,7 +233,7 @@ def test_a_continuous_joint_has_no_limits_even_if_the_file_gives_some(load):
     assert not model.jnt_limited[0]
 
 
-def test_a_bound_left_out_is_zero(load):
+def test_a_missing_bound_is_zero(load):
     limit = '<limit upper="1" effort="2" velocity="3"/>'
     model = load(robot(link("base"), link("arm"), joint("j", "base", "arm", limit))).compile()
     assert model.jnt_limited[0]
@@ -261,7 +261,7 @@ def test_a_mimic_joint_follows_with_multiplier_and_offset_and_has_no_motor(load)
     assert data.joint("r").qpos[0] == pytest.approx(-2 * data.joint("l").qpos[0] + 0.3, abs=1e-3)
 
 
-def test_massless_links_between_axes_fold_into_the_next_link_exactly(load, link_transforms):
+def test_massless_links_between_axes_are_merged_into_the_next_link(load, link_transforms):
     text = robot(
         link("base"),
         link("gimbal1", ""),
@@ -296,7 +296,7 @@ def test_massless_links_between_axes_fold_into_the_next_link_exactly(load, link_
 # --- the base
 
 
-def test_a_urdf_robot_is_fixed_until_its_base_is_freed():
+def test_a_urdf_robot_is_fixed_unless_its_base_is_floating():
     spec = load_urdf(DATA / "plain.urdf")
     fixed = spec.compile()
     free_base(spec)
@@ -308,14 +308,14 @@ def test_a_urdf_robot_is_fixed_until_its_base_is_freed():
     assert data.qacc[2] == pytest.approx(-9.81, rel=1e-6)
 
 
-def test_a_base_is_freed_only_once():
+def test_a_base_becomes_floating_only_once():
     spec = load_urdf(DATA / "plain.urdf")
     free_base(spec)
     with pytest.raises(UserInputError, match=r"base.*freed: it moves on 'base_free_joint'"):
         free_base(spec)
 
 
-def test_a_pelvis_without_mass_cannot_be_freed_and_the_robot_stays_usable(load):
+def test_a_base_without_mass_cannot_float_and_the_robot_remains_usable(load):
     spec = load(robot(link("pelvis", ""), link("leg"), joint("j", "pelvis", "leg")))
     with pytest.raises(UserInputError, match=r"'pelvis' cannot be freed.*mass"):
         free_base(spec)
@@ -380,7 +380,7 @@ OFF_CENTRE = [[0.9, 1.8, 2.7], [1.1, 2.2, 3.3]]
 
 
 @pytest.mark.parametrize("suffix", ["stl", "obj", "ply", "glb", "stl_ascii"])
-def test_every_mesh_format_keeps_its_place(load, tmp_path, suffix):
+def test_every_mesh_format_keeps_its_pose(load, tmp_path, suffix):
     name = f"part.{suffix.removesuffix('_ascii')}"
     (tmp_path / name).write_bytes(
         trimesh.exchange.export.export_mesh(off_centre_box(), None, suffix)
@@ -391,7 +391,7 @@ def test_every_mesh_format_keeps_its_place(load, tmp_path, suffix):
     np.testing.assert_allclose(extent(model, 0), OFF_CENTRE, atol=1e-6)
 
 
-def test_a_collada_file_is_merged_in_metres_with_its_main_colour(load):
+def test_a_collada_file_is_merged_in_metres_with_the_colour_of_its_largest_part(load):
     # Two boxes in millimetres, one under a node that moves it; the larger one is blue.
     uri = (DATA / "two_boxes.dae").as_uri()
     model = load(robot(mesh_link("base", uri))).compile()
@@ -399,7 +399,7 @@ def test_a_collada_file_is_merged_in_metres_with_its_main_colour(load):
     np.testing.assert_allclose(model.geom_rgba[0], [0, 0, 1, 1])
 
 
-def test_meshes_of_one_name_in_two_folders_are_two_meshes(load, tmp_path):
+def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
     for folder, size in (("visual", 1.0), ("collision", 2.0)):
         (tmp_path / folder).mkdir()
         trimesh.creation.box((size,) * 3).export(tmp_path / folder / "part.stl")
@@ -451,7 +451,7 @@ def test_a_package_is_found_above_the_urdf_or_on_the_ament_path(tmp_path, monkey
     assert load_urdf(path).compile().nmesh == 2
 
 
-def test_the_meshdir_of_the_mujoco_extension_is_honoured(load, tmp_path):
+def test_the_meshdir_of_the_mujoco_extension_is_used(load, tmp_path):
     (tmp_path / "shapes").mkdir()
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "shapes" / "part.stl")
     extension = (
@@ -474,11 +474,11 @@ def test_a_converted_mesh_survives_merging_under_a_prefix(tmp_path):
         np.testing.assert_allclose(extent(model, geom), OFF_CENTRE, atol=1e-6)
 
 
-# --- robots that nobody here wrote
+# --- third-party robots
 
 
 @pytest.mark.parametrize("package", ["scikit-robot", "icub-models"])
-def test_robots_from_elsewhere_load_with_their_masses_and_links_in_place(package, link_transforms):
+def test_third_party_robots_load_with_their_masses_and_link_poses(package, link_transforms):
     try:
         files = metadata.files(package) or []
     except metadata.PackageNotFoundError:
@@ -629,7 +629,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_a_mistake_is_one_line_that_names_the_file_and_the_culprit(load, text, message):
+def test_an_error_is_one_line_that_names_the_file_and_the_cause(load, text, message):
     with pytest.raises(UserInputError, match=f"robot.urdf.*{message}") as caught:
         load(text)
     assert "\n" not in str(caught.value)
@@ -646,7 +646,7 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_culprit(load, text, m
         ("broken.xyzzy", b""),
     ],
 )
-def test_a_broken_mesh_is_an_error_that_names_the_file(load, tmp_path, name, content):
+def test_an_invalid_mesh_is_an_error_that_names_the_file(load, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserInputError, match="broken"):
         load(robot(mesh_link("base", name, tag="collision")))

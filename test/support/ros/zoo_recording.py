@@ -1,4 +1,4 @@
-"""The shipped zoo, recorded, and what it must publish: written down from the interface contract."""
+"""A recording of the shipped zoo, and the topics of its interface contract."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import AccelStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from replay import Instant, replay
+from reference_run import Instant, reference_run
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from simulation_interfaces.action import SimulateSteps
-from simulators import DEEP, Listener, Recording, Simulator, Starter, steps_of
+from simulators import DEEP, Listener, Recording, Simulator, SimulatorLauncher, steps_of
 from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
@@ -60,7 +60,7 @@ PERIODIC: dict[str, tuple[type, str]] = {
     **{f"/{robot}/odom": (Odometry, RELIABLE) for robot in ("humanoid", "quadruped")},
     **{f"/{robot}/base_accel": (AccelStamped, BEST_EFFORT) for robot in ("humanoid", "quadruped")},
 }
-"""Topics that flow at a rate: type and reliability."""
+"""Periodic topics: type and reliability."""
 
 OCCASIONAL: dict[str, tuple[type, str]] = {
     "/tf_static": (TFMessage, LATCHED),
@@ -72,10 +72,10 @@ OCCASIONAL: dict[str, tuple[type, str]] = {
         for interface in INTERFACES
     },
 }
-"""Topics with a message now and then."""
+"""Topics with occasional messages."""
 
 RARE = {"/mujoco/reset_event"}
-"""Topics with a message when something happens that does not by itself."""
+"""Topics with messages only after certain events."""
 
 COMMANDS: dict[str, type] = {
     **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
@@ -91,7 +91,7 @@ COMMANDS: dict[str, type] = {
         for robot in ROBOTS
     },
 }
-"""Topics by which robots are commanded; all of them are reliable."""
+"""Command topics of robots; all are reliable."""
 
 ACTIONS: dict[str, type] = {
     **{
@@ -107,7 +107,7 @@ ACTIONS: dict[str, type] = {
 
 
 def subscription_qos(kind: str) -> QoSProfile:
-    """Return the strictest quality to ask of a topic, deep enough to lose nothing."""
+    """Return the strictest compatible QoS, deep enough to lose no message."""
     return QoSProfile(
         depth=DEEP,
         reliability=ReliabilityPolicy.BEST_EFFORT
@@ -120,8 +120,8 @@ def subscription_qos(kind: str) -> QoSProfile:
 
 
 @dataclass(frozen=True)
-class Zoo:
-    """The zoo, running; what it published for a while; and what it should have said."""
+class ZooRecording:
+    """The running zoo, its recorded topics, and the expected instants."""
 
     simulator: Simulator
     listener: Listener
@@ -129,22 +129,22 @@ class Zoo:
     instants: dict[int, Instant]
 
 
-_FEWEST = {"/tf": 15} | {topic: 15 for topic in PERIODIC if topic.endswith("/controller_state")}
-_FEWEST_OF_THE_REST = 60
+_MINIMUM = {"/tf": 15} | {topic: 15 for topic in PERIODIC if topic.endswith("/controller_state")}
+_DEFAULT_MINIMUM = 60
 
 
-def record_zoo(start: Starter) -> Zoo:
-    """Listen to the zoo, run at a tenth of real time so that a busy machine can follow."""
+def record_zoo(start: SimulatorLauncher) -> ZooRecording:
+    """Record the zoo at a tenth of real time, so that a busy machine keeps up."""
     simulator = start.simulator(scene="zoo", real_time_factor=0.1)
     listener = start.listener(simulator)
     recordings = {
         topic: listener.record(kind, topic, qos=subscription_qos(quality))
         for topic, (kind, quality) in (PERIODIC | OCCASIONAL).items()
     }
-    fewest = {topic: _FEWEST.get(topic, _FEWEST_OF_THE_REST) for topic in PERIODIC}
-    fewest |= dict.fromkeys(OCCASIONAL, 1)
-    listener.spin_until(lambda: all(len(recordings[t]) >= n for t, n in fewest.items()))
+    minimum = {topic: _MINIMUM.get(topic, _DEFAULT_MINIMUM) for topic in PERIODIC}
+    minimum |= dict.fromkeys(OCCASIONAL, 1)
+    listener.spin_until(lambda: all(len(recordings[t]) >= n for t, n in minimum.items()))
     listener.forget_subscriptions()
     moving = [recordings[topic].messages for topic in PERIODIC if topic != "/clock"]
     steps = {step for messages in moving if messages for step in steps_of(messages)}
-    return Zoo(simulator, listener, recordings, replay("zoo", steps))
+    return ZooRecording(simulator, listener, recordings, reference_run("zoo", steps))

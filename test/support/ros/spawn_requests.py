@@ -1,10 +1,10 @@
-"""Requests to spawn, and what to spawn."""
+"""Requests to spawn entities, and their resources."""
 
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from remote import Remote
 from simulation_interfaces.msg import Resource
+from simulator_client import SimulatorClient
 
 BALL = """
 <mujoco model="ball">
@@ -26,7 +26,7 @@ def at(x: float = 0.0, y: float = 0.0, z: float = 0.0, frame: str = "") -> PoseS
     return pose
 
 
-def spawn(remote: Remote, *, uri: str = "", text: str = "", **fields: Any) -> Any:
-    """Spawn something and return the response."""
+def spawn(remote: SimulatorClient, *, uri: str = "", text: str = "", **fields: Any) -> Any:
+    """Spawn an entity and return the response."""
     resource = Resource(uri=uri, resource_string=text)
     return remote.call("SpawnEntity", entity_resource=resource, **fields)

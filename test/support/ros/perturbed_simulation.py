@@ -1,4 +1,4 @@
-"""A simulation that messages and parameters act on, without middleware and threads."""
+"""A simulation with the components of perturbation, without middleware and threads."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -39,8 +39,8 @@ def set_atomically(node: Node, simulation: Simulation, values: Mapping[str, Any]
     return reason
 
 
-class Wires:
-    """Replaces the endpoints of a node: messages are passed on at once."""
+class FakeEndpoints:
+    """Replaces the endpoints of a node; messages are delivered at once."""
 
     def __init__(self) -> None:
         self.callbacks: dict[str, Callable[[Any], None]] = {}
@@ -76,17 +76,17 @@ class Wires:
             del self.published[endpoint.topic]
 
 
-class Acted:
-    """A simulation, all components that act on it, and short ways to do so.
+class PerturbedSimulation:
+    """A simulation with all components of perturbation, and shortcuts to command them.
 
     Attributes:
-        warnings: What was logged about rejected messages.
+        warnings: Logged warnings about rejected messages.
     """
 
     def __init__(self, node: Node, scene: Path) -> None:
         self.node = node
         self.warnings: list[str] = []
-        self.wires = Wires()
+        self.endpoints = FakeEndpoints()
         self._tasks = TaskExecutor()
         node.executor = self._tasks
         self.simulation = simulation = Simulation(load_scene(str(scene)))
@@ -95,7 +95,7 @@ class Acted:
         rejections = RejectionLog(self.warnings.append)
         self.counts = rejections.counts
         context = make_context(
-            node, simulation, parameters=parameters, endpoints=self.wires, rejections=rejections
+            node, simulation, parameters=parameters, endpoints=self.endpoints, rejections=rejections
         )
         appearance = AppearanceParameters(context)
         self.equalities = EqualityParameters(context)
@@ -123,13 +123,13 @@ class Acted:
             self.simulation.commands.drain()
 
     def __getitem__(self, name: str) -> Any:
-        """Return a parameter as clients get it."""
+        """Return a parameter as a client gets it."""
         value = self.node.get_parameter(name).value
         return tuple(value) if not isinstance(value, bool | int | float | str) else value
 
     @property
     def topics(self) -> set[str]:
-        return set(self.wires.callbacks)
+        return set(self.endpoints.callbacks)
 
     def set(self, values: Mapping[str, Any]) -> str:
         """Set parameters atomically; return the reason of a rejection, empty for none."""
@@ -149,7 +149,7 @@ class Acted:
         at = message.wrench
         at.force.x, at.force.y, at.force.z = force
         at.torque.x, at.torque.y, at.torque.z = torque
-        self.wires.callbacks[topic](message)
+        self.endpoints.callbacks[topic](message)
         self.run_threads()
 
     def move(
@@ -165,7 +165,7 @@ class Acted:
         pose.position.x, pose.position.y, pose.position.z = position
         turn = pose.orientation
         turn.x, turn.y, turn.z, turn.w = quat_xyzw
-        self.wires.callbacks[topic](message)
+        self.endpoints.callbacks[topic](message)
         self.run_threads()
 
     def step(self, count: int = 1) -> None:
@@ -174,17 +174,17 @@ class Acted:
             self.simulation.step()
 
     def reset(self) -> None:
-        """Reset the simulation, and notify the components that follow."""
+        """Reset the simulation, and notify the components."""
         self.simulation.reset()
         self.equalities._show()
         self.run_threads()
 
     def applied(self, body: str) -> np.ndarray:
-        """Return the force and torque that act at the centre of mass of a body.  # (6,)"""
+        """Return the applied force and torque at the centre of mass of a body.  # (6,)"""
         return np.array(self.simulation.data.body(body).xfrc_applied)
 
     def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
-        """Change the model, with all steps of that in this thread."""
+        """Change the model in this thread."""
         plant = self.simulation.build_plant(build(self.simulation.assembly))
         plant.fresh = fresh
         for component in self.components:

@@ -1,11 +1,11 @@
-"""A bench whose model changes while it is stepped and commanded."""
+"""A stepped node whose model changes at run time."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from benches import Bench
 from simulators import ROOT
+from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
@@ -18,7 +18,7 @@ BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 
 
 def arm(name: str, **options: Any) -> Part:
-    """The shipped arm, two metres aside."""
+    """The shipped arm at x = 2 m."""
     pose = PoseConfig(xyz=(2.0, 0.0, 0.0))
     part = part_from_file(ARM / "arm.xml", name=name, pose=pose, **options)
     assert isinstance(part.config, RobotConfig)
@@ -33,24 +33,24 @@ def removing(*names: str) -> Callable[[Assembly], Assembly]:
     return lambda assembly: rebuild(assembly, remove=names)
 
 
-class Changing(Bench):
-    """A bench with a world that changes its model."""
+class ModelSwitchNode(SteppedNode):
+    """A stepped node that can switch its model."""
 
     def __init__(self, scene: str, **options: Any) -> None:
         super().__init__(scene, **options)
         self.components = [self._publishers, self.controllers]
         self.world = ModelSwitch(self.node, self.simulation, self.components)
 
-    def ask(
+    def request(
         self, build: Callable[[Assembly], Assembly], *, fresh: bool = False
     ) -> list[Exception | None]:
-        """Ask for a change; what it ends with is in the list then."""
+        """Request a change; its result is appended to the returned list."""
         done: list[Exception | None] = []
         self.world.change(build, done.append, fresh=fresh)
         return done
 
     def wait(self, done: list[Exception | None]) -> Exception | None:
-        """Step until a change has ended, and return with what."""
+        """Step until a change has ended, and return its error."""
 
         def ended() -> bool:
             self.step()
@@ -60,8 +60,8 @@ class Changing(Bench):
         return done[0]
 
     def change(self, build: Callable[[Assembly], Assembly], *, fresh: bool = False) -> None:
-        """Change the model and step meanwhile."""
-        error = self.wait(self.ask(build, fresh=fresh))
+        """Change the model while stepping."""
+        error = self.wait(self.request(build, fresh=fresh))
         if error is not None:
             raise error
 

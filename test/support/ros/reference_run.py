@@ -1,4 +1,4 @@
-"""The same simulation once more, in this process: what every message must say, to the last bit."""
+"""The same simulation in this process, with the expected content of every message."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ class Instant:
         return self.qpos[q : q + 7], self.qvel[v : v + 6], self.qacc[v : v + 6]
 
 
-def replay(scene: str, steps: Iterable[int], **options: Any) -> dict[int, Instant]:
-    """Return the wanted steps of a simulation that runs as the node's does."""
+def reference_run(scene: str, steps: Iterable[int], **options: Any) -> dict[int, Instant]:
+    """Return some steps of a simulation that equals that of the node."""
     simulation = Simulation(load_scene(scene), **options)
     wanted = set(steps)
     found = {}
@@ -59,7 +59,7 @@ def replay(scene: str, steps: Iterable[int], **options: Any) -> dict[int, Instan
 
 
 def paired(messages: list[Any], instants: dict[int, Instant]) -> list[tuple[Any, Instant]]:
-    """Return each message with the instant that its stamp names."""
+    """Return each message with the instant at its stamp."""
     return [(m, instants[step]) for m, step in zip(messages, steps_of(messages), strict=True)]
 
 

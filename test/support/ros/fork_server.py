@@ -1,7 +1,7 @@
-"""Programs, forked from a process that has imported what they need already.
+"""Starts programs by forking a process that has already imported their modules.
 
-Importing is most of what a start costs, and the tests start hundreds. What is forked goes on as
-a start of Python would, but for the seed of hashes, which all that is forked has in common.
+Imports take most of the start time of a program, and the tests start hundreds of programs. A
+forked program equals one started by Python, except that all share the hash seed.
 """
 
 import atexit
@@ -21,13 +21,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 _IMPORTS = "mujoco_ros.cli.sim"
-# The simulator sets it before it imports the same.
+# The simulator sets it before these imports.
 _ENVIRONMENT = {"MUJOCO_GL": "off"}
-_MOST = 1 << 20  # bytes of a request
+_MAX_REQUEST = 1 << 20  # bytes
 
 
-class Forked:
-    """A program that was forked; what `subprocess.Popen` can do, as far as tests need it."""
+class ForkedProcess:
+    """A forked program with the methods of `subprocess.Popen` that tests need."""
 
     def __init__(self, pid: int, status: int) -> None:
         self.pid = pid
@@ -36,11 +36,11 @@ class Forked:
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
-        return self._look(0.0)
+        return self._read_status(0.0)
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the exit code."""
-        code = self._look(timeout)
+        code = self._read_status(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
         return code
@@ -52,27 +52,27 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _look(self, timeout: float | None) -> int | None:
+    def _read_status(self, timeout: float | None) -> int | None:
         if self.returncode is not None:
             return self.returncode
         poll = select.poll()
         poll.register(self._status)
         if poll.poll(None if timeout is None else 1e3 * timeout):
-            told = os.read(self._status, 16)
+            reported = os.read(self._status, 16)
             os.close(self._status)
-            assert told, "the process that forks has died"
-            self.returncode = int(told)
+            assert reported, "the fork server has died"
+            self.returncode = int(reported)
         return self.returncode
 
 
-class Forge:
-    """A process that has imported the simulator, and forks itself for every program wanted."""
+class ForkServer:
+    """A process that has imported the simulator and forks for each program."""
 
     def __init__(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                # Unbuffered: what is written shows at once.
+                # Unbuffered, so that output is visible at once.
                 [sys.executable, "-u", __file__, str(theirs.fileno())],
                 cwd=ROOT,
                 env=os.environ | _ENVIRONMENT,
@@ -89,15 +89,15 @@ class Forge:
         env: Mapping[str, str],
         stdout: int,
         stderr: int | None = None,
-    ) -> Forked:
-        """Start a program, in a session of its own.
+    ) -> ForkedProcess:
+        """Start a program in its own session.
 
         Args:
-            program: A module, as after ``python -m``, or the path of a script.
-            arguments: Of its command line.
-            env: Its whole environment.
+            program: A module, as for ``python -m``, or the path of a script.
+            arguments: Arguments of its command line.
+            env: Its complete environment.
             stdout: Descriptor of a file.
-            stderr: Descriptor of another; by default it is the same.
+            stderr: Descriptor of another file; by default the same.
         """
         status, theirs = os.pipe()
         request = json.dumps([program, arguments, dict(env)]).encode()
@@ -105,8 +105,8 @@ class Forge:
         socket.send_fds(self._control, [request], files)
         os.close(theirs)
         pid = self._control.recv(16)
-        assert pid, "the process that forks has died"
-        return Forked(int(pid), status)
+        assert pid, "the fork server has died"
+        return ForkedProcess(int(pid), status)
 
     def close(self) -> None:
         self._control.close()
@@ -114,16 +114,16 @@ class Forge:
 
 
 @functools.cache
-def forge() -> Forge:
-    """Return the one of this process."""
-    made = Forge()
+def fork_server() -> ForkServer:
+    """Return the fork server of this process."""
+    made = ForkServer()
     atexit.register(made.close)
     return made
 
 
 def _serve(control: socket.socket) -> list[str]:
-    """Fork for every request; return the program and its arguments in the child, never here."""
-    running: dict[int, tuple[int, int]] = {}  # by pidfd: pid, and where to tell its exit code
+    """Fork for each request; return only in the child, with the program and its arguments."""
+    running: dict[int, tuple[int, int]] = {}  # by pidfd: pid, and pipe of its exit code
     while True:
         for ready in select.select([control, *running], [], [])[0]:
             if ready is not control:
@@ -133,7 +133,7 @@ def _serve(control: socket.socket) -> list[str]:
                 os.close(status)
                 os.close(ready)
                 continue
-            request, descriptors, _, _ = socket.recv_fds(control, _MOST, 3)
+            request, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST, 3)
             if not request:
                 os._exit(0)
             pid = os.fork()
@@ -148,7 +148,7 @@ def _serve(control: socket.socket) -> list[str]:
 
 
 def _become(environment: Mapping[str, str], stdout: int, stderr: int) -> None:
-    """Have all that a process of its own has."""
+    """Set up the session, files, environment and signals of the child."""
     os.setsid()
     os.dup2(stdout, 1)
     os.dup2(stderr, 2)

@@ -1,4 +1,4 @@
-"""Made-up episodes, and episodes that kill their process."""
+"""Fake episodes, and episodes that kill their process."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from pathlib import Path
 from mujoco_ros.controllers.evaluation.episode import Episode
 
 
-def made_up(seed: int, **values) -> Episode:
+def fake_episode(seed: int, **values) -> Episode:
     conditions = {"start_x": 0.4, "start_y": 0.1, "goal_x": 0.5, "goal_y": -0.1 * seed}
     measures = {"error_xy": 4e-4, "tracking": 2e-4, "cycle": 5.0, "ik_error": 1e-7}
     known = {
@@ -28,9 +28,9 @@ def die_once(seed: int) -> Episode:
     if seed == 2 and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return made_up(seed)
+    return fake_episode(seed)
 
 
 def die_always(seed: int) -> Episode:
     os.kill(os.getpid(), signal.SIGKILL)
-    return made_up(seed)
+    return fake_episode(seed)

@@ -19,8 +19,8 @@ from mujoco_ros.model.strict import parse_yaml
 PERIOD = 0.01
 
 
-class Told(State):
-    """Returns what `says` holds, raises what `fails` names, and notes each call."""
+class Scripted(State):
+    """Returns `outcome`, raises in the method named by `fails`, and records each call."""
 
     outcomes = ("done", "slip")
     failures = ("slip",)
@@ -39,29 +39,29 @@ class Told(State):
             if self.speed <= 0.0:
                 raise UserInputError(f"speed {self.speed} is not above zero")
 
-    says: str | None = None
+    outcome: str | None = None
     fails: str = ""
     seen: float = 0.0
 
-    def _note(self, call: str) -> None:
+    def _record(self, call: str) -> None:
         self.calls.append(f"{call} {self.config.name}")
         if self.fails == call:
             raise ZeroDivisionError(f"in {call}")
 
     def start(self, context: StateContext) -> None:
         self.seen = self.config.speed
-        self._note("start")
+        self._record("start")
 
     def run(self, context: StateContext) -> str | None:
-        self._note("run")
-        context.reason = f"{self.config.name} says so"
-        return self.says
+        self._record("run")
+        context.reason = f"outcome of {self.config.name}"
+        return self.outcome
 
     def teardown(self, context: StateContext) -> None:
-        self._note("teardown")
+        self._record("teardown")
 
 
-CLASSES: dict[str, type[State]] = {"Told": Told, "Hold": Hold, "Wait": Wait}
+CLASSES: dict[str, type[State]] = {"Scripted": Scripted, "Hold": Hold, "Wait": Wait}
 
 ROBOT = RobotModel(
     name="arm",
@@ -99,7 +99,7 @@ class Run:
     @classmethod
     def of(cls, text: str, *, seed: int = 0) -> "Run":
         """Configure a controller of a table."""
-        Told.calls.clear()
+        Scripted.calls.clear()
         controller = FsmController(table(text), seed=seed)
         controller.configure(ROBOT)
         return cls(controller)
@@ -124,10 +124,10 @@ class Run:
         """Labels of the transitions that can be requested."""
         return [transition.label for transition in self.machine.available]
 
-    def told(self, name: str) -> Told:
-        """Return a state."""
+    def scripted(self, name: str) -> Scripted:
+        """Return a scripted state."""
         state = self.machine.instances[name]
-        assert isinstance(state, Told)
+        assert isinstance(state, Scripted)
         return state
 
     def step(self, ticks: int = 1) -> "Run":
@@ -137,9 +137,9 @@ class Run:
             self.tick += 1
         return self
 
-    def says(self, name: str, outcome: str) -> "Run":
-        """Let a state return an outcome once, and make the transition if there is one."""
-        self.told(name).says = outcome
+    def return_outcome(self, name: str, outcome: str) -> "Run":
+        """Return an outcome of a state once, and make its transition if there is one."""
+        self.scripted(name).outcome = outcome
         self.step()
-        self.told(name).says = None
+        self.scripted(name).outcome = None
         return self.step()

@@ -1,4 +1,4 @@
-"""Those who command robots: clients of every topic and action, and messages for them."""
+"""Clients of all command topics and actions, and their messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ def seconds(message: Any) -> float:
 
 
 def point(time: float, *fields: Sequence[float]) -> JointTrajectoryPoint:
-    """A point with positions, velocities, accelerations and effort, as far as given."""
+    """A point with the given positions, velocities, accelerations and effort."""
     names = ("positions", "velocities", "accelerations", "effort")
     values = {
         name: [float(number) for number in given]
@@ -80,7 +80,7 @@ def grip(position: float, *, velocity: float = 0.0, effort: float = 0.0) -> Any:
 
 
 @dataclass
-class Sent:
+class SentGoal:
     """A goal that was sent: whether it was accepted, its feedback, and in time its result."""
 
     listener: Listener
@@ -94,7 +94,7 @@ class Sent:
 
     @property
     def status(self) -> int:
-        """What the server last told."""
+        """The status that the server last reported."""
         assert self.handle is not None
         return int(self.handle.status)
 
@@ -114,12 +114,12 @@ class Sent:
         return self.listener.result(self._result)
 
     def cancel(self) -> Any:
-        """Ask for the end of the goal and return the answer."""
+        """Cancel the goal and return the response."""
         assert self.handle is not None
         return self.listener.result(self.handle.cancel_goal_async())
 
 
-class Commander:
+class CommandClient:
     """Commands one robot of a simulator."""
 
     def __init__(self, listener: Listener, namespace: str = "") -> None:
@@ -130,29 +130,29 @@ class Commander:
         self._clients: dict[str, ActionClient] = {}
 
     def close(self) -> None:
-        """Destroy what was created."""
+        """Destroy all clients and publishers."""
         for client in self._clients.values():
             client.destroy()
         for publisher in self._publishers.values():
             self.listener.node.destroy_publisher(publisher)
 
-    def follow(self, *points: JointTrajectoryPoint, **fields: Any) -> Sent:
+    def follow(self, *points: JointTrajectoryPoint, **fields: Any) -> SentGoal:
         """Send a goal to the trajectory controller; arguments as those of `follow`."""
         return self.send(follow(*points, **fields))
 
-    def grip(self, position: float, **fields: Any) -> Sent:
+    def grip(self, position: float, **fields: Any) -> SentGoal:
         """Send a goal to the gripper controller; arguments as those of `grip`."""
         return self.send(grip(position, **fields))
 
-    def send(self, goal: Any) -> Sent:
-        """Send a goal and wait for the answer."""
+    def send(self, goal: Any) -> SentGoal:
+        """Send a goal and wait for the response."""
         if isinstance(goal, FollowJointTrajectory.Goal):
             client = self._client(
                 FollowJointTrajectory, "joint_trajectory_controller/follow_joint_trajectory"
             )
         else:
             client = self._client(ParallelGripperCommand, "gripper_controller/gripper_cmd")
-        sent = Sent(self.listener)
+        sent = SentGoal(self.listener)
         answer = client.send_goal_async(
             goal, feedback_callback=lambda message: sent.feedback.append(message.feedback)
         )
@@ -182,7 +182,7 @@ class Commander:
         )
 
     def _publisher(self, kind: type, topic: str) -> Publisher:
-        """Return a publisher that the simulator listens to."""
+        """Return a publisher that the simulator has subscribed to."""
         if topic not in self._publishers:
             self._publishers[topic] = self.listener.node.create_publisher(
                 kind, self.prefix + topic, 10

@@ -1,4 +1,4 @@
-"""A scene that is made to be looked at, a simulator with cameras, and what is seen of it."""
+"""A scene for cameras, and a client that records what they publish."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +10,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.serialization import deserialize_message
-from remote import Remote
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2
-from simulators import Recording, Stamp, Starter, stamps_of
+from simulator_client import SimulatorClient
+from simulators import Recording, SimulatorLauncher, Stamp, stamps_of
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -31,7 +31,7 @@ PRODUCTS: dict[str, type] = {
     "image_raw/compressed": CompressedImage,
 }
 
-# The head never comes to rest: what is late by a frame is seen some pixels from where it should be.
+# The head never comes to rest: a frame of delay shifts the image by some pixels.
 _ROBOT = """
 <mujoco model="looker">
   <option timestep="0.002"/>
@@ -79,7 +79,7 @@ cameras:
 """
 
 
-def looker(folder: Path) -> Path:
+def write_camera_scene(folder: Path) -> Path:
     """Write the scene and return its file: a head that swings, a marker, a crate, and a ball."""
     (folder / "looker.xml").write_text(_ROBOT)
     (folder / "world.xml").write_text(_WORLD)
@@ -89,8 +89,8 @@ def looker(folder: Path) -> Path:
 
 
 @dataclass
-class Seen:
-    """What arrived of a camera: recordings by topic."""
+class CameraRecordings:
+    """The recorded topics of a camera."""
 
     recordings: dict[str, Recording]
     _decoded: dict[tuple[str, int], Any] = field(default_factory=dict)
@@ -113,37 +113,39 @@ class Seen:
         return self._decoded[topic, number]
 
 
-class Onlooker(Remote):
-    """A client that looks through the cameras of a simulator."""
+class CameraClient(SimulatorClient):
+    """A client of a simulator with cameras."""
 
-    def __init__(self, start: Starter, scene: Path, **parameters: Any) -> None:
-        # Poses at every step: of each picture's stamp there is one.
+    def __init__(self, start: SimulatorLauncher, scene: Path, **parameters: Any) -> None:
+        # Poses at every step, so that each image has the pose at its stamp.
         settings = {"cameras": "true", "tf": "all", "publish_rate__tf": 500.0}
         super().__init__(start, scene=scene, **settings, **parameters)
-        self.figures = self.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
+        self.diagnostics = self.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
         self._moving = self.listener.record(TFMessage, "/tf", reliable=True)
         self._static = self.listener.record(TFMessage, "/tf_static", qos=LATCHED)
         self._poses: dict[Stamp, list[Any]] = {}
         self._poses_read = 0
-        self._kept = self.listener.recordings
+        self._permanent = self.listener.recordings
         self._parameters = AsyncParameterClient(self.listener.node, "/mujoco_cameras")
 
-    def look(self, camera: str, *topics: str) -> Seen:
-        """Begin to listen to topics of a camera, or to all of them."""
-        return Seen(
+    def subscribe(self, camera: str, *topics: str) -> CameraRecordings:
+        """Subscribe to topics of a camera, by default to all."""
+        return CameraRecordings(
             {
                 topic: self.listener.record(PRODUCTS[topic], f"{camera}/{topic}")
                 for topic in topics or PRODUCTS
             }
         )
 
-    def see(self, seen: Seen, frames: int = 1, timeout_s: float = 30.0) -> bool:
-        """Wait for complete frames; return whether they came."""
+    def wait_for_frames(
+        self, seen: CameraRecordings, frames: int = 1, timeout_s: float = 30.0
+    ) -> bool:
+        """Wait for complete frames; return whether they arrived."""
         return self.listener.spin_until(lambda: len(seen.common()) >= frames, timeout_s)
 
-    def forget_pictures(self) -> None:
-        """Stop listening to cameras and lidars."""
-        self.listener.forget_subscriptions(self._kept)
+    def unsubscribe_images(self) -> None:
+        """Unsubscribe from cameras and lidars."""
+        self.listener.forget_subscriptions(self._permanent)
 
     def set_camera_parameters(self, values: dict[str, Any]) -> list[Any]:
         """Set parameters of the camera process; return one result each."""
@@ -159,16 +161,16 @@ class Onlooker(Remote):
         return self.listener.record(LaserScan, f"{lidar}/scan")
 
     def pose(self, frame: str, stamp: Stamp) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rotation and position of a frame in the world at the time of a picture."""
+        """Return the rotation and position of a frame in the world at the time of an image."""
 
-        def look() -> bool:
+        def has_pose() -> bool:
             for raw in self._moving.raw[self._poses_read :]:
                 transforms = deserialize_message(raw, TFMessage).transforms
                 self._poses[stamps_of(transforms)[0]] = transforms
             self._poses_read = len(self._moving)
             return stamp in self._poses
 
-        assert self.listener.spin_until(look), f"no transform at {stamp}"
+        assert self.listener.spin_until(has_pose), f"no transform at {stamp}"
         fixed = [t for message in self._static.messages for t in message.transforms]
         found = {t.child_frame_id: t for t in (*fixed, *self._poses[stamp])}
         rotation, position = np.eye(3), np.zeros(3)
@@ -183,12 +185,12 @@ class Onlooker(Remote):
         return rotation, position
 
     def row(self, name: str) -> dict[str, str]:
-        """Return the next figures of a row of /diagnostics, with its message as ``""``."""
-        begun = len(self.figures)
+        """Return the next values of a row of /diagnostics, and its message under the key ``""``."""
+        begun = len(self.diagnostics)
         found: dict[str, str] = {}
 
-        def look() -> bool:
-            for raw in self.figures.raw[begun:]:
+        def has_row() -> bool:
+            for raw in self.diagnostics.raw[begun:]:
                 for status in deserialize_message(raw, DiagnosticArray).status:
                     if status.name == name:
                         found.update({v.key: v.value for v in status.values})
@@ -196,12 +198,12 @@ class Onlooker(Remote):
                         return True
             return False
 
-        assert self.listener.spin_until(look), f"no row {name}"
+        assert self.listener.spin_until(has_row), f"no row {name}"
         return found
 
 
 def pixels(image: Image) -> np.ndarray:
-    """Return what is in an image message.  # (h, w) or (h, w, 3)."""
+    """Return the pixels of an image message.  # (h, w) or (h, w, 3)."""
     kind, channels = {"rgb8": (np.uint8, 3), "16UC1": (np.uint16, 1), "32FC1": (np.float32, 1)}[
         image.encoding
     ]

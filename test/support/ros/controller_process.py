@@ -1,4 +1,4 @@
-"""A controller node in a process of its own, beside a simulator."""
+"""A controller node in its own process."""
 
 import os
 import re
@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from simulators import PATIENCE_S, ROOT, Simulator
+from simulators import ROOT, WAIT_LIMIT_S, Simulator
 
-_PATIENCE_S = 3 * PATIENCE_S
+_WAIT_LIMIT_S = 3 * WAIT_LIMIT_S
 """A controller and its planner run in two processes beside the simulator."""
 _MADE = re.compile(r"\]: ([0-9.]+) s: (\w+) -> (\w+): (\w+)")
 
 
-class Beside:
+class ControllerProcess:
     """The node `controller` in the domain of a simulator, as a user runs it."""
 
     def __init__(self, log: Path, simulator: Simulator, controller: str, **parameters: Any) -> None:
@@ -46,22 +46,22 @@ class Beside:
 
     def wait_for(self, *, goal: str, after: int = 0) -> list[tuple[float, str, str, str]]:
         """Wait for a transition to a state, and return all transitions but the first `after`."""
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _WAIT_LIMIT_S
         while goal not in [made[2] for made in self.made()[after:]]:
-            assert self.process.poll() is None, f"it ended early:\n{self.log}"
+            assert self.process.poll() is None, f"the process ended early:\n{self.log}"
             assert time.monotonic() < deadline, f"no transition to {goal}:\n{self.log}"
             time.sleep(0.05)
         return self.made()[after:]
 
     def kill(self) -> None:
-        """Kill it without a warning."""
+        """Kill the process with SIGKILL."""
         os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(PATIENCE_S)
+        self.process.wait(WAIT_LIMIT_S)
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; return the exit code."""
+        """End the process like Ctrl-C; return the exit code."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(WAIT_LIMIT_S)
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -1,4 +1,4 @@
-"""Simple states, and controllers made of them."""
+"""Simple states, and controllers of these states."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -29,7 +29,7 @@ class Ramp(State):
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
-        """How it moves.
+        """Motion of the joint.
 
         Attributes:
             speed: Of the first joint, which turns

@@ -1,9 +1,9 @@
-"""Sends a goal that takes long, says so, and waits to be killed: ``dying_client.py <seconds>``."""
+"""Sends a long goal, prints "moving", and waits to be killed: ``killed_client.py <seconds>``."""
 
 import os
 import sys
 
-from commanders import Commander, point
+from command_clients import CommandClient, point
 from control_msgs.msg import JointTrajectoryControllerState
 from simulators import Listener
 
@@ -15,7 +15,7 @@ assert listener.spin_until(lambda: len(states) > 0)
 (state, *_) = states.messages
 target = [position + 0.1 for position in state.reference.positions]
 goal = point(float(sys.argv[1]), target, [0.0] * len(target))
-sent = Commander(listener).follow(goal, joints=state.joint_names)
+sent = CommandClient(listener).follow(goal, joints=state.joint_names)
 assert sent.accepted
 assert listener.spin_until(lambda: len(sent.feedback) > 1)
 sys.stdout.write("moving\n")

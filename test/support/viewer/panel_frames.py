@@ -10,7 +10,7 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.viewer.panels.panel import Panel
 
-# What a widget returns in the frame in which it is used, given the entered value.
+# Result of a widget in the frame in which it is used, from the entered value.
 USED: dict[str, Callable[[Any], Any]] = {
     "Button": lambda _: True,
     "Checkbox": lambda entered: (True, entered),
@@ -38,8 +38,8 @@ class Frames:
         self.seen: dict[str, bool] = {}
         self.texts: list[str] = []
         self.curves: dict[str, tuple[list[float], list[float]]] = {}
-        self._acts: dict[str, Any] = {}
-        self._greys: list[bool] = []
+        self._used_widgets: dict[str, Any] = {}
+        self._disabled: list[bool] = []
         self._last = ""
         for name in USED:
             monkeypatch.setattr(imgui, name, self._widget(name, getattr(imgui, name)))
@@ -50,11 +50,11 @@ class Frames:
         def open_tab(label: str) -> bool:
             self.seen[label] = True
             select = int(imgui.TabItemFlags.SetSelected)
-            return bool(tab(label, select if label in self._acts else 0))
+            return bool(tab(label, select if label in self._used_widgets else 0))
 
         def open_tree(label: str) -> bool:
             self.seen[label] = True
-            if label in self._acts:
+            if label in self._used_widgets:
                 imgui.SetNextItemOpen(True)
             return bool(tree(label))
 
@@ -62,9 +62,9 @@ class Frames:
             "BeginTabItem": open_tab,
             "TreeNode": open_tree,
             "TextUnformatted": lambda text: (self.texts.append(text), write(text)),
-            "BeginDisabled": lambda grey: (self._greys.append(grey), begin(grey)),
-            "EndDisabled": lambda: (self._greys.pop(), end()),
-            "IsItemDeactivatedAfterEdit": lambda: self._last in self._acts or left(),
+            "BeginDisabled": lambda grey: (self._disabled.append(grey), begin(grey)),
+            "EndDisabled": lambda: (self._disabled.pop(), end()),
+            "IsItemDeactivatedAfterEdit": lambda: self._last in self._used_widgets or left(),
         }.items():
             monkeypatch.setattr(imgui, name, replacement)
 
@@ -93,10 +93,10 @@ class Frames:
 
     def use(self, *labels: str, entered: Any = None) -> None:
         """Build a frame in which widgets are used, and one more; used fields lose the focus."""
-        self._acts = dict.fromkeys(labels, entered)
+        self._used_widgets = dict.fromkeys(labels, entered)
         self.build()
         used = dict(self.seen)
-        self._acts.clear()
+        self._used_widgets.clear()
         self.build()
         for label in labels:
             assert used.get(label), f"'{label}' cannot be used among {used}"
@@ -104,8 +104,8 @@ class Frames:
     def _widget(self, name: str, widget: Callable[..., Any]) -> Callable[..., Any]:
         def build(label: str, *args: Any) -> Any:
             shown, self._last = widget(label, *args), label
-            self.seen[label] = not any(self._greys)
-            is_used = label in self._acts and self.seen[label]
-            return USED[name](self._acts[label]) if is_used else shown
+            self.seen[label] = not any(self._disabled)
+            is_used = label in self._used_widgets and self.seen[label]
+            return USED[name](self._used_widgets[label]) if is_used else shown
 
         return build

@@ -1,4 +1,4 @@
-"""A simulation in this process that only the test steps, commanded over the middleware."""
+"""A node in this process whose simulation is stepped by the test."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from commanders import Commander, Sent
+from command_clients import CommandClient, SentGoal
 from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
@@ -31,24 +31,24 @@ from mujoco_ros.sim.simulation import OnDivergence, Simulation
 
 
 def planned(plant: Plant) -> FramePlan:
-    """Return the frames of a plant as they are by default."""
+    """Return the default frames of a plant."""
     described = descriptions(plant.assembly, plant.layout)
     return plan_frames(plant.model, plant.layout, "base", described)
 
 
-class Bench:
-    """A simulation with all that commands it and all it publishes, but without its thread.
+class SteppedNode:
+    """A simulation with its command servers and publishers, but without a physics thread.
 
-    Simulated time passes in `run` and `step` alone, so that tests can say what happens when.
+    Simulated time passes only in `run` and `step`, so that tests determine the order of events.
 
     Attributes:
-        listener: Its node stands for those who command.
+        listener: Its node has the command clients.
         simulation: The simulation.
-        control: What commands the first robot.
+        control: Control of the first robot.
         commander: Commands the first robot over the middleware.
-        warnings: What was logged about commands.
-        resets: How often the executor's thread was told of a reset.
-        sent: All that was published on a topic, as bytes.
+        warnings: Logged warnings about commands.
+        resets: Number of resets that the executor's thread was notified of.
+        sent: Serialized messages by topic.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Bench:
         self.endpoints = Endpoints(self.node)
         self.simulation = Simulation(load_scene(scene), on_divergence=on_divergence)
         self.control: RobotControl = self.simulation.controls[0]
-        self.commander = Commander(self.listener, self.simulation.layout.robots[0].namespace)
+        self.commander = CommandClient(self.listener, self.simulation.layout.robots[0].namespace)
         self.warnings: list[str] = []
         self.resets = 0
         self._submitted = self._ended = self._fetched = 0
@@ -99,25 +99,25 @@ class Bench:
         return self.simulation.references.values.copy()
 
     def step(self, count: int = 1) -> None:
-        """Do what the physics thread does, `count` times."""
+        """Do `count` cycles of the physics thread."""
         for _ in range(count):
             self.simulation.commands.drain()
             if not self.simulation.paused and self.simulation.step():
                 self._publishers.publish()
 
     def run(self, seconds: float) -> None:
-        """Step for a simulated time, and pass on what there is to tell as it comes."""
+        """Step for a simulated time, and deliver events when they occur."""
         for _ in range(round(seconds / self.simulation.model.opt.timestep)):
             self.step()
             if self.simulation.events:
                 self._ended += sum(isinstance(e, GoalEnded) for e in self.simulation.events)
                 self.pass_on()
 
-    def finish(self, sent: Sent, within: float = 1.0) -> Any:
-        """Run until a goal ends, for so many simulated seconds at most, and return its answer."""
+    def finish(self, sent: SentGoal, within: float = 1.0) -> Any:
+        """Run until a goal ends, for at most `within` simulated seconds, and return its result."""
         end = self.time + within
         while not sent.ended and self.time < end:
-            if self._ended > self._fetched:  # perhaps this one: its result is on the way
+            if self._ended > self._fetched:  # perhaps this goal: its result may be in flight
                 self._fetched = self._ended
                 self.listener.spin_until(lambda: sent.ended, 0.1)
             else:
@@ -126,18 +126,18 @@ class Bench:
         return sent.result()
 
     def deliver(self, publish: Callable[..., object], *args: Any, **fields: Any) -> None:
-        """Publish a command and wait until it waits for the next step, or is refused."""
+        """Publish a command and wait until it is queued for the next step, or is refused."""
         self.pass_on()
-        before = self._heard()
+        before = self._received()
         publish(*args, **fields)
-        assert self.listener.spin_until(lambda: self._heard() > before)
+        assert self.listener.spin_until(lambda: self._received() > before)
 
     def pass_on(self) -> None:
-        """Wait until those who command were told what there is to tell."""
+        """Wait until all events have been sent to the command clients."""
         assert self.listener.spin_until(lambda: not self.simulation.events)
 
     def states(self) -> list[JointTrajectoryControllerState]:
-        """Return what was published on ``controller_state``."""
+        """Return the messages of ``controller_state``."""
         raw = self.sent["joint_trajectory_controller/controller_state"]
         return [deserialize_message(data, JointTrajectoryControllerState) for data in raw]
 
@@ -145,7 +145,7 @@ class Bench:
         return [deserialize_message(data, JointState) for data in self.sent["joint_states"]]
 
     def configure(self, **changes: Any) -> None:
-        """Change settings of the first robot, whichever controller they are of."""
+        """Change settings of any controller of the first robot."""
         control, gripper = self.control, self.control.gripper
         stream, trajectory = control.stream, control.trajectory.settings
         of_gripper = GripperSettings() if gripper is None else gripper.settings
@@ -158,8 +158,8 @@ class Bench:
                 of_gripper = replace(of_gripper, **{name: value})
         control.configure(stream, trajectory, of_gripper)
 
-    def start_anew(self) -> None:
-        """Return to the state of a new bench, but for the middleware."""
+    def restart(self) -> None:
+        """Return to the initial state; the middleware is kept."""
         simulation, count = self.simulation, len(self.control.joints.names)
         simulation.commands.drain()
         simulation.paused = False
@@ -184,7 +184,7 @@ class Bench:
         assert self.simulation.divergences == before + 1
 
     def _publish(self, context: NodeContext) -> Publishers:
-        """Create the publishers, which hand to the test what they would to the middleware."""
+        """Create publishers that append their messages to `sent`."""
         publishers = Publishers(context, planned)
         publishers.set_rates(RATES | {"joint_states": 1000.0, "controller_state": 1000.0})
         for publisher, topic in publishers.topics.items():
@@ -202,7 +202,7 @@ class Bench:
 
         self.simulation.commands.submit = counting  # type: ignore[method-assign]
 
-    def _heard(self) -> int:
+    def _received(self) -> int:
         return self._submitted + sum(self.refusals.counts.values())
 
     def _count_reset(self, _event: SimulationReset) -> None:

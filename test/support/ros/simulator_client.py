@@ -1,4 +1,4 @@
-"""A simulator process, played, paused, stepped and reset as a client does."""
+"""A client that plays, pauses, steps and resets a simulator process."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, SimulationState
-from simulators import Listener, Recording, Simulator, Starter
+from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
@@ -21,18 +21,18 @@ STOPPED, PLAYING, PAUSED = (
 FEEDBACK = "/mujoco/simulate_steps/_action/feedback"
 
 
-class Remote:
+class SimulatorClient:
     """A client of a simulator.
 
     Attributes:
         simulator: The simulator.
         listener: Its node is the client.
-        clock: What was heard on /clock.
-        joint_states: What was heard on joint_states.
-        resets: What was heard on ~/reset_event.
+        clock: Recording of /clock.
+        joint_states: Recording of joint_states.
+        resets: Recording of ~/reset_event.
     """
 
-    def __init__(self, start: Starter, **parameters: Any) -> None:
+    def __init__(self, start: SimulatorLauncher, **parameters: Any) -> None:
         self.simulator: Simulator = start.simulator(**({"scene": "arm"} | parameters))
         self.listener: Listener = start.listener(self.simulator)
         self._clients: dict[str, Any] = {}
@@ -50,7 +50,7 @@ class Remote:
         )
 
     def client(self, interface: str) -> Any:
-        """Return the client of a service, once it is there."""
+        """Return the client of a service, once the service is available."""
         if interface not in self._clients:
             client = self.listener.node.create_client(
                 getattr(srv, interface), "/mujoco/" + service_name(interface)
@@ -76,8 +76,8 @@ class Remote:
     def set_state(self, state: int) -> Result:
         return self.call("SetSimulationState", state=SimulationState(state=state)).result
 
-    def put(self, state: int) -> None:
-        """Have it in a state, whatever it was in."""
+    def ensure_state(self, state: int) -> None:
+        """Set the state unless it is the current one."""
         if self.state != state:
             assert self.set_state(state).result == Result.RESULT_OK
 
@@ -89,7 +89,7 @@ class Remote:
         if self._steps is None:
             self._steps = ActionClient(self.listener.node, SimulateSteps, "/mujoco/simulate_steps")
             assert self.listener.spin_until(self._steps.server_is_ready)
-            # Not by the client: of rclpy's, one forgets feedback when it sees the goal end.
+            # A separate subscription: rclpy's client drops feedback when the goal ends.
             self._feedback = self.listener.record(
                 SimulateSteps.Impl.FeedbackMessage,
                 FEEDBACK,
@@ -98,11 +98,11 @@ class Remote:
             assert self.listener.spin_until(
                 lambda: self.listener.node.count_publishers(FEEDBACK) > 0
             )
-            self.listener.spin_for(1.5)  # that it knows of us is told to nobody
+            self.listener.spin_for(1.5)  # no event reports that the server has discovered us
         return self.listener.result(self._steps.send_goal_async(SimulateSteps.Goal(steps=steps)))
 
     def feedback(self, handle: Any) -> list[tuple[int, int]]:
-        """Return how many steps a goal was told to have completed, and to have before it."""
+        """Return completed and remaining steps of each feedback of a goal."""
         return [
             (message.feedback.completed_steps, message.feedback.remaining_steps)
             for message in self._feedback.messages
@@ -110,29 +110,29 @@ class Remote:
         ]
 
     def close(self) -> None:
-        """Let go of the action, which nodes do not destroy."""
+        """Destroy the action client, which nodes do not do."""
         if self._steps is not None:
             self._steps.destroy()
 
     def time(self) -> float:
-        """Return the simulated time last heard on /clock."""
+        """Return the last simulated time of /clock."""
         stamp = self.clock.messages[-1].clock
         return float(stamp.sec + 1e-9 * stamp.nanosec)
 
     def settle(self) -> None:
-        """Wait until all that is on its way from a paused simulation has arrived."""
-        heard = (self.clock, self.joint_states, self.resets)
+        """Wait until all messages in flight from a paused simulation have arrived."""
+        recordings = (self.clock, self.joint_states, self.resets)
         before: list[int] = []
-        while before != (now := [len(recording) for recording in heard]):
+        while before != (now := [len(recording) for recording in recordings]):
             before = now
             self.listener.spin_for(0.3)
 
-    def quiet(self) -> None:
-        """Settle, and forget what was heard."""
+    def settle_and_clear(self) -> None:
+        """Settle, and clear the recordings."""
         self.settle()
-        self.forget()
+        self.clear_recordings()
 
-    def forget(self) -> None:
-        """Forget what was heard."""
+    def clear_recordings(self) -> None:
+        """Clear the recordings."""
         for recording in (self.clock, self.joint_states, self.resets):
             recording.raw.clear()

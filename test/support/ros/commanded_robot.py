@@ -1,4 +1,4 @@
-"""A robot with joint positions set by the test, commanded without a simulator."""
+"""A robot control without a simulator, with joint positions set by the test."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -29,16 +29,16 @@ ALL = frozenset(INTERFACES)
 def some_joints(
     names: Sequence[str] = ("a", "b", "c"),
     *,
-    takes: Mapping[str, Sequence[str]] | None = None,
+    interfaces: Mapping[str, Sequence[str]] | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
     continuous: Sequence[str] = (),
     gripper: str | None = None,
 ) -> ControlledJoints:
     """Joints with all command interfaces and without limits by default."""
-    takes, limits = takes or {}, limits or {}
+    interfaces, limits = interfaces or {}, limits or {}
     return ControlledJoints(
         names=tuple(names),
-        interfaces=tuple(frozenset(takes.get(name, ALL)) for name in names),
+        interfaces=tuple(frozenset(interfaces.get(name, ALL)) for name in names),
         lower=np.array([limits.get(name, (-np.inf, np.inf))[0] for name in names]),
         upper=np.array([limits.get(name, (-np.inf, np.inf))[1] for name in names]),
         continuous=np.array([name in continuous for name in names]),
@@ -59,7 +59,7 @@ def points(
     ddq: Rows | None = None,
     tau: Rows | None = None,
 ) -> PointArrays:
-    """Points of a trajectory; a row that is None is one that its point does not carry."""
+    """Points of a trajectory; a point lacks the fields whose row is None."""
     fields = [[] if field is None else field for field in (q, dq, ddq, tau)]
     width = next(len(row) for field in fields for row in field if row is not None)
     values = np.zeros((4, len(times), width))
@@ -71,8 +71,8 @@ def points(
     return PointArrays(times=np.array(times, dtype=float), values=values, given=given)
 
 
-class Commanded:
-    """A RobotControl that is stepped; its joints follow their references at once.
+class CommandedRobot:
+    """A RobotControl that is stepped; its joints equal their references at once.
 
     Attributes:
         measure: Returns other positions and velocities (2, n) at a time.
@@ -133,7 +133,7 @@ class Commanded:
         arrays: PointArrays,
         start: float | None = None,
     ) -> Trajectory:
-        """Return a trajectory that was checked."""
+        """Return a checked trajectory."""
         settings = self.control.trajectory.settings
         return trajectory(self.joints, settings, self.out_of_limits, names, start, arrays)
 
