@@ -1,4 +1,4 @@
-"""A controller in the simulator, with the same ROS interface as one on a node of its own."""
+"""A controller in the simulator, with the same ROS interface as one on a separate node."""
 
 import re
 from collections.abc import Callable
@@ -58,7 +58,9 @@ class HostedController(Component):
         controller = load(values["controller"], seed=values["controller_seed"])
         if values["controller_step_by_step"]:
             controller.machine.step_by_step = True
-        self._planners: WeakSet[Planner] = WeakSet()  # states drop theirs with a replaced robot
+        self._planners: WeakSet[Planner] = (
+            WeakSet()
+        )  # states discard their planners when the robot is replaced
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._beside = simulation, beside
         self._tick_cost = Histogram()
@@ -73,7 +75,7 @@ class HostedController(Component):
             context=beside.context,
             namespace=beside.get_namespace(),
             cli_args=child_ros_arguments(context.arguments, beside.get_namespace()),
-            use_global_arguments=False,  # they may name the simulator's node
+            use_global_arguments=False,  # they may contain the name of the simulator's node
         )
         endpoints, supervised = Endpoints(self.node), self.host.supervised
         self.host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)

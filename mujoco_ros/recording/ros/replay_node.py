@@ -158,7 +158,7 @@ class ReplayNode(ComponentNode):
         self.models.change(lambda _current: segment.assembly, done, fresh=True)
 
     def _publish_resets(self) -> None:
-        """Publish that the time went back, or that the state was set."""
+        """Publish events of resets: the time jumped back, or the state was set."""
         events = self.simulation.events
         while events:
             event = events.popleft()

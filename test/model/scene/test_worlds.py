@@ -90,7 +90,7 @@ def test_worlds_of_a_folder_are_listed_without_other_files(tmp_path: Path):
         "floor.mjb": ("model",),
         "scene.yaml": ("scene", "a"),
     }
-    assert find_worlds(str(tmp_path / "scene.yaml"))[0].description == "A box alone."
+    assert find_worlds(str(tmp_path / "scene.yaml"))[0].description == "Only a box."
 
 
 def test_invalid_sources_are_refused(tmp_path: Path):
@@ -98,7 +98,7 @@ def test_invalid_sources_are_refused(tmp_path: Path):
     (tmp_path / "package.xml").write_text("<package/>")
     for name, reason in (
         ("nothing", "does not exist"),
-        ("notes.txt", "is no world"),
+        ("notes.txt", "is not a world"),
         ("package.xml", "its first element is neither"),
     ):
         with pytest.raises(UserInputError, match=reason):
