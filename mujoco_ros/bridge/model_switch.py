@@ -150,7 +150,7 @@ class ModelSwitch:
                 self._worker.start()
 
     def _work(self) -> None:
-        """Build one model after the other; one thread for all, as each keeps memory of its own."""
+        """Build one model after the other; one thread, because each keeps its own memory."""
         while True:
             self._build(self._builds.get())
 

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser(
         "controller",
-        "Run a controller in a node of its own, which uses the topics of a real or simulated "
+        "Run a controller in a separate node, which uses the topics of a real or simulated "
         "robot. The robot holds its position when the node ends.",
         "Parameters are given as ROS arguments, e.g.\n"
         "  controller pick_place --ros-args -p scene:=arm -p DESCEND.speed:=0.1\n"

@@ -29,7 +29,7 @@ _LAST_TASKS = 100
 
 
 class Runnable(Protocol):
-    """A node with a thread of its own."""
+    """A node with its own thread."""
 
     failure: BaseException | None
     leaving: bool

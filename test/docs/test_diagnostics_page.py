@@ -13,8 +13,12 @@ from mujoco_ros.bridge.diagnostics.rows import ROWS
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PAGE = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
 OF_COMPONENTS = {each.name for each in (*COMPONENTS, HostedController) if each.name}
+ALL_ROWS = {*ROWS, "world", *OF_COMPONENTS}
+OTHER_NAMES = {"drawing", "name"}
+"""A row of the node of cameras, and the attribute of a component that names its row."""
 
 
 def _shown(limit: float) -> str:
@@ -28,7 +32,13 @@ def _first_cells(heading: str) -> set[str]:
 
 def test_every_row_is_explained() -> None:
     assert OF_COMPONENTS
-    assert _first_cells("| Row |") == {*ROWS, "world", *OF_COMPONENTS}
+    assert _first_cells("| Row |") == ALL_ROWS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_row_that_a_page_names_exists(page) -> None:
+    named = set(re.findall(r"\brow\s+`([^`]+)`", page.read_text(encoding="utf-8")))
+    assert named <= ALL_ROWS | OTHER_NAMES
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)

@@ -45,6 +45,13 @@ def test_every_relative_link_has_a_target(page):
             assert anchor in anchors(target), f"{link}: no such heading"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_in_the_package_or_its_tests_exists(page):
+    paths = re.findall(r"`((?:mujoco_ros|test|benchmark|docs)/[\w/.]+)`", prose(page))
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert not missing
+
+
 @pytest.mark.parametrize("image", sorted(ROOT.glob("docs/images/*")), ids=lambda path: path.name)
 def test_every_image_is_shown_and_small(image):
     shown = {target for page in PAGES for target in targets(page)}

@@ -7,7 +7,8 @@ import pytest
 from glossary import WORDS, violations
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+NAMES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.rst")
+PAGES = [*(ROOT / name for name in NAMES), *sorted(ROOT.glob("docs/**/*.md"))]
 CODE = (
     r"^```.*?^```",  # blocks
     r"`[^`\n]+`",

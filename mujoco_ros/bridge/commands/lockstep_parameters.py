@@ -162,7 +162,7 @@ def parse_sources(text: str) -> dict[str, float]:
             number = float(rate)
         except ValueError:
             number = 0.0
-        if not topic or not MIN_RATE_HZ <= number <= MAX_RATE_HZ:  # nor is NaN
+        if not topic or not MIN_RATE_HZ <= number <= MAX_RATE_HZ:  # true for NaN
             raise UserInputError(
                 f"lockstep_sources: '{entry}' is not <topic>@<rate>, such as '{_EXAMPLE}', with a "
                 f"rate from {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g} Hz"

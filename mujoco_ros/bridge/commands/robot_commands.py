@@ -94,7 +94,7 @@ class RobotCommands(Component):
         newest = {id(e.goal): e for e in batch if isinstance(e, events.GoalProgress)}
         for event in batch:
             if isinstance(event, events.GoalProgress) and newest[id(event.goal)] is not event:
-                continue  # the client is late already: only the newest feedback
+                continue  # the client lags; send only the newest feedback
             try:
                 self._handle(event)
             except Exception as error:  # it would end the process: see goal_server.py

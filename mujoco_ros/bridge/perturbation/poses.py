@@ -39,7 +39,7 @@ def point(name: str, message: Point) -> np.ndarray:
         UserInputError: A coordinate is not finite, or too large.
     """
     numbers = np.array([message.x, message.y, message.z])
-    if not np.all(np.abs(numbers) <= _FARTHEST_M):  # so is NaN
+    if not np.all(np.abs(numbers) <= _FARTHEST_M):  # true for NaN
         shown = ", ".join(f"{number:g}" for number in numbers)
         raise UserInputError(
             f"{name} ({shown}) has a coordinate that is not finite, or beyond {_FARTHEST_M:g} m"

@@ -131,7 +131,7 @@ class WrenchServer(Component):
 
 def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
     numbers = (float(vector.x), float(vector.y), float(vector.z))
-    if not all(abs(number) <= _LARGEST for number in numbers):  # so is NaN
+    if not all(abs(number) <= _LARGEST for number in numbers):  # true for NaN
         shown = ", ".join(f"{number:g}" for number in numbers)
         raise UserInputError(
             f"{name} ({shown}) has a component that is not finite, or beyond {_LARGEST:g}"

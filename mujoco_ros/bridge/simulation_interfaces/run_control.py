@@ -21,8 +21,8 @@ class RunControlServices(Component):
         ParameterSpec(
             RESET_TIME,
             REWIND,
-            "Effect of a full reset on the clock: rewind sets it to zero, with continue the time "
-            "never jumps back; after divergence the clock always continues",
+            "Effect of a full reset on the clock: rewind sets the time to zero; "
+            "continue keeps it; after divergence the clock always continues",
             choices=(REWIND, "continue"),
         ),
     )

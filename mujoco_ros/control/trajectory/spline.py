@@ -99,7 +99,7 @@ class Cursor:
 
     def __deepcopy__(self, _memo: object) -> "Cursor":
         """Return an independent cursor of the same curve and segment."""
-        other = Cursor(self._curve)  # with views of its own arrays
+        other = Cursor(self._curve)  # with views of its arrays
         other._enter(self.segment)
         return other
 

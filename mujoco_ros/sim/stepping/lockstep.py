@@ -18,7 +18,7 @@ Policy = Literal["wait", "proceed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceConfig:
-    """A source of commands, which must answer every tick of its own.
+    """A source of commands, which must respond to each of its ticks.
 
     Attributes:
         topic: Topic of its commands.

@@ -92,5 +92,5 @@ def _vector(values: np.ndarray) -> Vector3:
 
 def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> None:
     for name, value in zip(names, values, strict=False):
-        if not abs(value) <= most:  # so is NaN
+        if not abs(value) <= most:  # true for NaN
             raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")
