@@ -60,7 +60,7 @@ class PlaybackControl(Component):
         """Control a playback that does not run yet."""
         self._playback, self._run, self._pacer = playback, run, pacer
         self._publishers = publishers
-        playback.on_timestep.append(partial(setattr, pacer, "timestep"))
+        playback.on_timestep.append(pacer.set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command:
         """Return the command that applies accepted parameters."""
