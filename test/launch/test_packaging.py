@@ -147,9 +147,7 @@ def test_the_extras_of_setup_py_are_the_optional_parts_and_all_of_them(setup_arg
     wanted = {name: {m + version for m, version in it.items()} for name, it in EXTRAS.items()}
     assert extras.pop("test") == {"pytest"}
     assert extras.pop("all") == set().union(*wanted.values())
-    wanted["evaluation"] |= wanted[
-        "planning"
-    ]  # the shipped evaluations are of planning controllers
+    wanted["evaluation"] |= wanted["planning"]  # for the shipped evaluations
     assert extras == wanted
 
 
