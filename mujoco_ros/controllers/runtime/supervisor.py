@@ -16,7 +16,7 @@ from mujoco_ros.model.errors import UserInputError
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
 """`SupervisedController.state` after an error."""
-_RESET, _RESUME = "reset", "go_on"
+_RESET, _RESUME = "reset", "resume"
 
 
 class ReferencesError(ValueError):

@@ -139,7 +139,7 @@ def test_all_events_between_two_runs_of_the_executor_are_published_in_order(made
         (pytest.approx(0.02), 0, "error", "WORK", "error"),
         (pytest.approx(0.5), 0, "reset", "error", "IDLE"),
         (pytest.approx(0.5), 0, "waiting", "IDLE", "waiting"),
-        (pytest.approx(0.5), 0, "go_on", "waiting", "IDLE"),
+        (pytest.approx(0.5), 0, "resume", "waiting", "IDLE"),
     ]
     assert [it.data for it in made.sent["~/state"]] == [
         *("IDLE", "WORK", "error", "IDLE", "waiting", "IDLE")
