@@ -1,15 +1,22 @@
 """Optional parts of the package, which the extras of setup.py install."""
 
+import shlex
 from importlib.util import find_spec
 
 from mujoco_ros.model.errors import UserInputError
 
 EXTRAS = {
-    "viewer": ("websockets",),
-    "planning": ("mink", "ompl", "qpsolvers", "scipy", "toppra"),
-    "evaluation": ("matplotlib",),
+    "viewer": {"websockets": ""},
+    "planning": {
+        "mink": ">=1.3",
+        "ompl": ">=2.0",
+        "qpsolvers": "",
+        "scipy": "",
+        "toppra": ">=0.6.10",
+    },
+    "evaluation": {"matplotlib": ""},
 }
-"""The Python modules of each optional part, which no other part imports."""
+"""The Python modules of each optional part, which no other part imports, with their versions."""
 
 
 class MissingExtraError(UserInputError):
@@ -28,6 +35,7 @@ def require(extra: str, feature: str) -> None:
     """
     missing = [module for module in EXTRAS[extra] if find_spec(module) is None]
     if missing:
+        requirements = shlex.join(module + EXTRAS[extra][module] for module in missing)
         raise MissingExtraError(
-            f"{feature} needs {', '.join(missing)}; run: pip install 'mujoco_ros[{extra}]'"
+            f"{feature} needs {', '.join(missing)}; run: pip install {requirements}"
         )

@@ -9,6 +9,7 @@ from typing import Any
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.process.child_process import python_command
@@ -110,6 +111,10 @@ class ChildProcesses(Component):
         if self._writer is not None:
             self._writer.idle()
 
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that shares the real-time factor, after it was set."""
+        return None if self._writer is None else self._share_factor
+
     def start(self) -> None:
         """Start the processes, in a thread that ends with this program."""
         now = time.monotonic()
@@ -164,9 +169,12 @@ class ChildProcesses(Component):
             process.end(max(0.0, deadline - time.monotonic()))
         self._writer.close()
 
-    def _check(self) -> None:
+    def _share_factor(self) -> None:
         assert self._writer is not None
         self._writer.header.factor = self._pacer.factor
+
+    def _check(self) -> None:
+        assert self._writer is not None
         self._writer.share_edits()
         now = time.monotonic()
         for process in self._processes:

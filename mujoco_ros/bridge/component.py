@@ -18,6 +18,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
+from mujoco_ros.sim.stepping.status import Status
 from mujoco_ros.sim.stepping.step_listener import StepListener
 
 
@@ -36,7 +37,10 @@ class NodeContext:
         lockstep: Makes the clock wait for commands; belongs to the physics thread.
         models: Changes the model while it is simulated.
         rejections: Log and counters of rejected commands.
-        submit: Hands commands to the physics thread, with checks of their stamps.
+        status: Returns the statistics of the steps since the last call; belongs to the physics
+            thread.
+        submit: Hands commands of a topic to the physics thread, with checks of their stamps; for
+            all else there is `simulation.commands`.
         notify_reset: Calls the components' `on_reset`, in the executor's thread.
         quit: Ends the process soon.
     """
@@ -51,6 +55,7 @@ class NodeContext:
     lockstep: Lockstep
     models: ModelSwitch
     rejections: RejectionLog
+    status: Callable[[], Status]
     submit: CommandSubmission
     notify_reset: Callable[[SimulationReset], object]
     quit: Callable[[], object]

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
@@ -11,7 +12,6 @@ from rclpy.parameter import Parameter
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
@@ -92,6 +92,7 @@ class ComponentNode(Node):
             lockstep=lockstep,
             models=self.models,
             rejections=rejections,
+            status=lambda: self.physics.status(),
             submit=CommandSubmission(simulation, rejections, lockstep.take),
             notify_reset=self.notify_reset,
             quit=self.quit,
@@ -100,14 +101,9 @@ class ComponentNode(Node):
     def assemble(
         self, context: NodeContext, components: Iterable[Component], priority: int = 0
     ) -> None:
-        """Set the components, and create the physics thread around them.
-
-        Raises:
-            UserInputError: The user set a parameter that does not exist.
-        """
+        """Set the components, and create the physics thread around them."""
         self.components += components
         self.settings.listeners += self.components
-        self.settings.reject_unknown()
         self.physics = PhysicsThread(
             context.simulation,
             context.pacer,
@@ -122,15 +118,6 @@ class ComponentNode(Node):
         """The simulation."""
         return self.models.simulation
 
-    @property
-    def rows(self) -> list[tuple[str, Callable[[], DiagnosticReport]]]:
-        """The names of the rows on /diagnostics, and the functions that report them."""
-        return [
-            (each.name, each.report)
-            for each in self.components
-            if type(each).report is not Component.report
-        ]
-
     def start(self) -> None:
         """Start the components and the physics thread."""
         for component in self.components:
@@ -138,13 +125,16 @@ class ComponentNode(Node):
         self.physics.start()
 
     def stop(self) -> None:
-        """Stop the physics thread and close the components."""
+        """Stop the physics thread and close the components.
+
+        A component that fails is logged, and the others are closed.
+        """
         for component in self.components:
-            component.stop()
+            _guarded(component, component.stop)
         self.physics.stop()
         self.models.close()
         for component in reversed(self.components):
-            component.close()
+            _guarded(component, component.close)
 
     def quit(self) -> None:
         """End the process soon."""
@@ -161,10 +151,15 @@ class ComponentNode(Node):
     def notify_reset(self, event: SimulationReset) -> None:
         """Call the components after a reset of the simulation."""
         for component in self.components:
-            try:
-                component.on_reset(event)
-            except Exception:
-                _LOG.exception("%s failed after a reset", type(component).__name__)
+            _guarded(component, partial(component.on_reset, event))
 
     def _set_failure(self, error: BaseException | None) -> None:
         self.failure = error
+
+
+def _guarded(component: Component, call: Callable[[], None]) -> None:
+    """Log an exception, so that the other components are called."""
+    try:
+        call()
+    except Exception:
+        _LOG.exception("component %s failed", type(component).__name__)

@@ -53,15 +53,21 @@ PARAMETERS: tuple[ParameterSpec, ...] = (
 def compose(context: NodeContext) -> list[Component]:
     """Create the components of the node.
 
+    Those that declare parameters of the model come first: no file is written, and no process
+    started, with an unknown parameter or before the values that the user set are in force.
+
     Returns:
         The components: parameters and model changes reach them in this order, and so do the calls
         before and after a step. They are closed in reverse order.
 
     Raises:
-        UserInputError: A parameter, or the scene, is wrong.
+        UserInputError: A parameter is wrong or unknown, or the scene is wrong.
     """
     node, simulation, values = context.node, context.simulation, context.values
-    control = ControlParameters(context)
+    control, appearance = ControlParameters(context), AppearanceParameters(context)
+    settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    context.parameters.reject_unknown()
+    appearance.apply_initial()
     descriptions = RobotDescriptions(context)
     frames = StaticFrames(context, descriptions)
     wrenches = WrenchServer(context)
@@ -69,17 +75,14 @@ def compose(context: NodeContext) -> list[Component]:
     entities = EntityServices(context, interfaces)
     hosted = [_host(context, control)] if values["controller"] else []
     return [
-        control,
-        PhysicsParameters(context),
-        EqualityParameters(context),
-        AppearanceParameters(context),
+        *settings,
         PaceParameters(context),
         descriptions,
         frames,
         LockstepParameters(context),
         Publishers(context, frames.of),
-        StateLogging(simulation, values),
         ChildProcesses(context, descriptions.of),
+        StateLogging(simulation, values),  # closed before: child processes may take seconds to end
         *hosted,
         RobotCommands(context),
         wrenches,

@@ -46,8 +46,11 @@ class _Change:
 class ModelChangeListener:
     """Takes part in changes of the model; override what applies.
 
-    A change calls `build`, `prepare`, `commit` and `finish`, or `rollback` after the first or the
-    second. The simulation continues in between.
+    A change calls `build`, `prepare`, `commit` and `finish`, each for all listeners. A change that
+    fails before `commit` calls `rollback` for all listeners, even those whose `build` or `prepare`
+    was not called. The simulation continues in between; `build` runs concurrently with the other
+    methods of a component. Exceptions of `commit`, `finish` and `rollback` are logged, and the
+    change continues.
     """
 
     def build(self, plant: Plant) -> None:
@@ -71,7 +74,7 @@ class ModelChangeListener:
         """Close the endpoints and parameters of the previous model, in the executor's thread."""
 
     def rollback(self) -> None:
-        """Discard the next model, in the executor's thread."""
+        """Discard the next model, if there is one, in the executor's thread; must be idempotent."""
 
 
 class ModelSwitch:

@@ -6,7 +6,6 @@ from mujoco_ros.bridge.component import Extension
 from mujoco_ros.bridge.component_node import ComponentNode
 from mujoco_ros.bridge.composition import PARAMETERS, compose
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
-from mujoco_ros.bridge.diagnostics.rows import world
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
@@ -43,23 +42,10 @@ class MujocoNode(ComponentNode):
         )
         context = self.create_context(simulation, pacer, arguments, self._begin_time)
         components = [*compose(context), *(extension(context) for extension in extensions)]
+        components += [DuplicateNodes(self, clock_topic().name), Diagnostics(context, components)]
         self.assemble(context, components, values["realtime_priority"])
-        self._diagnostics = Diagnostics(
-            self,
-            simulation,
-            self.physics,
-            context.rejections.counts,
-            values,
-            [("world", world(lambda: self.models.holds)), *self.rows],
-        )
-        self._duplicates = DuplicateNodes(self, clock_topic().name)
         for line in startup_summary(simulation, pacer.factor):
             self.get_logger().info(line)
-
-    def stop(self) -> None:
-        """Stop the simulation, close the components, and publish the last diagnostics."""
-        super().stop()
-        self._diagnostics.finish()
 
     def _begin_time(self) -> float:
         """Return the simulated time at which a world that is loaded begins [s]."""

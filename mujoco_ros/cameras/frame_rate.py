@@ -3,7 +3,7 @@
 import math
 
 _ROUNDING = 1e-6
-"""Of a frame: a sum of time steps may fall short of a frame's time by so much."""
+"""Tolerance, in frames: a sum of time steps may be slightly less than a frame's due time."""
 
 
 class FrameRate:
@@ -38,12 +38,12 @@ class FrameRate:
         return index != self._last
 
     def note(self, time: float) -> None:
-        """Note that a frame shows the state of a simulated time [s]."""
+        """Record that a frame shows the state at a simulated time [s]."""
         if self._rate > 0:
             self._last = self._index(time)
 
     def restart(self) -> None:
-        """Begin with the next frame that is not late."""
+        """Continue with the next frame that is not late."""
         self._last = None
 
     def time_to_next(self, time: float) -> float:

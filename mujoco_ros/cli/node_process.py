@@ -104,8 +104,8 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
     handle_signals(signals.append)
     memory, trim_at = MemoryTrimmer(), time.monotonic() + _TRIM_PERIOD_S
     executor.add_node(node)
-    node.start()
     try:
+        node.start()
         while not (signals or node.leaving or node.failure is not None):
             wait_s = math.inf if work is None else work(node)
             executor.spin_once(timeout_sec=min(wait_s, _SIGNAL_LATENCY_S))

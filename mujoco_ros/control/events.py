@@ -141,7 +141,7 @@ class SimulationReset:
         gain_changes: Number of changes of gains since the start.
         before: Simulated time before the reset [s].
         state: Whether the state was reset; otherwise only the time.
-        gains: Gains after the reset by robot; the configured ones if None.
+        gains: Gains after the reset by robot; None if the state stayed.
     """
 
     time: float

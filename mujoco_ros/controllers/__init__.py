@@ -1,1 +1,1 @@
-"""Controllers: interface, state machines, runtime, planning, and those that are shipped."""
+"""Controllers: interface, state machines, runtime, planning, and the shipped controllers."""

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class UserInputError(ValueError):
-    """A file, name or value of the user is wrong; the message names it and the remedy."""
+    """A user's file, name or value is invalid; the message names it and the remedy."""
 
 
 class NameTakenError(UserInputError):
@@ -29,11 +29,11 @@ class UnsupportedFormatError(UserInputError):
 
 
 class ParseError(UserInputError):
-    """The text of the model is wrong, or does not compile."""
+    """The text of the model is invalid or does not compile."""
 
 
 class NativeCodeError(UserInputError):
-    """The scene names a plugin, which is native code, where none may be loaded."""
+    """The scene names a plugin (native code) that must not be loaded."""
 
 
 class MissingAssetError(UserInputError):
@@ -41,10 +41,10 @@ class MissingAssetError(UserInputError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> UserInputError:
-    """Return the error for a name that is not among the valid choices, with the closest of them.
+    """Return the error for an unknown name; its message has the choices and the closest one.
 
     Args:
-        kind: What is named, e.g. ``"keyframe"``.
+        kind: Kind of the named item, e.g. ``"keyframe"``.
         name: The name.
         known: The valid choices, in the order of the message.
         where: Beginning of the message, e.g. a file and key path.

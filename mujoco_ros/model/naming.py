@@ -12,7 +12,7 @@ _MAX_LENGTH = 50
 
 
 def check_name(name: str) -> None:
-    """Refuse a name with characters that topics and TF frames do not allow."""
+    """Reject a name with characters that topics and TF frames do not allow."""
     if not NAME.match(name):
         raise NameInvalidError(
             f"name {name!r} is not valid: a letter, then letters, digits or underscores "
@@ -21,23 +21,23 @@ def check_name(name: str) -> None:
 
 
 def to_name(text: str) -> str:
-    """Return a valid name made of a text; empty if it has no valid character."""
+    """Convert a text to a valid name; empty if it has no valid character."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:_MAX_LENGTH]
     return name if not name or name[0].isalpha() else f"model_{name}"[:_MAX_LENGTH]
 
 
 def unique_name(name: str, taken: Container[str]) -> str:
-    """Return a name, or if it is taken the first of name_1, name_2, … that is not."""
+    """Return a name; if it is taken, the first free one of name_1, name_2, …"""
     numbered = (f"{name[:_MAX_LENGTH]}_{number}" for number in count(1))
     return next(it for it in chain([name], numbered) if it not in taken)
 
 
 def numbered_name(name: str, taken: Container[str]) -> str:
-    """Return a name, or if it is taken the first of name_2, name_3, … that is not."""
+    """Return a name; if it is taken, the first free one of name_2, name_3, …"""
     return next(it for it in chain([name], (f"{name}_{n}" for n in count(2))) if it not in taken)
 
 
 def topic_token(name: str) -> str:
-    """Return a name as one token of a topic name, with underscores for other characters."""
+    """Convert a name to one token of a topic name; underscores replace invalid characters."""
     token = re.sub(r"\W", "_", name, flags=re.ASCII)
     return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"

@@ -174,7 +174,7 @@ def _sequence(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]
 
 
 def _shown(value: Any) -> str:
-    # Not repr(): with aliases, a small YAML file can have an endless repr.
+    # Not repr(): YAML aliases can give a small file an endless repr.
     short = reprlib.Repr()
     short.maxstring = short.maxother = 60
     text = short.repr(value)

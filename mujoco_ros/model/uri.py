@@ -39,12 +39,12 @@ def resolve(uri: str, base: Path) -> Path:
         base: Folder of relative paths.
 
     Raises:
-        UserInputError: The scheme or package is unknown, or the path is impossible; the file need
+        UserInputError: The scheme or package is unknown, or the path is invalid; the file need
             not exist.
     """
     try:
         path = _resolve(uri, base).resolve()
-        path.exists()  # raises for impossible names, and without permission
+        path.exists()  # raises for invalid names and missing permissions
     except UserInputError:
         raise
     except OSError as error:
@@ -61,7 +61,7 @@ def _resolve(uri: str, base: Path) -> Path:
     if scheme == "package":
         package, _, path = rest.partition("/")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
-            raise UserInputError(f"'{uri}' names no package; write package://<package>/<path>")
+            raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
         return package_directory(package) / unquote(path)
     if scheme == "file":
         parts = urlparse(uri)
@@ -74,7 +74,7 @@ def _resolve(uri: str, base: Path) -> Path:
 
 
 def check_file(path: Path, kind: str, hint: str = "") -> None:
-    """Refuse a path that is no file.
+    """Reject a path that is not a file.
 
     Args:
         path: The path.

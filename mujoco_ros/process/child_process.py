@@ -5,13 +5,11 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 _ENTRY = "mujoco_ros.process.child_main"
-# Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _KILL_TIMEOUT_S = 5.0
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -26,7 +24,11 @@ def python_command(module: str, *arguments: str) -> list[str]:
 
 
 def start(
-    command: Sequence[str], *, stderr: int | None = None, pass_fds: Sequence[int] = ()
+    command: Sequence[str],
+    *,
+    stderr: int | None = None,
+    pass_fds: Sequence[int] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start a child process that Ctrl-C in the terminal does not reach.
 
@@ -36,6 +38,7 @@ def start(
         command: The program and its arguments.
         stderr: As for `subprocess.Popen`.
         pass_fds: Descriptors that stay open in the child.
+        variables: Environment variables that the child does not inherit.
 
     Raises:
         OSError: The program cannot be started.
@@ -45,7 +48,7 @@ def start(
     try:
         return subprocess.Popen(
             command,
-            env=_environment(),
+            env=_environment() | dict(variables or {}),
             stdin=subprocess.DEVNULL,
             stderr=stderr,
             pass_fds=pass_fds,
@@ -77,7 +80,7 @@ def exit_reason(code: int | None) -> str:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a child, in which it finds this package."""
-    environment = os.environ | _ONE_THREAD
+    environment = dict(os.environ)
     package = str(Path(__file__).resolve().parents[2])
     if package != sysconfig.get_path("purelib"):
         path = filter(None, (os.environ.get("PYTHONPATH"), package))

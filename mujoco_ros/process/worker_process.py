@@ -1,5 +1,6 @@
 """A worker process, which answers requests without holding the GIL of this process."""
 
+import logging
 import pickle
 import subprocess
 from collections.abc import Callable, Sequence
@@ -10,6 +11,10 @@ from threading import Event
 from typing import Any
 
 from mujoco_ros.process import child_process
+
+_LOG = logging.getLogger(__name__)
+# Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class WorkerDiedError(RuntimeError):
@@ -49,7 +54,7 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Start the process now, so that the first answer comes sooner."""
-        self._thread.submit(self._connect)
+        self._thread.submit(self._connect).add_done_callback(self._log_failure)
 
     def submit(self, request: object) -> "Future[Any]":
         """Return a future of the answer; it fails with the exception of the worker."""
@@ -77,17 +82,29 @@ class WorkerProcess:
         return answer
 
     def _connect(self) -> Connection:
-        """Return the connection to the process, which is started if necessary."""
+        """Return the connection to the process, which is started if necessary.
+
+        Raises:
+            EOFError: The worker is closed.
+            OSError: The process ended at once.
+            Exception: The process cannot be started; of the type for a process that died.
+        """
         if self._connection is not None:
             return self._connection
         if self._closed.is_set():
             raise EOFError
-        ours, theirs = Pipe()
-        with theirs:
-            descriptor = theirs.fileno()
-            self._process = child_process.start(
-                child_process.python_command(self._module, str(descriptor)), pass_fds=[descriptor]
-            )
+        try:
+            ours, theirs = Pipe()
+            with theirs:
+                descriptor = theirs.fileno()
+                self._process = child_process.start(
+                    child_process.python_command(self._module, str(descriptor)),
+                    pass_fds=[descriptor],
+                    variables=_ONE_THREAD,
+                )
+        except OSError as error:
+            reason = error.strerror or error
+            raise self._died(f"the worker process could not be started: {reason}") from error
         if self._closed.is_set():  # by another thread, perhaps before there was a process to kill
             ours.close()
             self._kill()
@@ -95,6 +112,11 @@ class WorkerProcess:
         ours.send(self._setup())
         self._connection = ours
         return ours
+
+    def _log_failure(self, started: "Future[Connection]") -> None:
+        error = None if started.cancelled() else started.exception()
+        if error is not None and not self._closed.is_set():
+            _LOG.error("%s: %s", self._module, error)
 
     def _kill(self) -> None:
         self._closed.set()
@@ -108,8 +130,7 @@ class WorkerProcess:
             self._connection = None
         if self._closed.is_set():
             return "it was closed"
-        if self._process is None:
-            return "it could not be started"
+        assert self._process is not None
         return child_process.exit_reason(child_process.end(self._process))
 
 

@@ -33,7 +33,7 @@ class BagFile:
     that end: whenever the process dies, all flushed messages are in a valid file. `finish` replaces
     the provisional end by the summary. The writer of the package mcap (1.6.0) is not used because
     a message of 100 bytes costs it 6.7 µs instead of 1.7 µs, and because its summary is private:
-    it cannot index in place what a dead process left (`recording.ros.repair`).
+    it cannot index the file of a killed process in place (`recording.ros.repair`).
     """
 
     def __init__(self, path: Path, compression: str = "none") -> None:
@@ -108,7 +108,7 @@ class BagFile:
             self.flush()
 
     def flush(self) -> None:
-        """Write the buffered messages; a crash of this process cannot lose them any more.
+        """Write the buffered messages; a later crash of this process cannot lose them.
 
         Raises:
             OSError: They could not be written; `abandon` the file.
@@ -148,7 +148,7 @@ class BagFile:
         """Write the buffered messages, metadata records and the summary, and close the file.
 
         Raises:
-            OSError: No space; what was flushed before stays readable.
+            OSError: The disk is full; messages flushed before remain readable.
         """
         try:
             self.flush()
@@ -164,7 +164,7 @@ class BagFile:
         self._close()
 
     def abandon(self) -> None:
-        """Close the file with what was flushed, after an error, unless it is closed already."""
+        """Close the file with the flushed messages, after an error, unless it is already closed."""
         if self._closed:
             return
         try:

@@ -12,7 +12,7 @@ _TYPE = re.compile(r"(\w+)/(?:(\w+)/)?(\w+)")
 _MSG_FIELD = re.compile(r"^[ \t]*([\w/]+)(?:<=\d+)?(?:\[[^\]]*\])?[ \t]+\w+", re.MULTILINE)
 _IDL_INCLUDE = re.compile(r'^#include\s+["<]([\w/]+)\.idl[">]', re.MULTILINE)
 _PRIMITIVE = re.compile(r"bool|byte|char|float(32|64)|u?int(8|16|32|64)|w?string")
-# No file defines the message of an action's feedback (rosidl_adapter, action to idl).
+# The feedback message of an action has no file (rosidl_adapter, action to idl).
 _FEEDBACK_MESSAGE = "unique_identifier_msgs/UUID goal_id\n{action}_Feedback feedback\n"
 _FEEDBACK_PART = 2  # of an .action file
 

@@ -1,6 +1,6 @@
 """Summary section of an MCAP file.
 
-mcap's writer builds its summary while it writes; `repair` needs one for data that is already there.
+mcap's writer builds its summary while it writes; `repair` needs one for existing data.
 """
 
 import struct

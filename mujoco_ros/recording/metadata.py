@@ -91,7 +91,7 @@ class Metadata:
 
     @property
     def total(self) -> Span:
-        """All messages."""
+        """Number of messages in all topics."""
         spans = self.files.values()
         return Span(
             count=sum(span.count for span in spans),

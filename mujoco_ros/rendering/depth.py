@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _NEAREST_M = 0.01
-"""Wrist cameras see their own fingers; MuJoCo's default grows with the scene, to 0.5 m for 50 m."""
+"""Fingers are close to wrist cameras; MuJoCo's default grows with the scene: 0.5 m for 50 m."""
 _FARTHEST_MM = 65535
 
 
@@ -21,7 +21,7 @@ class ClipPlanes:
     def enclosing(cls, near: float, far: float) -> "ClipPlanes":
         """Return planes that include all distances from `near` to `far` [m].
 
-        The near plane is a power of two, and the far plane is a power of two plus one times that.
+        The near plane is a power of two, and their ratio is a power of two plus one.
         The projection matrix, for which OpenGL subtracts almost equal numbers of single precision,
         is then free of rounding. Otherwise the depth error would be 1e-4 at 10 m.
         """

@@ -57,7 +57,7 @@ class Frame:
 
     @property
     def depth(self) -> np.ndarray:
-        """Distance along the optical axis [m]; inf where nothing is.  # (height, width) float32."""
+        """Distance along the optical axis [m]; inf if no surface.  # (height, width) float32."""
         if not self._has_depth:
             self._render_flat()
             mujoco.mjr_readPixels(None, self._buffer, self._rectangle, self._resources)
@@ -67,7 +67,7 @@ class Frame:
 
     @property
     def objects(self) -> np.ndarray:
-        """Index in the model and mjtObj, both -1 where nothing is.  # (height, width, 2) int32."""
+        """Index in the model and mjtObj, both -1 without an object.  # (height, width, 2) int32."""
         if not self._has_objects:
             self._render_flat()
             mujoco.mjr_readPixels(self._rgb, None, self._rectangle, self._resources)
@@ -78,7 +78,7 @@ class Frame:
         return self._objects
 
     def _render_flat(self) -> None:
-        """Render indices: neither edges nor depth are blended then."""
+        """Render indices as colours, without blending of edges or depth."""
         self._context.make_current()
         if not self._is_flat:
             self._scene.flags[_FLAT] = 1

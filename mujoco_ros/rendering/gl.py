@@ -11,7 +11,7 @@ from mujoco_ros.rendering.errors import RenderingError
 
 AUTO = "auto"
 BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
-"""Backends in the order in which `AUTO` tries them: only EGL reaches a graphics card."""
+"""Backends in the order in which `AUTO` tries them: only EGL can use a graphics card."""
 CHOICES = (AUTO, *BACKENDS)
 LIBRARIES = {
     "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
@@ -35,7 +35,7 @@ _GL_RENDERER = 0x1F01
 _GL_MAX_RENDERBUFFER_SIZE = 0x84E8
 _REMEDY = (
     "on Debian and Ubuntu, install libegl1, libopengl0 and libegl-mesa0 (the driver of a graphics "
-    "card brings its own), or libosmesa6"
+    "card includes its own), or libosmesa6"
 )
 
 
@@ -62,7 +62,7 @@ class GlContext:
         try:
             create, platform = _import(backend)
             self._context = create(_SIDE, _SIDE)
-        except Exception as error:  # MuJoCo and PyOpenGL raise all kinds
+        except Exception as error:  # MuJoCo and PyOpenGL raise many types
             raise RenderingError(_reason(error)) from error
         self.make_current()
         # MuJoCo's renderer selects its OpenGL library by this variable.
@@ -102,7 +102,9 @@ def open_context(backend: str = AUTO) -> GlContext:
         RenderingError: The backend does not exist or does not work on this machine.
     """
     if backend not in CHOICES:
-        raise RenderingError(f"there is no backend '{backend}'; choose among: {', '.join(CHOICES)}")
+        raise RenderingError(
+            f"backend '{backend}' does not exist; choose one of: {', '.join(CHOICES)}"
+        )
     os.environ.setdefault(_MESA_THREADS, str(_render_threads()))
     failures = []
     for name in BACKENDS if backend == AUTO else (backend,):

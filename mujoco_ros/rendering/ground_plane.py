@@ -12,9 +12,9 @@ _TILES = 32
 
 
 class GroundPlane:
-    """Replaces infinite planes by large finite ones, which look alike.
+    """Replaces infinite planes by large finite ones of the same appearance.
 
-    Light is computed at the corners of the tiles, so large tiles do not show the spot of a lamp.
+    Light is computed at the corners of the tiles, so large tiles do not show a lamp's light spot.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:

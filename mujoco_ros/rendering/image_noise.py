@@ -13,8 +13,8 @@ _WHITE = 255.0
 class ImageNoise:
     """The noise of a camera's images at one instant.
 
-    It follows from the seed, the camera's name and the simulated time alone, so it is the same
-    after a reset, whichever images are rendered.
+    It depends only on the seed, the camera's name and the simulated time, so it repeats after a
+    reset, independently of the rendered images.
     """
 
     def __init__(self, camera: Camera, seed: int, time: float) -> None:

@@ -27,7 +27,7 @@ class Scanner:
         """Prepare the rays.
 
         Args:
-            model: The model; later changes of its colours and sizes are seen.
+            model: The model; later changes of its colours and sizes take effect.
             lidar: The lidar.
             seed: Seed of the noise.
         """
@@ -55,8 +55,8 @@ class Scanner:
             time: Simulated time [s], from which the noise follows.
 
         Returns:
-            Ranges of REP 117 [m]: inf where nothing is within the largest range, -inf where
-            something is nearer than the smallest.  # (rows, columns) float32
+            Ranges of REP 117 [m]: inf without a hit within the largest range, -inf for a hit
+            nearer than the smallest.  # (rows, columns) float32
         """
         site, config = self._lidar.site, self._lidar.config
         np.matmul(self._directions, data.site_xmat[site].reshape(3, 3).T, out=self._rays)
@@ -67,7 +67,7 @@ class Scanner:
             self._rays.ravel(),
             self._groups,
             1,
-            self._lidar.body or -1,  # on the world, the floor is to be hit
+            self._lidar.body or -1,  # a lidar on the world must hit the floor
             self._geoms,
             self._distances,
             self._normals.ravel(),
@@ -85,7 +85,7 @@ class Scanner:
 
     @property
     def intensities(self) -> np.ndarray:
-        """Brightness of the hits of the last cast, lit by the lidar itself, from 0 to 255.
+        """Brightness of the hits of the last cast, with a lamp at the lidar, from 0 to 255.
 
         The mean of red, green and blue without textures, times the cosine of the angle of
         incidence.  # (rows, columns) float32
@@ -95,14 +95,14 @@ class Scanner:
         # As in the renderer, a colour of the geom precedes that of its material.
         is_default = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
         rgba = np.where(is_default[:, np.newaxis], _material_colours(model), own)
-        brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # the last one is for no hit
+        brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # last: no hit
         cosines = np.abs(np.einsum("ij,ij->i", self._rays, self._normals))
         hit = np.where(np.isfinite(self._ranges.ravel()), brightness[self._geoms], 0.0)
         intensities: np.ndarray = _BRIGHTEST * hit * cosines
         return intensities.astype(np.float32).reshape(self._ranges.shape)
 
     def cloud(self) -> np.ndarray:
-        """Return the points that the last cast hit, NaN where there is none.
+        """Return the hit points of the last cast; NaN for rays without a hit.
 
         Returns:
             Points of type `POINT`, in the lidar's frame.  # (rows, columns)
@@ -127,7 +127,7 @@ def directions(horizontal: HorizontalConfig, vertical: VerticalConfig) -> np.nda
 
 
 def _material_colours(model: mujoco.MjModel) -> np.ndarray:
-    """Return the colour of each geom's material; any where it has none.  # (ngeom, 4)."""
+    """Return the colour of each geom's material; arbitrary without a material.  # (ngeom, 4)."""
     colours: np.ndarray = model.mat_rgba if model.nmat else model.geom_rgba
     found: np.ndarray = colours[np.maximum(model.geom_matid, 0)]
     return found

@@ -37,10 +37,10 @@ class PointCloud:
         self._points = self._numbers.view(POINT)[..., 0]
 
     def fill(self, depth: np.ndarray, colour: np.ndarray | None = None) -> np.ndarray:
-        """Return the points of an image, NaN where nothing is.
+        """Return the points of an image; NaN for pixels without a surface.
 
         Args:
-            depth: Distance along the optical axis [m]; inf or 0 is nothing.  # (h, w) float32
+            depth: Distance along the optical axis [m]; inf or 0 if no surface.  # (h, w) float32
             colour: Red, green and blue; None is black.  # (h, w, 3) uint8
 
         Returns:

@@ -1,4 +1,4 @@
-"""Quality of images, and what it costs."""
+"""Quality of images, and its rendering cost."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ class RenderQuality:
     """Quality of images.
 
     Attributes:
-        shadows: Whether lights that cast shadows do; their resolution is the model's.
+        shadows: Whether shadows are rendered; their resolution is the model's.
         reflections: Whether planes and boxes of reflecting materials reflect.
         antialiasing: Whether edges are smooth; the number of samples is the model's.
         fine_planes: Whether infinite planes have enough tiles to show the spots of lamps.
@@ -30,6 +30,6 @@ class RenderQuality:
 
 
 RICH = RenderQuality()
-"""Quality that a graphics card renders at no cost."""
+"""Quality for a graphics card, which renders it at no extra cost."""
 PLAIN = RenderQuality(shadows=False, reflections=False, antialiasing=False, fine_planes=False)
-"""Quality that a processor renders many times a second: at most a tenth of the work of `RICH`."""
+"""Quality for rendering on a processor: at most a tenth of the work of `RICH`."""

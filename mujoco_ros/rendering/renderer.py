@@ -21,7 +21,7 @@ from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.resources import grow_buffer, upload
 
 _BODIES = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
-"""Geoms of bodies, without the decoration that a viewer adds."""
+"""Geoms of bodies, without the decoration of a viewer."""
 _SPARE_GEOMS = 100
 _CATENARY = 31
 """Segments in which the engine draws a slack tendon."""
@@ -96,7 +96,7 @@ class Renderer:
 
         Args:
             data: A state with its poses computed: of bodies, cameras, lights, tendons and flexes.
-            camera: The camera; its index, size and intrinsics count.
+            camera: The camera; its index, size and intrinsics are used.
 
         Returns:
             The images, valid until the next call.
@@ -172,7 +172,7 @@ class Renderer:
 
 
 def _option(quality: RenderQuality) -> mujoco.MjvOption:
-    """Return what the engine puts into a scene."""
+    """Return the engine's options for the content of a scene."""
     option = mujoco.MjvOption()
     option.sitegroup[:] = 0
     for groups in (option.geomgroup, option.tendongroup, option.skingroup, option.flexgroup):

@@ -31,7 +31,7 @@ class Label:
 
 
 class Segmentation:
-    """Numbers the objects of a model: 0 is nothing, then its bodies, flexes, skins and tendons.
+    """Numbers the objects of a model: 0 is no object, then bodies, flexes, skins and tendons.
 
     The geoms of a body share its number, 1 plus its index: the world is 1. So each link and each
     object has one number, which is instance segmentation. Numbers beyond 16 bits are 65535.
@@ -52,7 +52,7 @@ class Segmentation:
             _OBJ.mjOBJ_SKIN: np.array(self._ranges["skin"]),
             _OBJ.mjOBJ_TENDON: np.array(self._ranges["tendon"]),
         }
-        # One row for each type of object; the last row and the last column are for nothing.
+        # One row for each type of object; the last row and the last column are for no object.
         longest = max(len(values) for values in numbers.values())
         self._table = np.full((len(numbers) + 1, longest + 1), NOTHING, np.uint16)
         self._rows = np.full(int(_OBJ.mjNOBJECT) + 1, len(numbers), np.intp)
@@ -64,7 +64,7 @@ class Segmentation:
         """Return the numbers of an image.
 
         Args:
-            objects: Index in the model and mjtObj, -1 where nothing is.  # (h, w, 2) int32
+            objects: Index in the model and mjtObj, -1 without an object.  # (h, w, 2) int32
 
         Returns:
             Encoding 16UC1.  # (h, w) uint16

@@ -41,14 +41,14 @@ class Application(studio.App):
             self._perturbation.apply(self.model, self.data, self.viewer.perturb)
 
     def align_camera(self) -> None:
-        """Show the whole model, from the camera that the model names if there is one."""
+        """Show the whole model, from the model's default camera if it defines one."""
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
 
     def build_gui(self) -> None:
         """Build Studio's windows and the dock areas of all others."""
         ux.setup_theme(self.theme)
-        imgui.GetIO().WantSaveIniSettings = False  # the file has the layout of Studio alone
+        imgui.GetIO().WantSaveIniSettings = False  # the file has Studio's own layout
         build_menu_bar(self)
         scene = DOCKS.begin_frame()
         if self._must_fit_camera and scene is not None:
@@ -57,7 +57,7 @@ class Application(studio.App):
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
         build_windows(self, is_paused=self._state.paused)
-        # For viewers whose client moves the camera; after all that may change it.
+        # For viewers whose client moves the camera; after all code that may change it.
         self.viewer.camera_index = self.ux_state.camera_index
 
     @messages.handler(priority=messages.Priority.CRITICAL)

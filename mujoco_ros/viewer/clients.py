@@ -1,4 +1,4 @@
-"""Interfaces of the clients by which panels reach the simulator and other nodes, free of ROS."""
+"""Interfaces of the clients that connect panels to the simulator and other nodes; no ROS."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Request:
     def complete(self, ok: bool, message: str = "") -> None:
         """Set the result."""
         self.message = message
-        self.ok = ok  # last: another thread reads it first
+        self.ok = ok  # set last, because another thread checks it first
 
     def fail(self, message: str) -> None:
         """Set the result of a failed request."""
@@ -147,7 +147,7 @@ class SimulationClient(Protocol):
         """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
 
     def save_keyframe(self, name: str) -> Request:
-        """Save the present state as a keyframe."""
+        """Save the current state as a keyframe."""
 
     def load_keyframe(self, name: str) -> Request:
         """Load a keyframe of the model or a saved one."""

@@ -11,7 +11,7 @@ Rectangle = tuple[float, float, float, float]
 
 MOUSE_BUTTONS = (imgui.MouseButton.Left, imgui.MouseButton.Right, imgui.MouseButton.Middle)
 _ROOT = "scene and panels"
-# Dear ImGui's ImGuiDockNodeFlags_DockSpace, which has no name in Python: keeps the middle free.
+# Dear ImGui's ImGuiDockNodeFlags_DockSpace, which has no name in Python: leaves the centre empty.
 _DOCK_SPACE = 1 << 10
 _FLAGS = int(imgui.DockNodeFlags.PassthruCentralNode)
 # New windows come to the front; after this many frames all windows exist.
@@ -57,7 +57,7 @@ class DockLayout:
         self._is_clicked = False
 
     def expect_page(self) -> None:
-        """Prepare for a new page; the layout stays if the page has the size of the last one."""
+        """Prepare for a new page; the layout is kept if its size is that of the last page."""
         self._is_clicked = False
 
     def begin_frame(self) -> Rectangle | None:

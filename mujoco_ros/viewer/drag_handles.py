@@ -39,7 +39,7 @@ class DragHandles:
         self._drag: _Drag | None = None
 
     def build(self, frame: Pose, projection: ScreenProjection) -> Pose:
-        """Build the frame; return it as the mouse has dragged it."""
+        """Build the frame; return it after the motion of the mouse."""
         _draw(self._name, frame, projection)
         grabbed = ""
         for handle in handles(frame, projection):
@@ -51,7 +51,7 @@ class DragHandles:
             self._drag = None
         if self._drag is None:
             return frame
-        # From the start of the drag: increments would add up errors of lost or repeated frames.
+        # From the start of the drag: increments would accumulate errors of lost or repeated frames.
         motion = imgui.GetMouseDragDelta(imgui.MouseButton.Left, 0.0)
         if not (motion.x or motion.y):
             return frame

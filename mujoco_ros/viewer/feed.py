@@ -1,4 +1,4 @@
-"""The shared state in place of Studio's channel to a simulation of its own."""
+"""Feeds Studio from the shared state instead of its own simulation."""
 
 import dataclasses
 import time
@@ -14,9 +14,9 @@ from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 MODEL_PATH = "simulation"
 """Studio keeps the camera while the path of the model stays the same."""
 
-# All that mj_forward needs, and all that the page receives.
+# The inputs of mj_forward and the values sent to the page.
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-# A change of appearance sends the whole model to the page: at most this often [s].
+# Minimum period of changes of appearance, which send the whole model to the page [s].
 _APPEARANCE_PERIOD_S = 0.5
 
 

@@ -14,7 +14,7 @@ def fit_camera(
 ) -> None:
     """Move a free camera that shows the model on the whole page so that `scene` shows it.
 
-    The distance and the height of the look-at point change; azimuth and elevation stay.
+    The distance and the height of the look-at point change; azimuth and elevation do not.
 
     Args:
         model: The model.

@@ -24,7 +24,7 @@ class Handle:
         axis: Index of the frame's axis; None for the handle at the origin.
         rotates: Whether it rotates the frame.
         point: Position in the world [m].  # (3,)
-        direction: Of the handle's motion for a positive drag, unit vector.  # (3,)
+        direction: Unit vector of the handle's motion for a positive drag.  # (3,)
     """
 
     name: str

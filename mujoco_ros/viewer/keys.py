@@ -32,13 +32,13 @@ _ACTIONS: dict[imgui.Key, Callable[[SimulationClient, SharedState], object]] = {
     imgui.Key.Minus: lambda simulation, state: _scale_speed(simulation, state, 0.5),
     imgui.Key.Equal: lambda simulation, state: _scale_speed(simulation, state, 2.0),
 }
-"""Studio's keys, over ROS."""
+"""The same keys as in Studio, with effect over ROS."""
 
 
 def handle_keys(app: studio.App, simulation: SimulationClient, state: SharedState) -> None:
     """Handle the pressed key, unless a text field takes it.
 
-    Run state and speed are those of `state`, which are newer than those of the services.
+    Run state and speed come from `state`, because those of the services are older.
     """
     if imgui.GetIO().WantCaptureKeyboard:
         return

@@ -39,7 +39,7 @@ def show_window(state: SharedState, clients: Clients) -> None:
 
 
 def _plugins(state: SharedState, clients: Clients) -> list[plugin.ViewerPlugin]:
-    return [Application(state, clients), *panels(state, clients)]  # the application lays them out
+    return [Application(state, clients), *panels(state, clients)]  # the application arranges them
 
 
 def _feed(state: SharedState) -> Feed:

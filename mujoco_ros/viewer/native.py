@@ -30,17 +30,17 @@ def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_pr
     if not any(os.environ.get(name) for name in _DISPLAYS):
         raise NoDisplayError(
             f"no display for the viewer's window: {' and '.join(_DISPLAYS)} are not set; "
-            "viewer:=web needs none"
+            "viewer:=web needs no display"
         )
     # Studio's renderer refers to a type of Python 3.12 and newer.
     vars(collections.abc).setdefault("Buffer", np.ndarray)
-    try:  # a machine without a display may lack its libraries
+    try:  # its libraries may be missing on a machine without a display
         from mujoco.studio import native_viewer
     except ImportError as error:
-        raise NoDisplayError(f"the viewer's window does not load: {error}") from error
+        raise NoDisplayError(f"the viewer's window cannot be loaded: {error}") from error
     width, height = _SIZE
     config = viewer_protocol.ViewerConfig(title=TITLE, width=width, height=height, gfx=_GRAPHICS)
     try:
         return native_viewer.NativeViewer(config, feed, plugins=list(plugins))
     except RuntimeError as error:
-        raise NoDisplayError(f"the viewer's window does not open: {error}") from error
+        raise NoDisplayError(f"the viewer's window cannot be opened: {error}") from error

@@ -1,4 +1,4 @@
-"""Studio's windows that display the state or set how it is displayed, without effect on it."""
+"""Studio's windows that show the state or set display options, without effect on the state."""
 
 from collections.abc import Callable
 

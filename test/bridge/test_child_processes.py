@@ -16,11 +16,9 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetEntityState, SetSimulationState, SpawnEntity
 from simulators import WAIT_LIMIT_S, Listener, Recording, Simulator, SimulatorLauncher
 
+from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
-
-_BUSY_S = 1.0
-"""Delay that a busy machine may add to the documented times."""
 
 
 class SimulatorWithCameras:
@@ -41,9 +39,9 @@ class SimulatorWithCameras:
         return next((int(child) for child in children if _state(int(child)) != "Z"), None)
 
     def wait_for_heartbeat(self) -> None:
-        """Wait until the camera process publishes regular heartbeats."""
+        """Wait until each heartbeat of the camera process is due 1.5 s after the previous one."""
         assert self.listener.spin_until(
-            lambda: self.head.deadline(0)[0] < time.monotonic() + 15.0, WAIT_LIMIT_S
+            lambda: self.head.deadline(0)[0] < time.monotonic() + TIMEOUT_S, WAIT_LIMIT_S
         )
 
     def wait_for_another(self, pid: int) -> None:
@@ -169,10 +167,8 @@ def test_a_process_that_dies_or_hangs_is_restarted_without_a_delay_of_the_physic
     pid, dropped = simulated.cameras(), simulated.dropped()
     restarts = int(simulated.figure("cameras restarts"))
     assert pid is not None
-    began = time.monotonic()
     os.kill(pid, number)
     simulated.wait_for_another(pid)
-    assert time.monotonic() - began < 2.0 + _BUSY_S
     simulated.simulator.wait_for_log(f"child process 'cameras': {reason}; restart now")
     assert int(simulated.figure("cameras restarts")) == restarts + 1
     assert simulated.dropped() - dropped < 0.01 * WAIT_LIMIT_S

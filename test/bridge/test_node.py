@@ -17,6 +17,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.component_node import ComponentNode
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError
 from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.sim.state_log.reader import StateLog
 
 _IN_TIME_S = 2.0
 
@@ -133,6 +134,57 @@ def test_a_missing_scene_is_an_error_of_one_line(start: SimulatorLauncher) -> No
     assert simulator.process.wait(60) == 1
     assert simulator.log.count("\n") == 1
     assert simulator.log.startswith("mujoco_ros: error: scene 'quadrupet' not found (did you mean")
+
+
+def test_an_unknown_parameter_is_an_error_before_a_file_is_written(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.mjlog"
+    simulator = start.simulator(scene="quadruped", state_log=log, real_time_facto=0.5)
+    assert simulator.process.wait(60) == 1
+    assert (
+        "parameter 'real_time_facto' not found (did you mean 'real_time_factor'?" in simulator.log
+    )
+    assert not log.exists()
+
+
+def test_the_state_log_has_the_colours_that_were_set_at_start(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    log = tmp_path / "run.mjlog"
+    simulator = _running(
+        start, scene="quadruped", state_log=log, geom__floor__rgba="[1.0, 0.0, 0.0, 1.0]"
+    )
+    _assert_ends(simulator, signal.SIGINT)
+    (segment,) = StateLog.open(log).segments
+    assert segment.model.geom("floor").rgba.tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_the_other_components_stop_and_close_after_one_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Witness(Component):
+        def stop(self) -> None:
+            calls.append("stop")
+
+        def close(self) -> None:
+            calls.append("close")
+
+    class Faulty(Component):
+        def stop(self) -> None:
+            raise ZeroDivisionError
+
+        close = stop
+
+    calls: list[str] = []
+    node: Any = SimpleNamespace(
+        components=[Witness(), Faulty(), Witness()],
+        physics=SimpleNamespace(stop=lambda: calls.append("physics")),
+        models=SimpleNamespace(close=lambda: calls.append("models")),
+    )
+    ComponentNode.stop(node)
+    assert calls == ["stop", "stop", "physics", "models", "close", "close"]
+    assert caplog.text.count("component Faulty failed") == 2
 
 
 def test_the_other_components_follow_a_reset_after_one_fails() -> None:

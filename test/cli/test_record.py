@@ -187,4 +187,4 @@ def test_an_existing_folder_is_rejected(start, tmp_path):
 
 def test_a_folder_that_is_not_a_bag_cannot_be_repaired(capsys, tmp_path):
     assert main(["--repair", str(tmp_path)]) == 1
-    assert "is no bag" in capsys.readouterr().err
+    assert "is not a bag" in capsys.readouterr().err

@@ -134,7 +134,7 @@ def test_an_error_in_a_scene_is_one_clear_line(fail, folder, mistake):
         ("missing.yaml", "scene file '{}/missing.yaml' does not exist; give a file or one of: arm"),
         ("missing.xml", "scene file '{}/missing.xml' does not exist"),
         ("broken.xml", "{}/broken.xml: XML parse error"),
-        ("still.xml", "scene 'still': the model has no joint, nothing could move"),
+        ("still.xml", "scene 'still': the model has no joint, so nothing can move"),
         ("bad.stl", "unknown kind of file '.stl'; a scene is .yaml, a model is one of .xml"),
         ("http://host/a.yaml", "URI scheme 'http' is not supported; use package:// or file://"),
     ],
@@ -222,7 +222,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ("missing.yaml", "missing.yaml' does not exist"),
         ("broken.xml", "XML parse error"),
-        ("still.xml", "the model has no joint, nothing could move"),
+        ("still.xml", "the model has no joint, so nothing can move"),
     ],
 )
 def test_an_error_ends_the_process_with_one_line_and_a_code(scene, message):

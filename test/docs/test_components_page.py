@@ -1,6 +1,7 @@
 """The example on the page about components runs as an extension of the node."""
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 import rclpy
 from rclpy.parameter import Parameter
 from simulators import ROOT
+from std_msgs.msg import Float64
 
 from mujoco_ros.bridge.component import Component, Extension
+from mujoco_ros.bridge.diagnostics.report import WARN
 from mujoco_ros.bridge.node import MujocoNode
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
 
@@ -26,10 +29,10 @@ def node() -> Iterator[Any]:
     code, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
     defined: dict[str, Any] = {"__name__": "example"}
     exec(code, defined)
-    given = {"scene": "arm", "cameras": "false", "real_time_factor": "0.0", "gusts.speed": "7.0"}
+    given = {"scene": "arm", "cameras": "false", "real_time_factor": "0.0", "power.limit": "7.0"}
     parameters = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
     rclpy.init(args=["--ros-args", *parameters])
-    node = MujocoNode(extensions=[defined["Gusts"]])
+    node = MujocoNode(extensions=[defined["PowerMeter"]])
     executor = Executor()
     executor.add_node(node)
     node.spin = lambda: executor.spin_once(timeout_sec=0.05)
@@ -41,28 +44,24 @@ def node() -> Iterator[Any]:
     rclpy.shutdown()
 
 
-def test_the_example_applies_the_wind_of_its_parameter(node: Any) -> None:
-    def wind_at_its_peak() -> float:
-        commands = node.simulation.commands
-        winds = [
-            commands.submit(lambda: float(node.simulation.model.opt.wind[0])).result(_DEADLINE_S)
-            for _ in range(20)
-        ]
-        return max(abs(wind) for wind in winds)
+def test_the_example_measures_publishes_and_warns(node: Any) -> None:
+    meter = next(each for each in node.components if isinstance(each, Extension))
+    received: list[float] = []
+    node.create_subscription(Float64, "power", lambda message: received.append(message.data), 10)
 
-    gusts = node.components[-1]
-    assert isinstance(gusts, Extension)
-    peak = 0.0
-    for _ in range(200):
-        node.spin()
-        peak = max(peak, wind_at_its_peak())
-    assert 0.0 < peak <= 7.0
-    result = node.set_parameters_atomically([Parameter("gusts.speed", value=0.0)])
+    def push() -> None:
+        node.simulation.data.qvel[0] = 1.0
+
+    assert meter.report().values == {"limit [W]": "7"}
+    result = node.set_parameters_atomically([Parameter("power.limit", value=0.0)])
     assert result.successful
-    node.simulation.commands.submit(lambda: None).result(_DEADLINE_S)
-    assert wind_at_its_peak() == 0.0
-    assert ("gusts", gusts.report) in node.rows
-    assert gusts.report().values == {"peak speed [m/s]": "0"}
+    end = time.monotonic() + _DEADLINE_S
+    while not any(received) and time.monotonic() < end:
+        node.simulation.commands.submit(push).result(_DEADLINE_S)
+        node.spin()
+    assert max(received) > 0.0
+    report = meter.report()
+    assert (report.level, report.values) == (WARN, {"limit [W]": "0"})
 
 
 def test_the_page_names_every_method_of_the_protocol() -> None:

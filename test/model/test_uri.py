@@ -59,7 +59,9 @@ def test_an_unknown_package_is_named_with_the_prefixes_searched(tmp_path, monkey
 
 @pytest.mark.parametrize("uri", ["package://", "package:///a.xml", "package://../a.xml"])
 def test_a_package_uri_without_a_package_is_refused(uri, tmp_path):
-    with pytest.raises(UserInputError, match="names no package; write package://<package>/<path>"):
+    with pytest.raises(
+        UserInputError, match="lacks a package name; write package://<package>/<path>"
+    ):
         resolve(uri, tmp_path)
 
 

@@ -52,13 +52,15 @@ def until(condition: Callable[[], object]) -> None:
 
 
 @pytest.mark.usefixtures("module")
-def test_a_child_runs_main_of_a_module_with_low_priority_and_without_ctrl_c():
-    child = start(python_command("child_module", "a", "b"), stderr=subprocess.PIPE)
-    assert child.stderr is not None
-    assert child.wait(TIMEOUT_S) == 7
-    expected = f"['a', 'b'] {os.nice(0) + 5} {os.SCHED_OTHER} True 1 False\n"
-    assert child.stderr.read().decode() == expected
-    child.stderr.close()
+def test_a_child_runs_main_of_a_module_with_low_priority_and_without_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    expected = f"['a', 'b'] {os.nice(0) + 5} {os.SCHED_OTHER} True {{}} False\n"
+    assert _output(python_command("child_module", "a", "b")) == expected.format(3)
+    assert _output(python_command("child_module", "a", "b"), OMP_NUM_THREADS="2") == (
+        expected.format(2)
+    )
 
 
 def test_the_mask_of_the_parent_stays_the_same():
@@ -102,6 +104,15 @@ def test_a_process_that_ignores_the_request_to_end_is_killed_after_the_timeout()
 )
 def test_an_exit_code_is_described_by_the_name_of_the_signal(code: int | None, reason: str):
     assert exit_reason(code) == reason
+
+
+def _output(command: list[str], **variables: str) -> str:
+    """Return what a child with exit code 7 writes to its stderr."""
+    child = start(command, stderr=subprocess.PIPE, variables=variables)
+    assert child.stderr is not None
+    assert child.wait(TIMEOUT_S) == 7
+    with child.stderr:
+        return child.stderr.read().decode()
 
 
 def _is_zombie(pid: int) -> bool:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ def prepare(setup):
             return os.nice(0)
         if request == "lambda":
             return lambda: None
+        if request == "threads":
+            return os.environ["OMP_NUM_THREADS"]
         if request == "die":
             os._exit(3)
         return f"{setup} {int(request)}"
@@ -81,6 +84,21 @@ def test_a_worker_that_died_fails_its_request_and_is_replaced(worker):
     first = worker.pid
     assert worker.submit("7").result(TIMEOUT_S) == "setup 7"
     assert worker.pid != first
+
+
+def test_a_worker_calculates_in_one_thread(worker, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert worker.submit("threads").result(TIMEOUT_S) == "1"
+
+
+def test_a_worker_that_cannot_be_started_gives_the_reason(worker, monkeypatch, caplog):
+    reason = "the worker process could not be started: No such file or directory"
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    worker.start()
+    with pytest.raises(WorkerDiedError, match=reason):
+        worker.submit("1").result(TIMEOUT_S)
+    assert [it.getMessage() for it in caplog.records] == [f"echo_process: {reason}"]
+    monkeypatch.undo()
 
 
 def test_a_worker_that_finishes_answers_its_requests(worker):

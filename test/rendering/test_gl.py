@@ -40,7 +40,9 @@ def test_a_selected_backend_is_the_only_one_tried():
 
 
 def test_an_unknown_backend_is_refused_with_the_choices():
-    with pytest.raises(RenderingError, match="no backend 'glx'; choose among: auto, egl, osmesa"):
+    with pytest.raises(
+        RenderingError, match="'glx' does not exist; choose one of: auto, egl, osmesa"
+    ):
         open_context("glx")
 
 

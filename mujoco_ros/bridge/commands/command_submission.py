@@ -74,10 +74,10 @@ class CommandSubmission:
 
     def _past(self, stamp: int, start: float | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""
-        eras, now = self._simulation.epochs, float(self._simulation.data.time)
+        epochs, now = self._simulation.epochs, float(self._simulation.data.time)
         if start is not None:
-            return eras.problem(start, now, starts=True)
-        return eras.problem(stamp * NANOSECOND, now) if stamp else ""
+            return epochs.problem(start, now, starts=True)
+        return epochs.problem(stamp * NANOSECOND, now) if stamp else ""
 
     def _at_once(self, _topic: str, _stamp: int, command: Callable[[float], None]) -> str:
         command(float(self._simulation.data.time))

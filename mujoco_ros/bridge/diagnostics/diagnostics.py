@@ -1,81 +1,73 @@
 """The topic /diagnostics."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
-
-from rclpy.node import Node
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
-from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot
+from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, later
 from mujoco_ros.sim.command_queue import QueueFullError
-from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.status import Status
 
 _POLL_S = 0.1
 _ANSWER_S = 0.5
 
 
-class Diagnostics:
+class Diagnostics(Component):
     """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
 
     Engine messages are logged as they come, repeated ones at a limited rate. Runs in the executor's
     thread and never waits for the physics thread.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        simulation: Simulation,
-        physics: PhysicsThread,
-        rejections: Mapping[str, int],
-        values: Mapping[str, Any],
-        rows: Iterable[tuple[str, Row]],
-    ) -> None:
-        """Start the timer; the physics thread must not run yet.
+    def __init__(self, context: NodeContext, components: Iterable[Component]) -> None:
+        """Open the topic.
 
         Args:
-            node: The node.
-            simulation: The simulation.
-            physics: The thread that steps it.
-            rejections: Counters of rejected commands.
-            values: The current values of the node's parameters, for the limits.
-            rows: Names of further rows, and what reports them; called in the executor's thread for
-                each message.
+            context: The node.
+            components: Those that report a row, in the executor's thread.
 
         Raises:
-            ValueError: Two rows have the same name.
+            ValueError: A row has no name, or that of another.
         """
-        self._node = node
-        self._simulation = simulation
-        self._physics = physics
-        self._rejections = rejections
-        self._rows: dict[str, Row] = {}
-        for name, report in rows:
-            if name in self._rows or name in ROWS:
-                raise ValueError(f"/diagnostics has a row '{name}' already")
-            self._rows[name] = report
-        self._publisher = DiagnosticPublisher(node, limits=values)
-        log = node.get_logger()
+        self._node = context.node
+        self._simulation, self._status = context.simulation, context.status
+        self._rejections = context.rejections.counts
+        self._rows: dict[str, Row] = {"world": world(lambda: context.models.holds)}
+        for component in components:
+            if type(component).report is not Component.report:
+                self._add_row(component)
+        self._publisher = DiagnosticPublisher(context.node, limits=context.values)
+        log = context.node.get_logger()
         # rclpy requires one call site for each severity.
         self._warnings = RejectionLog(lambda text: log.warning(text))
         self._errors = RejectionLog(lambda text: log.error(text))
-        self._before = self._snapshot(physics.status())
-        self._reported = self._state()
         self._polls = 0
         self._request: Future[Status] | None = None
-        self._timer = create_wall_timer(node, _POLL_S, self._poll)
 
-    def finish(self) -> None:
+    def start(self) -> None:
+        """Start the timer."""
+        self._before = self._snapshot(self._status())
+        self._reported = self._state()
+        self._timer = create_wall_timer(self._node, _POLL_S, self._poll)
+
+    def close(self) -> None:
         """Publish the last changes, after the physics thread has ended."""
         self._log_engine_messages()
         if self._state() != self._reported:
-            self._publish(self._physics.status())
+            self._publish(self._status())
+
+    def _add_row(self, component: Component) -> None:
+        name = component.name
+        if not name:
+            raise ValueError(f"{type(component).__name__} has a report, and needs a name")
+        if name in self._rows or name in ROWS:
+            raise ValueError(f"/diagnostics has a row '{name}' already")
+        self._rows[name] = component.report
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
@@ -88,7 +80,7 @@ class Diagnostics:
         elif self._state() != self._reported or self._polls >= PERIOD_S / _POLL_S:
             self._polls = 0
             with contextlib.suppress(QueueFullError):  # it has ended, and the node will
-                self._request = self._simulation.commands.submit(self._physics.status, urgent=True)
+                self._request = self._simulation.commands.submit(self._status, urgent=True)
                 self._request.add_done_callback(lambda _request: later(self._node, self._receive))
 
     def _receive(self) -> None:

@@ -221,19 +221,17 @@ class ControlParameters(Component):
 
     def on_reset(self, event: SimulationReset) -> None:
         """Show the gains that a reset restored."""
-        if event.state:
+        if event.gains is not None:
             self.show_gains(event.gain_changes, event.gains)
 
-    def show_gains(self, gain_changes: int, present: Mapping[object, Gains] | None = None) -> None:
+    def show_gains(self, gain_changes: int, present: Mapping[object, Gains]) -> None:
         """Set the parameters to the gains in force, where something else changed them.
 
         Args:
             gain_changes: Number of changes by parameters that these gains include; parameters set
                 since stay.
-            present: The gains by robot; without, the configured ones, which a reset restores.
+            present: The gains by robot.
         """
-        if present is None:
-            present = self._simulation.gains.configured_by_robot()
         rows = {part: _stacked(gains) for part, gains in present.items()}
         self._parameters.show(
             {

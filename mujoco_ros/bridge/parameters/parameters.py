@@ -1,9 +1,12 @@
 """The parameters of a node: declared from specs, checked, applied, and logged when changed."""
 
+import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from rclpy.exceptions import ParameterNotDeclaredException
@@ -15,6 +18,7 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.command_queue import QueueFullError
 
+_LOG = logging.getLogger(__name__)
 # Parameters that rclpy itself reads from the overrides, declared or not.
 _OF_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 _BURST = 10
@@ -60,6 +64,20 @@ class ParameterListener:
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Apply an accepted set; return what the physics thread must do, if anything."""
         return None
+
+
+@contextmanager
+def _logged(listener: ParameterListener) -> Iterator[None]:
+    """Log an exception of a listener, so that the others apply the parameters, too."""
+    try:
+        yield
+    except Exception:
+        _LOG.exception("%s failed to apply parameters", type(listener).__name__)
+
+
+def _run(listener: ParameterListener, command: Command) -> None:
+    with _logged(listener):
+        command()
 
 
 class Parameters:
@@ -227,8 +245,11 @@ class Parameters:
                 implied |= listener.expand_parameters(given)
             for listener in self.listeners:
                 listener.check_parameters({**implied, **given})
-        except UserInputError as error:
+        except (UserInputError, ParameterRejectedError) as error:
             raise ParameterRejectedError(str(error)) from error
+        except Exception as error:  # it would end the process
+            _LOG.exception("a check of parameters failed")
+            raise ParameterRejectedError(f"a check of the parameters failed: {error!r}") from error
         named = self._named | given.keys()
         prepared += [Parameter(n, value=v) for n, v in implied.items() if n not in named]
         self._given = set(given)
@@ -263,8 +284,11 @@ class Parameters:
             self._log_changes()
 
     def _apply(self, values: Mapping[str, Any]) -> None:
-        applied = (listener.apply_parameters(values) for listener in self.listeners)
-        commands = [command for command in applied if command is not None]
+        commands: list[Command] = []
+        for listener in self.listeners:
+            with _logged(listener):
+                if command := listener.apply_parameters(values):
+                    commands.append(partial(_run, listener, command))
 
         def run() -> None:
             for command in commands:

@@ -56,8 +56,8 @@ class AppearanceParameters(Component):
         self.build(context.simulation.plant)
         self._offer()
 
-    def start(self) -> None:
-        """Apply the values that the user set at start."""
+    def apply_initial(self) -> None:
+        """Apply the values that the user set at start, before the simulation runs."""
         self._simulation.set_appearance(self._changed_values())
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:

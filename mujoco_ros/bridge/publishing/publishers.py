@@ -71,8 +71,8 @@ class _Stage:
                 # Large, expensive and rarely subscribed: in its own batch it can be skipped.
                 apart = topic.rate == "controller_state"
                 # The poses of objects are an observation of all robots.
-                senses = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
-                robots = tuple(sorted(senses & settings.locked))
+                observers = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
+                robots = tuple(sorted(observers & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
                 every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
@@ -243,8 +243,6 @@ class Publishers(Component):
 
     def publish(self, *, everything: bool = False) -> None:
         """Publish the topics that are due at this sample, or all; called once per step."""
-        if self._lockstep.robots is not self._settings.locked:
-            self._arrange()
         # From the time, not counted: the same samples are published after each reset.
         step = self._simulation.step_number
         stamp = None
@@ -254,7 +252,7 @@ class Publishers(Component):
             self._joined.clear()  # they receive this tick
             stamp = split(self._simulation.time)
             self._clock_batch.publish(*stamp)
-        for due in self._stage.batches:
+        for due in self._batches():
             late = not due.every or (step % due.every and not last)
             if late and due.robots.isdisjoint(ticking):
                 continue
@@ -266,6 +264,12 @@ class Publishers(Component):
                     update()
                 due.batch.publish(*stamp)
 
+    def _batches(self) -> list[_Batched]:
+        """Return the batches, arranged again after a change of the lockstep."""
+        if self._lockstep.robots is not self._settings.locked:
+            self._arrange()
+        return self._stage.batches
+
     def _arrange(self) -> None:
         """Batch topics by the present rates, timestep and lockstep."""
         self._settings = self._present_settings()
@@ -276,7 +280,7 @@ class Publishers(Component):
         joined = [self._joined.popleft() for _ in range(len(self._joined))]
         stamp = split(self._simulation.time)
         self._clock_batch.repeat(*stamp, joined)
-        for due in self._stage.batches:
+        for due in self._batches():
             if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()

@@ -70,7 +70,7 @@ class CameraSource(FrameSource):
         self._format = ParameterSpec(
             name=f"{self.parameter}.compressed_format",
             default=_FORMATS[0],
-            description="Of image_raw/compressed",
+            description="Encoding of image_raw/compressed",
             choices=_FORMATS,
         )
         self.format = _FORMATS[0]
@@ -80,7 +80,7 @@ class CameraSource(FrameSource):
 
     @property
     def warning(self) -> str:
-        """Return why subscribed images cannot be rendered; empty if they can."""
+        """Return the reason why subscribed images cannot be rendered; empty if they can be."""
         has_images = _needs(self._subscribed())
         return self._renderer.failure or self._failure if has_images else ""
 
@@ -140,7 +140,7 @@ class CameraSource(FrameSource):
         bgr = cv2.cvtColor(images[COLOUR], cv2.COLOR_RGB2BGR)
         message = self._bridge.cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
         message.header.stamp, message.header.frame_id = stamp, self.camera.frame
-        # The subscriber of image_transport parses what its own publisher writes.
+        # The format string of image_transport's publisher, which its subscriber parses.
         message.format = f"rgb8; {self.format} compressed bgr8"
         return message
 
@@ -164,7 +164,7 @@ class CameraSource(FrameSource):
             )
         return _filled(self._templates[encoding], pixels, stamp)
 
-    # Created when first needed, as the templates: few topics have subscriptions.
+    # Created on first use, like the templates: few topics have subscriptions.
 
     @cached_property
     def _cloud(self) -> PointCloud:

@@ -21,7 +21,7 @@ _SHORTEST_M = 1e-3
 _HEAD_WIDTH, _HEAD_LENGTH = 2.0, 3.0  # of an arrow, in widths of its shaft
 
 _Key = tuple[int, ...]
-"""Of a contact: both sides, and its index among the contacts of the same sides."""
+"""Key of a contact: both sides, and its index among the contacts of the same sides."""
 
 
 class ContactMarkers:
@@ -105,7 +105,7 @@ class ContactMarkers:
             self._arrows[key] = marker
         current = {(marker.ns, marker.id) for marker in self._arrows.values()}
         for marker in outdated.values():
-            if (marker.ns, marker.id) not in current:  # another contact may have the id by now
+            if (marker.ns, marker.id) not in current:  # another contact may have the id now
                 marker.action = Marker.DELETE
                 yield marker
         yield from self._arrows.values()
@@ -138,7 +138,7 @@ def _keys(sides: np.ndarray) -> list[_Key]:
 
 
 def _updated(ids: dict[_Key, int], keys: list[_Key]) -> dict[_Key, int]:
-    """Return the id of each key: the same as before, or else the least that is free."""
+    """Return the id of each key: the previous id, or else the lowest free one."""
     taken = {ids[key] for key in keys if key in ids}
     free = (number for number in range(len(keys) + len(taken)) if number not in taken)
     return {key: ids[key] if key in ids else next(free) for key in keys}

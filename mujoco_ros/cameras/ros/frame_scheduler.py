@@ -11,10 +11,10 @@ from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 POLL_S = 0.1
-"""Longest wall time between two checks for another model, and for changes in a pause."""
+"""Longest wall time between two checks for another model or for changes while paused [s]."""
 _MIN_WAIT_S = 0.001
 _STANDSTILL_S = 0.2
-"""Wall time without a step after which the simulation counts as stopped, e.g. in lockstep."""
+"""Wall time without a step after which the simulation is considered stopped [s]."""
 
 
 class FrameScheduler:

@@ -109,7 +109,7 @@ class CameraNode(Node, ParameterListener):
         specs = {spec.name: spec for source in sources for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
         new = [spec for name, spec in specs.items() if name not in self._settings.names]
-        # An impossible value for one camera does not stop the others.
+        # An invalid value for one camera does not affect the others.
         self._settings.declare(new, self._settings.initial(new, strict=False))
         self._specs = specs
         for source in sources:

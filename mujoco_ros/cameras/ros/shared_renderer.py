@@ -16,8 +16,8 @@ _LOG = logging.getLogger(__name__)
 QUALITY = ParameterSpec(
     name="looks",
     default="auto",
-    description="Quality of images: rich, or plain, without shadows, reflections and antialiasing, "
-    "which a processor renders ten times as fast; auto is rich with a graphics card",
+    description="Quality of images: rich; plain, without shadows, reflections and antialiasing, "
+    "ten times as fast on a processor; auto, rich with a graphics card and plain without one",
     choices=("auto", "plain", "rich"),
 )
 
@@ -26,7 +26,7 @@ class SharedRenderer:
     """Opens OpenGL for the first image that is subscribed.
 
     Attributes:
-        failure: Why the current model cannot be rendered; empty if it can or was not tried.
+        failure: Reason why rendering the current model failed; empty if it did not fail so far.
     """
 
     def __init__(self, backend: str) -> None:

@@ -1,4 +1,4 @@
-"""Frames: messages computed from a state and published at a rate of their own."""
+"""Frames: messages computed from a state and published at their own rate."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ class StateSnapshot:
 
     Attributes:
         model: The model, in this process.
-        data: The state with its poses computed, and nothing that follows from them.
+        data: The state with its poses computed; quantities derived from them are not valid.
         layout: The robots and sensors of the model.
         time: Simulated time [s].
         stamp: Simulated time in messages.
@@ -48,13 +48,13 @@ class FrameSource(ABC):
         products: Names of what it computes and counts.
         name: Namespace of its topics, e.g. ``arm/camera/wrist``.
         publishers: Publishers of its frames.
-        latched: Publishers of what it publishes once.
-        untried: Publishers that have not yet published of this model.
+        latched: Publishers of messages that it publishes once.
+        untried: Publishers without a message of this model so far.
         schedule: Times of its frames.
         counts: Number of computations of each product.
         statistics: Number and duration of its frames.
         timeout: Timeout of its next frame.
-        failure: Why its last frame failed; empty if it did not.
+        failure: Reason why its last frame failed; empty if it succeeded.
     """
 
     products: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class FrameSource(ABC):
 
     @property
     def is_new(self) -> bool:
-        """Return whether the next frame has a topic that was not published of this model."""
+        """Return whether the next frame has a topic without a message of this model so far."""
         return any(publisher.subscriptions for publisher in self.untried)
 
     @property
@@ -101,7 +101,7 @@ class FrameSource(ABC):
             publisher.joined = True
 
     def note_failure(self, error: Exception) -> None:
-        """Note why a frame failed, and log it unless the previous one failed alike."""
+        """Store why a frame failed, and log it unless the previous frame failed for that reason."""
         failure = f"{type(error).__name__}: {error}"
         if failure != self.failure:
             _LOG.error("%s: frame failed: %s", self.name, failure, exc_info=error)
@@ -109,7 +109,7 @@ class FrameSource(ABC):
 
     @property
     def warning(self) -> str:
-        """Return why a subscribed topic is not published; empty if all are."""
+        """Return the reason why a subscribed topic is not published; empty if all are."""
         return ""
 
     def specs(self) -> Sequence[ParameterSpec]:

@@ -84,7 +84,7 @@ def missed(bounds: tuple[Bound, ...], summary: Summary) -> list[str]:
 
 
 def comparison(summaries: Mapping[str, Summary]) -> str:
-    """Return the lab's results beside the given ones, as a Markdown table."""
+    """Return the lab's results and the given ones as a Markdown table."""
     head = ["", "the lab", "limit", *summaries]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
     for it in LAB:

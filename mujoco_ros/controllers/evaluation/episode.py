@@ -1,4 +1,4 @@
-"""One run of a controller from the start of a scene to an end."""
+"""One run of a controller from the start of a scene to its end."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -25,7 +25,7 @@ SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
 _load_table = cache(load_table)
 """Reading a file takes as long as half a simulated second."""
 GIVE_UP = "give_up"
-"""The transition after the last retry, which is not the cause of a failure."""
+"""The transition after the last retry; it is not the cause of a failure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +90,7 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     conditions = trial.conditions(seed)
     model = copy(assembly.model)
     trial.edit(model, conditions)
-    mujoco.mj_setConst(model, mujoco.MjData(model))  # quantities derived from masses
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # updates quantities derived from masses
     simulation = Simulation(replace(assembly, model=model), seed=seed)
     controller = FsmController(_load_table(trial.controller), seed=seed)
     for state, changes in trial.settings(conditions).items():

@@ -16,7 +16,7 @@ from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess, se
 RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"
 _ATTEMPTS = 3
-"""Times that the worker of an episode may die before the episode counts as failed."""
+"""Number of worker crashes after which an episode counts as failed."""
 
 
 class _Setup(NamedTuple):
@@ -43,7 +43,7 @@ def episodes(
 ) -> Generator[Episode, None, None]:
     """Run episodes and yield each when it is done, in any order.
 
-    A worker that dies is replaced, and its episode is repeated.
+    A crashed worker is replaced, and its episode is repeated.
 
     Args:
         trial: The trial.
@@ -53,7 +53,7 @@ def episodes(
         run: Runs an episode in a worker instead of the trial.
 
     Raises:
-        UserInputError: The scene is wrong.
+        UserInputError: The scene is invalid.
     """
     setup = _Setup(trial, clock, run)
     waiting, deaths = deque(seeds), Counter[int]()
@@ -96,7 +96,7 @@ def _prepare(setup: _Setup) -> RunEpisode:
 
 def _run(setup: _Setup, assembly: Assembly, seed: int) -> Episode:
     episode = run_episode(setup.trial, assembly, seed, setup.clock)
-    gc.collect()  # models are large, and Python does not see how large
+    gc.collect()  # models are large, and Python's collector does not count their memory
     return episode
 
 

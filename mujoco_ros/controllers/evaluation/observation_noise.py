@@ -43,7 +43,7 @@ USUAL = Noise(
 )
 """Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking."""
 _TICKS = 256
-"""Ticks whose noise is drawn together; one by one takes longer than a step."""
+"""Number of ticks per draw of noise; one draw per tick takes longer than a step."""
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
@@ -102,7 +102,7 @@ def _noisy_wrench(wrench: WrenchReading, noise: np.ndarray) -> WrenchReading:
 
 
 def _noisy_pose(pose: Pose, noise: np.ndarray) -> Pose:
-    """Return a pose moved, and turned by twice a small angle in its own frame."""
+    """Return a pose after a translation, and a rotation in its own frame by twice a small angle."""
     x, y, z = noise[3:].tolist()
     a, b, c, d = pose.quat_wxyz.tolist()
     quat = np.array(

@@ -70,4 +70,4 @@ class Trial(ABC):
 
     @abstractmethod
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return the failure of an episode that the controller reports as a success, or nothing."""
+        """Return the failure of an episode that the controller reports as a success; "" if none."""

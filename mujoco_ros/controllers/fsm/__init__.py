@@ -1,1 +1,1 @@
-"""Finite-state machines from tables, the same in simulation and on the robot."""
+"""Finite-state machines from tables, identical in simulation and on the robot."""

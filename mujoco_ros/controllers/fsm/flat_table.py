@@ -52,9 +52,9 @@ def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
 
 
 def _flat_transitions(state: StateDef) -> Iterator[tuple[FlatTransition, TransitionDef, str]]:
-    """Yield inner transitions first, because a request goes to the innermost state that has it.
+    """Yield inner transitions first, because a request goes to the innermost state that defines it.
 
-    A request reaches an outer state only while the machine inside it ends.
+    A request reaches an outer state only while its inner machine ends.
     """
     siblings = state.children
     for child in siblings.values():

@@ -174,5 +174,5 @@ class Machine:
             return f"'{label}' is not available: the controller has failed, reset it"
         listing = ", ".join(available) or "nothing"
         if not self._root.is_active:
-            listing = "nothing before the first tick"
+            listing = "none before the first tick"
         return f"'{label}' is not available in {self.state}; available: {listing}"

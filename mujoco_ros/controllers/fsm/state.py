@@ -71,7 +71,7 @@ class State:
         """Prepare for a robot, once and before all other calls; long computations belong here.
 
         Raises:
-            UserInputError: The robot lacks something that the state needs.
+            UserInputError: The robot lacks a joint, sensor or site that the state needs.
         """
 
     def start(self, context: StateContext) -> None:

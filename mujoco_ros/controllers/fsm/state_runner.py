@@ -122,7 +122,7 @@ class SimpleStateRunner(StateRunner):
         self._state = machine.states.get(definition.path)
 
     def simple_states(self) -> Iterator[str]:
-        """Yield its own name."""
+        """Yield the name of the state."""
         yield self.definition.path
 
     def _start(self, context: StateContext) -> None:
@@ -178,7 +178,7 @@ class CompositeStateRunner(StateRunner):
         return self.current.simple_states()
 
     def offers(self) -> Iterator["Offer"]:
-        """Yield the transitions that wait for a request, and those made on request only."""
+        """Yield the transitions that wait for a request, and those that need a request."""
         if self._scheduled is None:
             yield from self.current.offers()
         for definition in self.current.definition.transitions.values():

@@ -39,7 +39,7 @@ class CompositeState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """How a parallel state ends.
+    """Condition under which a parallel state ends.
 
     Attributes:
         when: Required outcomes by branch; other branches may have any outcome or none.
@@ -62,7 +62,7 @@ class ParallelState:
 
     Attributes:
         branches: The states by name; a later branch overwrites the references of an earlier one.
-        joins: The possible ends; the first one that holds applies.
+        joins: The conditions of its end; the first one that holds applies.
     """
 
     branches: Mapping[str, "StateDef"]
@@ -95,7 +95,7 @@ class StateDef:
     Attributes:
         name: Name in its machine.
         path: Full name: the names of all enclosing states and its own, separated by slashes.
-        kind: What the state consists of.
+        kind: Type and content of the state.
         outcomes: All possible outcomes, including ``timeout``.
         failures: The outcomes that are failures.
         timeout: Time after which the outcome is ``timeout``, if there is none before [s].
@@ -133,7 +133,7 @@ class StateDef:
         return self
 
     def innermost(self) -> Iterator["StateDef"]:
-        """Yield the simple and parallel states that can be active in it."""
+        """Yield the simple and parallel states that can be active in the state."""
         if isinstance(self.kind, CompositeState):
             for child in self.kind.states.values():
                 yield from child.innermost()
@@ -141,7 +141,7 @@ class StateDef:
             yield self
 
     def walk(self) -> Iterator["StateDef"]:
-        """Yield it and all states inside, outer ones first."""
+        """Yield the state and all states inside, outer ones first."""
         yield self
         for child in self.children.values():
             yield from child.walk()

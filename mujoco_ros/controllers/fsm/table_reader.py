@@ -145,7 +145,7 @@ def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> Sta
         outcomes or given.timeout or not isinstance(kind, SimpleState)
     ):
         raise UserInputError(
-            f"{where}: it ends its machine with '{given.outcome}', so nothing may follow: "
+            f"{where}: it ends its machine with '{given.outcome}', so it cannot continue: "
             "it has no timeout, and no class that has outcomes"
         )
     if given.timeout is not None:
@@ -163,7 +163,7 @@ def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> Sta
 
 
 _Kind = tuple[SimpleState | CompositeState | ParallelState, tuple[str, ...], Iterable[str]]
-"""What a state consists of, its outcomes, and the failures among them."""
+"""Content of a state, its outcomes, and the failures among them."""
 
 
 def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Kind:
@@ -261,7 +261,7 @@ def _transition(
     is_outcome, is_request = label in state.outcomes, goal.trigger is Trigger.REQUEST
     if not (is_outcome or is_request):
         error = unknown("outcome", label, state.outcomes, where=where)
-        raise UserInputError(f"{error}; a request has 'trigger: request'")
+        raise UserInputError(f"{error}; a request needs 'trigger: request'")
     if is_outcome and is_request:
         raise UserInputError(
             f"{where}: '{label}' is an outcome of {state.name}, so it cannot be a request"

@@ -15,7 +15,7 @@ class Trigger(StrEnum):
     AUTO = "auto"  # made as soon as the state has the outcome
     STEP_BY_STEP = "step_by_step"  # as AUTO, but needs a request in step-by-step mode
     STRICT = "strict"  # always needs a request
-    REQUEST = "request"  # no outcome of the state: made on request while the state runs
+    REQUEST = "request"  # not an outcome of the state: made on request while the state runs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

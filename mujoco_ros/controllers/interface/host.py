@@ -38,7 +38,7 @@ GainsSet = Callable[[Gains], None]
 PoseSet = Callable[[str, Pose], None]
 """Sets the pose of the robot's base or of a free object, in a simulator only.
 
-LookupError for an unknown name, or if the host has no simulator.
+LookupError for an unknown name, or on a host without a simulator.
 """
 
 GAINS_GET: Key[GainsGet] = Key("gains/get")

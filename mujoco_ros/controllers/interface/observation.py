@@ -1,4 +1,4 @@
-"""The observation of a controller, the same in the simulator and on a robot."""
+"""The observation of a controller, identical in the simulator and on a robot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
@@ -54,7 +54,7 @@ class ImuReading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """State and sensors of one robot at one instant; its arrays are never written again.
+    """State and sensors of one robot at one instant; its arrays never change.
 
     Attributes:
         time: Simulated time, or time of the robot's stamps [s].
@@ -66,7 +66,7 @@ class Observation:
         wrenches: Force-torque sensors by name.
         touches: Normal forces of touch sensors by name [N].
         magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
-        ranges: Distances of rangefinders by name, inf where nothing is in range [m].
+        ranges: Distances of rangefinders by name, inf if out of range [m].
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -88,8 +88,8 @@ def reading(entry: str, values: Mapping[str, Any]) -> Any:
 
     Args:
         entry: Field of `Observation` that has the readings of the kind of sensor.
-        values: Values by attribute of the reading, absent ones left out; the only value is the
-            reading itself where that has no attributes.
+        values: Values by attribute of the reading, without absent ones; the single value is the
+            reading itself if the kind has no attributes.
     """
     make = _READINGS.get(entry)
     return make(**values) if make else next(iter(values.values()))

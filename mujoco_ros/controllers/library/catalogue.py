@@ -76,7 +76,7 @@ def load_table(name_or_path: str) -> Table:
 def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     """Return state classes by name, at least the required ones that exist.
 
-    Some modules take long to import, so the one beside the file is first.
+    The module beside the file comes first, because other modules take long to import.
     """
     found = {cls.__name__: cls for cls in basic_states.STATES}
     ordered = sorted(names(), key=lambda name: _FOLDER / name != path.parent)

@@ -7,7 +7,7 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import InlinePlanner, Planner
 
 PLANNERS: Key[Callable[[Chain], Planner]] = Key("motion/planners")
-"""Creates a planner for a chain. A real-time host provides one in a process of its own."""
+"""Creates a planner for a chain. A real-time host provides one in a separate process."""
 
 
 def get_planner(store: Store, chain: Chain) -> Planner:

@@ -2,7 +2,7 @@
 
 
 class MotionError(Exception):
-    """There is no motion for a request; the message gives the reason with numbers."""
+    """No motion satisfies a request; the message gives the reason with numbers."""
 
 
 class IkError(MotionError):
@@ -30,4 +30,4 @@ class TimingError(MotionError):
 
 
 class PlannerDiedError(MotionError):
-    """The planning process ended before it answered."""
+    """The planning process ended before it returned a plan."""

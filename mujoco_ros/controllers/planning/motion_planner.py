@@ -1,4 +1,4 @@
-"""From a request to a motion: inverse kinematics, path, curve, timing."""
+"""Planning of motions: inverse kinematics, path, curve, timing."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mujoco_ros.controllers.planning.requests import JointMove, LineMove, Motion
 from mujoco_ros.model.pose import Pose
 
 _MIN_DISTANCE = 1e-7
-"""A shorter motion [rad or m] takes no time; one that is much shorter could not be timed."""
+"""A shorter motion takes no time, because time scaling fails for very short motions [rad or m]."""
 
 
 class MotionPlanner:
@@ -32,7 +32,7 @@ class MotionPlanner:
         """Plan a motion; the same request gives the same bits, independently of earlier requests.
 
         Raises:
-            MotionError: There is no such motion; the request lists the errors.
+            MotionError: No motion satisfies the request, whose docstring lists the errors.
             UserInputError: The request does not fit the chain.
         """
         self.chain.check(request.start)

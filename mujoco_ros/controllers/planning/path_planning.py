@@ -26,9 +26,9 @@ def plan_path(
 ) -> tuple[np.ndarray, int]:
     """Find a short path from `start` (k,) to `goal` (k,) within a number of iterations.
 
-    It is straight if that is free, else of OMPL's AORRTC: two trees that grow towards each other,
-    a few times more for a shorter path. A start within the margin is left first, on a straight
-    line. The same arguments give the same bits.
+    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each
+    other, then again several times for a shorter path. A path from a start within
+    the margin first leaves the margin on a straight line. The same arguments give the same bits.
 
     Returns:
         Corners of the path, both ends included (m, k), and the number of iterations.

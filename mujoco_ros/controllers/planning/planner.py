@@ -1,4 +1,4 @@
-"""Planners: in the calling thread, or in a process of their own."""
+"""Planners: in the calling thread, or in a separate process."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -15,7 +15,7 @@ class Planner(Protocol):
     """Plans motions of a chain, one at a time; equal requests have plans of equal bits."""
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Request a plan; the future fails with a MotionError if there is none."""
+        """Request a plan; the future fails with a MotionError if no motion exists."""
 
     def close(self) -> None:
         """Stop planning; the request in progress fails."""
@@ -44,7 +44,7 @@ class InlinePlanner:
 class ProcessPlanner:
     """Plans in a worker process of low priority, without the GIL of this process.
 
-    The process starts at once and ends with this one. If it dies, its request fails with a
+    The process starts at once and ends with this one. If it crashes, its request fails with a
     PlannerDiedError, and the next request starts another process.
     """
 
@@ -59,7 +59,7 @@ class ProcessPlanner:
         return self._worker.pid
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Return a future that is done when the process has answered."""
+        """Return a future that is done when the process has returned the plan."""
         return self._worker.submit(request)
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _plan_function(chain: Chain) -> Callable[[Request], MotionPlan]:
-    # Imports SciPy, OMPL and mink in a second of processor time; few processes need them.
+    # The import of SciPy, OMPL and mink takes a second; few processes need them.
     from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 
     return MotionPlanner(chain).plan

@@ -1,4 +1,4 @@
-"""Requests to a planner, and its answer; plain data that can be sent to another process."""
+"""Requests to a planner, and its plan; plain data that can be sent to another process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ class JointMove:
         start: First configuration.  # (k,)
         goal: Last configuration (k,), or last pose of the tool in ``world``.
         limits: Limits of the joints.
-        scene: Everything around the chain.
-        near: The last configuration is near this one, if there is a choice; None is `start`.
+        scene: The planning scene around the chain.
+        near: The last configuration is the one nearest to this configuration; None is `start`.
         later_poses: Poses of the tool in later motions, by name. They must be reachable, with or
             without collisions.
         seed: Seed of all random numbers.
@@ -61,7 +61,7 @@ class LineMove:
         start: First configuration.  # (k,)
         goal: Last pose of the tool in ``world``.
         limits: Limits of the joints.
-        scene: Everything around the chain.
+        scene: The planning scene around the chain.
         speed: Maximum speed of the tool [m/s].
         acceleration: Maximum acceleration of the tool [m/s²].
     """
@@ -85,7 +85,7 @@ Request = JointMove | LineMove
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MotionPlan:
-    """The answer to a request.
+    """The result of a request.
 
     Attributes:
         trajectory: The motion.

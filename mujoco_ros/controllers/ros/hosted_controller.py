@@ -1,4 +1,4 @@
-"""A controller in the simulator, with the same ROS interface as one on a node of its own."""
+"""A controller in the simulator, with the same ROS interface as one on a separate node."""
 
 import re
 from collections.abc import Callable
@@ -54,26 +54,27 @@ class HostedController(Component):
             UserInputError: The controller or the robot does not exist, they do not match, or a
                 parameter is invalid.
         """
-        beside, simulation, values = context.node, context.simulation, context.values
+        node, simulation, values = context.node, context.simulation, context.values
         controller = load(values["controller"], seed=values["controller_seed"])
         if values["controller_step_by_step"]:
             controller.machine.step_by_step = True
-        self._planners: WeakSet[Planner] = WeakSet()  # states drop theirs with a replaced robot
+        # States discard their planners when the robot is replaced.
+        self._planners: WeakSet[Planner] = WeakSet()
         controller.store.provide(PLANNERS, self._planner)
-        self._simulation, self._beside = simulation, beside
+        self._simulation, self._simulator_node = simulation, node
         self._tick_cost = Histogram()
         self.host = ControllerHost(
             simulation, controller, values["controller_robot"], values["rendering"]
         )
         name = controller_name(values["controller"])
-        if name == beside.get_name():
+        if name == node.get_name():
             raise UserInputError(f"controller '{name}' has the name of the simulator's node")
         self.node = Node(
             name,
-            context=beside.context,
-            namespace=beside.get_namespace(),
-            cli_args=child_ros_arguments(context.arguments, beside.get_namespace()),
-            use_global_arguments=False,  # they may name the simulator's node
+            context=node.context,
+            namespace=node.get_namespace(),
+            cli_args=child_ros_arguments(context.arguments, node.get_namespace()),
+            use_global_arguments=False,  # they may contain the simulator's node name
         )
         endpoints, supervised = Endpoints(self.node), self.host.supervised
         self.host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
@@ -84,8 +85,8 @@ class HostedController(Component):
 
     def start(self) -> None:
         """Add the controller's node to the executor of the simulator's node."""
-        if self._beside.executor is not None:
-            self._beside.executor.add_node(self.node)
+        if self._simulator_node.executor is not None:
+            self._simulator_node.executor.add_node(self.node)
 
     def wait(self, now: float) -> float:
         """Stop the clock while the next tick needs a future that is not done."""

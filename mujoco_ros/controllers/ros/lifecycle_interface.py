@@ -26,7 +26,7 @@ Submit = Callable[[Callable[[], T]], "Future[T]"]
 """Calls a function in the controller's thread between two ticks; QueueFullError at shutdown."""
 
 _MAX_IDS = 255
-"""lifecycle_msgs number states and transitions in a byte; 0 is none."""
+"""lifecycle_msgs has one-byte ids of states and transitions; 0 is none."""
 _BURST = 10
 """More log lines of one kind within a second are debug messages."""
 
@@ -48,7 +48,7 @@ class _BurstLimit:
 class LifecycleInterface:
     """Serves the state machine of a controller, compatible with ``ros2 lifecycle``.
 
-    All methods run in the executor's thread, unless their docstring names another one.
+    All methods run in the executor's thread, except where their docstring names another one.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class LifecycleInterface:
         return self._supervised.request(label)
 
     def _respond_to_change(self, answer: Responder, done: "Future[Transition]") -> None:
-        """Answer a request; in the controller's thread."""
+        """Respond to a request; in the controller's thread."""
         error = None if done.cancelled() else done.exception()
         rejection = "the controller is shutting down" if done.cancelled() else ""
         self._answer_change(answer, rejection if error is None else str(error) or repr(error))
@@ -150,7 +150,7 @@ class LifecycleInterface:
     def _answer_change(self, answer: Responder, rejection: str) -> None:
         if rejection:  # the response has no text
             is_exceeded = self._rejection_lines.is_exceeded()
-            (self._logger.debug if is_exceeded else self._logger.warning)(f"refused: {rejection}")
+            (self._logger.debug if is_exceeded else self._logger.warning)(f"rejected: {rejection}")
         answer.response.success = not rejection
         answer()
 
@@ -166,7 +166,9 @@ class LifecycleInterface:
         self._is_scheduled = False  # before reading the log, which may miss later events
         for event in self._supervised.log.since(self._published_event):
             if event.number != self._published_event + 1:
-                self._logger.warning("transition_event: the executor was too slow, events are lost")
+                self._logger.warning(
+                    "transition_event: the executor was too slow, and events were lost"
+                )
             self._published_event = event.number
             self._publish_event(event)
             if event.transition.start == self._state:  # false inside a branch of a parallel state

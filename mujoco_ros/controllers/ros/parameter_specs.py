@@ -13,7 +13,7 @@ CONTROLLER_PARAMETERS = (
     ParameterSpec(
         name="controller_robot",
         default="",
-        description="Name of the controlled robot; empty is the only one with joints",
+        description="Name of the controlled robot; empty selects the only robot with joints",
         read_only=True,
     ),
     ParameterSpec(

@@ -23,7 +23,7 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): ((?:.*\n(?: {8}.*\n?)*))", re.MULTILINE)
 class StateParameters(ParameterListener):
     """Declares one parameter for each setting of each state, e.g. ``DESCEND.speed``.
 
-    The configuration class of the state checks each set, all or nothing. Accepted values apply from
+    The configuration class of the state checks each set atomically. Accepted values apply from
     the next start of the state.
     """
 
@@ -115,7 +115,7 @@ def config_specs(state: str, config: Any) -> Iterator[tuple[str, ParameterSpec]]
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a parameter value; None if that is impossible."""
+    """Return a value as a parameter value; None if it has no parameter type."""
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Cameras of a hosted controller: it requests an image, and gets it after a fixed delay."""
+"""Cameras of a hosted controller, which gets a requested image after a fixed delay."""
 
 from collections.abc import Collection
 from concurrent.futures import Future
@@ -13,7 +13,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.model_values import gather
 
 DELAY_S = 0.1
-"""Simulated time from a request to its image: a real camera exposes, transfers and is read."""
+"""Simulated time from a request to its image [s], for exposure, transfer and decoding."""
 _ROUNDING_S = 1e-9
 _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
 
@@ -34,10 +34,10 @@ class _Pending:
 
 
 class ControllerCameras:
-    """Renders images of ticks in a process of its own.
+    """Renders images of ticks in a separate process.
 
     An image is delivered at the first tick that is `DELAY_S` after its request, or at the next tick
-    if the controller waits for it. When it was rendered does not matter: the result does not depend
+    if the controller waits for it. The time of rendering has no influence, so results do not depend
     on the machine.
     """
 
@@ -56,14 +56,14 @@ class ControllerCameras:
         self._worker = WorkerProcess(_PROCESS, lambda: (plant.model, backend, seed))
 
     def request(self, camera: str, time: float) -> "Future[Image]":
-        """Request an image of the present sample.
+        """Request an image of the current sample.
 
         Args:
             camera: Name of a camera.
             time: Time of the sample [s].
 
         Returns:
-            The image; LookupError if there is no such camera, RenderingError if it cannot be
+            The image; LookupError for an unknown camera, RenderingError if it cannot be
             rendered.
         """
         if camera not in self._cameras:
@@ -108,7 +108,7 @@ class ControllerCameras:
         return any(it.delivered is future for it in self._pending)
 
     def take_over(self, other: "ControllerCameras") -> None:
-        """Deliver the requests of the cameras of a replaced model."""
+        """Deliver the pending requests of the cameras of a replaced model."""
         self._pending += other._pending
         other._pending = []
         other._worker.finish()

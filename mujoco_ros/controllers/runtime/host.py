@@ -18,7 +18,7 @@ from mujoco_ros.sim.simulation import Simulation
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
 _ROUNDING = 1e-6
-"""Part of a timestep; decimal fractions of periods are off by far less."""
+"""Part of a timestep; rounding errors of decimal periods are far smaller."""
 
 
 class ControllerHost:
@@ -112,7 +112,7 @@ class ControllerHost:
         return is_valid
 
     def wait(self, _now: float = 0.0) -> float:
-        """Return how long the next step must wait at most [s]; 0 lets it begin."""
+        """Return the longest time that the next step must wait [s]; 0 permits the step."""
         if not self._awaited or not self._next_step_is_tick():
             return 0.0
         return _POLL_S if self.is_waiting else 0.0
@@ -192,7 +192,7 @@ class ControllerHost:
         self._notify_gains()
 
     def _find(self) -> int:
-        """Return the index of the robot in another model: of the same part, or of the same name.
+        """Return the index of the robot in another model, by its part or else by its name.
 
         Raises:
             UserInputError: The model has no such robot.

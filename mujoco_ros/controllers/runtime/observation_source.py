@@ -15,9 +15,9 @@ from mujoco_ros.sim.plant import Plant
 
 
 class ObservationSource:
-    """Creates observations from the present sample; names are those of topics and TF frames.
+    """Creates observations from the current sample; names are those of topics and TF frames.
 
-    A wrench is the load of the child body on its parent, whatever the sign of the topics; MuJoCo
+    A wrench is the load of the child body on its parent, for any sign of the topics; MuJoCo
     reports the opposite sign.
     """
 
@@ -59,7 +59,7 @@ class ObservationSource:
 
 
 _Numbers = list[tuple[str, int | slice, float]]
-"""Name, place in sensordata, and sign of each measurement of a sensor."""
+"""Name, address in sensordata, and sign of each measurement of a sensor."""
 
 
 def _numbers(kind: SensorKind, sensor: SiteSensor) -> _Numbers:

@@ -37,14 +37,14 @@ class PrivilegedAccess:
         self._commanded = self.gains
 
     def restore_gains(self) -> bool:
-        """Restore the gains from before the controller's changes; return whether there were any."""
+        """Restore the gains from before the controller's changes; return whether any existed."""
         original, self._original = self._original, None
         if original is not None:
             self._plant.gains.set(self._part, original)
         return original is not None
 
     def reset_gains(self) -> None:
-        """Restore the gains after a reset, unless the reset itself has set others."""
+        """Restore the gains after a reset, unless the reset itself has changed the gains."""
         commanded, present = self._commanded, self.gains
         if commanded is not None and np.array_equal(
             (commanded.kp, commanded.kd), (present.kp, present.kd)

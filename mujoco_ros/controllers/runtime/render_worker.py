@@ -81,5 +81,5 @@ class RenderWorker:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answer requests until the parent ends; return the exit code."""
+    """Process requests until the parent ends; return the exit code."""
     return serve(arguments, lambda setup: RenderWorker(*setup).render)

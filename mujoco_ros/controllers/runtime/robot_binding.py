@@ -72,7 +72,7 @@ class RobotBinding:
         )
 
     def release(self) -> None:
-        """Hold the joints at their references, or where they are if that restores other gains."""
+        """Hold the joints at their references, or at their positions if that restores gains."""
         self.cameras.cancel()
         self._control.q[:] = self.plant.data.qpos[self._qpos]
         self._control.release(CommandSource.CONTROLLER, measured=self.access.restore_gains())

@@ -20,7 +20,7 @@ def robot_cameras(layout: ModelLayout, index: int) -> dict[str, Camera]:
 
 
 def unknown_camera(camera: str, cameras: dict[str, Camera]) -> "Future[Image]":
-    """Return a future that fails with LookupError, as there is no such camera."""
+    """Return a future that fails with LookupError for an unknown camera."""
     future: Future[Image] = Future()
     future.set_exception(LookupError(str(unknown("camera", camera, cameras))))
     return future

@@ -1,4 +1,4 @@
-"""Robots of a simulation as controllers get them."""
+"""Robots of a simulation as the `RobotModel` of a controller."""
 
 import copy
 
@@ -25,7 +25,7 @@ def find_robot(plant: Plant, name: str = "") -> int:
         what = f"robot '{name}' not found" if name else "there is no robot to control"
         raise UserInputError(f"{what}; robots with joints: {names}")
     if len(chosen) > 1:
-        raise UserInputError(f"a controller is for one robot; name one of: {names}")
+        raise UserInputError(f"a controller commands one robot; choose one of: {names}")
     return chosen[0]
 
 

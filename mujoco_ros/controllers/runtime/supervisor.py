@@ -1,4 +1,4 @@
-"""Supervision of a controller: its errors stop it and never its host."""
+"""Supervision of a controller: its errors stop it but not its host."""
 
 import logging
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from mujoco_ros.model.errors import UserInputError
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
 """`SupervisedController.state` after an error."""
-_RESET, _RESUME = "reset", "go_on"
+_RESET, _RESUME = "reset", "resume"
 
 
 class ReferencesError(ValueError):
-    """A controller returned references that no joint can follow."""
+    """A controller returned invalid references."""
 
 
 class SupervisedController:
@@ -109,12 +109,12 @@ class SupervisedController:
             self.stop(repr(error), error)
 
     def pause(self, reason: str) -> None:
-        """Report that there are no ticks; `reason` is the state until `resume`."""
+        """Report the end of ticks; `reason` is the state until `resume`."""
         self._pause_reason = reason
         self._update()
 
     def resume(self) -> None:
-        """Report that there are ticks again."""
+        """Report that ticks continue."""
         self._pause_reason = ""
         self._update()
 
@@ -127,7 +127,7 @@ class SupervisedController:
         if self.error:
             raise TransitionRejectedError(
                 f"'{label}' is not available: the controller was stopped ({self.error}); a reset "
-                "starts it again"
+                "restarts it"
             )
         return self.machine.request(label)
 

@@ -5,7 +5,7 @@ import math
 import mujoco
 import numpy as np
 
-# Integers: MuJoCo's enums on the left side of a comparison equal no number.
+# Integers, because a MuJoCo enum on the left side of == never equals a number.
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
@@ -20,7 +20,7 @@ def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
 
 
 def joint_effort(model: mujoco.MjModel, joint: int) -> float:
-    """Return the effort limit of a joint's actuators together [Nm or N]; inf if unlimited."""
+    """Return the total effort limit of a joint's actuators [Nm or N]; inf if unlimited."""
     actuators = joint_actuators(model, joint)
     total = sum(_effort(model, actuator) for actuator in actuators) if actuators else math.inf
     if model.jnt_actfrclimited[joint]:

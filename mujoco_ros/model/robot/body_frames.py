@@ -33,7 +33,7 @@ class MocapBody:
     """A body whose pose is an input.
 
     Attributes:
-        name: Name in topics: of the body, or of its object if the object has no other.
+        name: Name in topics: that of the object if this is its only mocap body, else of the body.
         namespace: Namespace of its robot; empty for a body of the scene.
         frame: Name in TF.
         body: The body.

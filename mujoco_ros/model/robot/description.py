@@ -94,7 +94,7 @@ def _description(urdf: str, robot: RobotLayout, pose: PoseConfig) -> RobotDescri
     root = next((link for link in links if link not in children), "")
     if root == "world" and not robot.frame_prefix and pose != PoseConfig():
         raise UserInputError(
-            f"robot '{robot.name}': the root link of its URDF is 'world', the world itself, "
+            f"robot '{robot.name}': the root link of its URDF is 'world', which is fixed, "
             "so it cannot have a 'pose'; move it in the URDF"
         )
     return RobotDescription(
@@ -124,7 +124,7 @@ def _with_resolved_meshes(path: Path, robot: str) -> str:
             mesh.set("filename", mesh_uri(find_mesh(uri, path)))
             moved = True
         except UserInputError:
-            continue  # perhaps a mesh of another machine; the simulated model was checked before
+            continue  # may exist on another machine; the simulated model was checked before
     return ElementTree.tostring(tree, encoding="unicode") if moved else text
 
 

@@ -104,18 +104,18 @@ class ModelLayout:
 
     @property
     def columns(self) -> tuple[slice, ...]:
-        """Return the place of each robot's joints in arrays of the joints of all robots."""
+        """Return the slice of each robot's joints in arrays of the joints of all robots."""
         ends = [0, *accumulate(len(robot.joints.names) for robot in self.robots)]
         return tuple(slice(first, end) for first, end in pairwise(ends))
 
     @property
     def every_camera(self) -> tuple[Camera, ...]:
-        """Return the cameras of the robots and the others."""
+        """Return the cameras of all robots, the world and objects."""
         return (*(camera for robot in self.robots for camera in robot.cameras), *self.cameras)
 
     @property
     def every_lidar(self) -> tuple[Lidar, ...]:
-        """Return the lidars of the robots and the others."""
+        """Return the lidars of all robots and the world."""
         return (*(lidar for robot in self.robots for lidar in robot.lidars), *self.lidars)
 
 
@@ -147,7 +147,7 @@ def lay_out(assembly: Assembly) -> ModelLayout:
             of_robots.append((owners[base.body].frame(base.name), base))
         else:
             objects.append((base.name.partition("/")[0], base))
-    # An object of several free bodies gives its name to none of their frames.
+    # The name of an object with several free bodies is ambiguous for a frame.
     names = [name for name, _ in objects]
     objects = [(name if names.count(name) == 1 else base.name, base) for name, base in objects]
     of_robot = {camera.camera for robot in robots for camera in robot.cameras}
@@ -170,7 +170,7 @@ def lay_out(assembly: Assembly) -> ModelLayout:
 
 
 def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[str]) -> None:
-    """Refuse objects and lidars of the world whose TF frame is taken."""
+    """Reject objects and lidars of the world whose TF frame is taken."""
     taken = {"world": "the world"}
     for robot in layout.robots:
         for body in robot.bodies:
@@ -190,7 +190,7 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[
 
 
 def _check_topics(layout: ModelLayout) -> None:
-    """Refuse cameras and lidars that would have the same topics."""
+    """Reject cameras and lidars that would have the same topics."""
     for kind, sensors in (("camera", layout.every_camera), ("lidar", layout.every_lidar)):
         found: dict[tuple[str, str], str] = {}
         for sensor in sensors:

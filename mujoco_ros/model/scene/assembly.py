@@ -40,7 +40,7 @@ class Assembly:
     """The model of a scene, and the parts that it was merged from.
 
     Attributes:
-        config: The present scene, with spawned robots and without deleted ones.
+        config: The current scene, with spawned robots and without deleted ones.
         model: The compiled model.
         base: The world, into copies of which the parts are merged; None for a compiled model
             (MJB), which cannot be changed.
@@ -90,7 +90,7 @@ def assemble(config: SceneConfig) -> Assembly:
     else:
         assembly = _merged(config)
     if config.robots and not assembly.model.njnt:
-        raise UserInputError(f"scene '{config.name}': the model has no joint, nothing could move")
+        raise UserInputError(f"scene '{config.name}': the model has no joint, so nothing can move")
     return assembly
 
 
@@ -118,7 +118,7 @@ def assemble_part(part: Part) -> Assembly:
 def rebuild(
     assembly: Assembly, *, add: Iterable[Part] = (), remove: Iterable[str] = ()
 ) -> Assembly:
-    """Merge a scene again with other parts; no file of the remaining parts is read.
+    """Merge a scene again with other parts; files of the remaining parts are not read again.
 
     Remaining robots keep their namespaces. New parts come last in the model.
 
@@ -191,7 +191,7 @@ def _build(
     files: tuple[AssetFile, ...],
     parts: tuple[Part, ...],
 ) -> Assembly:
-    """Merge copies of the parts into a copy of the world and compile it."""
+    """Merge copies of the parts into a copy of the world, and compile the model."""
     with silence_compiler() as caught:
         spec = base.copy()
         restore_files(spec, files)
@@ -245,7 +245,7 @@ def _finish(model: mujoco.MjModel) -> None:
 
 
 def _check_numbers(model: mujoco.MjModel) -> None:
-    """Refuse numbers that MuJoCo's compiler accepts and that messages cannot contain."""
+    """Reject numbers that MuJoCo's compiler accepts but messages cannot contain."""
     for array, kind in ROWS.items():
         numbers = getattr(model, array)
         if numbers.dtype.kind != "f":
@@ -260,7 +260,7 @@ def _check_numbers(model: mujoco.MjModel) -> None:
         if not 0.0 <= time < _END_OF_TIME:
             raise UserInputError(
                 f"key '{model.key(key).name}' of the model has the time {time:g} s; "
-                "ROS has times from 0 to less than 2^31 s"
+                "a ROS time is from 0 to less than 2^31 s"
             )
 
 

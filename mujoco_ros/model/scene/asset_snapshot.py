@@ -14,7 +14,7 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssetFile:
-    """A mesh, texture or the like at the time it was read.
+    """The content of a mesh, texture or other asset file when it was read.
 
     Attributes:
         path: Absolute path.

@@ -34,5 +34,5 @@ def _silent_engine() -> Iterator[None]:
     try:
         yield
     finally:
-        if mujoco.get_mju_user_warning() is warn:  # no other handler was set meanwhile
+        if mujoco.get_mju_user_warning() is warn:  # no other handler was set in the meantime
             mujoco.set_mju_user_warning(previous)

@@ -24,7 +24,7 @@ from mujoco_ros.model.uri import check_file, resolve, share_directory
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 NO_FOLDER = Path("/a text has no folder")
-"""Folder of relative paths in a text, which has none."""
+"""Placeholder for the folder of a model or scene that is given as text."""
 MAX_RATE_HZ = 100_000.0
 MIN_RATE_HZ = 0.001
 MIN_TIMESTEP = 1e-5
@@ -43,7 +43,7 @@ ROBOT_RATES = tuple(key for key in RATES if key != "tf")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ObjectConfig:
-    """An object of the scene, which is no robot; free if its model has a free joint."""
+    """An object of the scene that is not a robot; free if its model has a free joint."""
 
     name: str
     model: str
@@ -88,7 +88,7 @@ class RobotConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PhysicsConfig:
-    """MuJoCo options that override those of the world; None does not."""
+    """MuJoCo options that override those of the world; None keeps the world's value."""
 
     timestep: float | None = None
     integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None
@@ -105,7 +105,7 @@ class PhysicsConfig:
     viscosity: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that the engine does not check."""
+        """Reject values that the engine does not check."""
         if self.timestep is not None and not MIN_TIMESTEP <= self.timestep <= MAX_TIMESTEP:
             raise UserInputError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
         for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
@@ -190,7 +190,7 @@ def load_scene(reference: str) -> SceneConfig:
     """Read a scene: name of a shipped one, or path or URI of a scene YAML, MJCF, URDF or MJB file.
 
     Raises:
-        UserInputError: There is no such scene or file, or its content is wrong.
+        UserInputError: The scene or file does not exist, or its content is invalid.
     """
     shipped = shipped_scenes()
     if reference in shipped:

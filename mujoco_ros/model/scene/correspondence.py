@@ -42,7 +42,7 @@ class Correspondence:
     """Pairs of indices of the elements that two assemblies share.
 
     Elements correspond if they belong to the same `Part` object, or world, and have the same name;
-    elements without a name, if they have the same position on the same body. A part that was
+    elements without a name, if they have the same index on the same body. A part that was
     removed and added again does not correspond to itself.
 
     Attributes:

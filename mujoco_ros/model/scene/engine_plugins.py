@@ -1,4 +1,4 @@
-"""MuJoCo engine plugins of a scene, beside those that MuJoCo bundles."""
+"""MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
 
 from pathlib import Path
 
@@ -24,12 +24,12 @@ def load_plugins(folder: Path) -> None:
 
 
 def check_plugins_loaded(folder: Path) -> None:
-    """Refuse a folder with plugins that this process has not loaded."""
+    """Reject a folder with plugins that this process has not loaded."""
     for library in _libraries(folder):
         if library.resolve() not in _loaded:
             raise NativeCodeError(
                 f"plugin '{library}' is not loaded: only the scene that the simulator starts with "
-                "may bring native code"
+                "may load native code"
             )
 
 

@@ -19,7 +19,7 @@ class EntityKind(StrEnum):
     ROBOT = "robot"
     OBJECT = "object"
     BODY = "body"
-    """A top-level body of no robot and no object: it cannot be deleted."""
+    """A top-level body outside all robots and objects; it cannot be deleted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -29,13 +29,13 @@ class Entity:
     Attributes:
         name: Unique name.
         kind: Kind of entity.
-        root: Body with the pose of the entity; 0, the world, for geometry alone.
+        root: Body with the pose of the entity; 0, the world, if it consists of static geoms only.
         offset: Pose of the entity's frame in the frame of the root, position [m] and quaternion
-            wxyz: identity, except for geometry alone.  # (7,)
+            wxyz: identity, except for static geoms.  # (7,)
         bodies: All its bodies.
         geoms: All its geoms.
-        free: Addresses of the root's free joint in qpos and in qvel, if it has one.
-        mocap: Mocap index of the root, if it is a mocap body.
+        free: Addresses of the root's free joint in qpos and in qvel; None without one.
+        mocap: Mocap index of the root; None if it is not a mocap body.
         jointed: Whether joints connect its root to the world.
         moves: Whether any of its bodies can move.
     """

@@ -14,7 +14,7 @@ _SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
 
 
 def root_element(text: str) -> tuple[str, str]:
-    """Return tag and name of the first element of an XML text; empty where there is none."""
+    """Return tag and name of the first element of an XML text; empty strings if missing."""
     with suppress(ElementTree.ParseError, ValueError):
         _, root = next(ElementTree.iterparse(StringIO(text[:_BEGIN]), events=("start",)))
         return root.tag, to_name(root.get("model" if root.tag == "mujoco" else "name", ""))

@@ -43,7 +43,7 @@ class Part:
         spec: Its model, which is copied and never changed.
         prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
         files: Snapshot of the files of its model.
-        urdf: The URDF that it was made of, if given as text.
+        urdf: The URDF text of its model; None if the model is not given as URDF text.
     """
 
     config: RobotConfig | ObjectConfig
@@ -101,7 +101,7 @@ def part_from_file(
     Raises:
         MissingFileError: The file does not exist.
         UnsupportedFormatError: The kind of file is unknown.
-        ParseError: The content of the file is wrong.
+        ParseError: The content of the file is invalid.
         MissingAssetError: A mesh is missing.
         NameInvalidError: The name is not valid.
     """
@@ -124,7 +124,7 @@ def part_from_text(
     elif kind == "robot":
         spec, urdf = load_urdf(NO_FOLDER / f"{name}.urdf", text), text
     else:
-        begins = f"begins with <{kind}>" if kind else "is no XML"
+        begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
             f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
@@ -141,7 +141,7 @@ def load_spec(path: Path, owner: str) -> mujoco.MjSpec:
         )
     if path.suffix not in MODEL_SUFFIXES:
         raise UnsupportedFormatError(
-            f"{owner}: '{path}' is no model; known are {', '.join(MODEL_SUFFIXES)}"
+            f"{owner}: '{path}' is not a model; it must be one of {', '.join(MODEL_SUFFIXES)}"
         )
     check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
@@ -167,7 +167,7 @@ def engine_error(where: str, error: Exception) -> UserInputError:
 def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
     content = _NOT_CONTENT.sub("", text)
     if _INCLUDE.search(content):
-        raise ParseError(f"{where} includes a file, which only a file can")
+        raise ParseError(f"{where} includes a file; only a model file can include files")
     check_text(content, where)
     try:
         spec = mujoco.MjSpec.from_string(text)
@@ -184,7 +184,7 @@ def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
         if not reference.path.is_absolute():
             raise MissingAssetError(
                 f"{where}: {reference.kind} '{reference.asset}' is the file '{reference.path}', "
-                "but a text has no folder; give the absolute path"
+                "but a model given as text has no folder; give the absolute path"
             )
 
 
@@ -202,7 +202,7 @@ def _config(
 
 
 def _name_unnamed(spec: mujoco.MjSpec) -> None:
-    """Name the unnamed elements that have ROS interfaces, or that are found by name only."""
+    """Name the unnamed elements that have ROS interfaces or can only be found by name."""
     for kind, elements in (
         ("body", spec.bodies[1:]),
         ("joint", spec.joints),

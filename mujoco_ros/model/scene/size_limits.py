@@ -18,7 +18,7 @@ _DIGITS = 20
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse an MJCF without comments whose height fields the parser could not allocate."""
+    """Reject an MJCF, given without comments, with height fields too large to allocate."""
     for field in _FIELD.findall(text):
         given = {name: one or other for name, one, other in _ATTRIBUTE.findall(field)}
         rows, columns = (given.get(name, "").strip() for name in ("nrow", "ncol"))
@@ -28,7 +28,7 @@ def check_text(text: str, where: str) -> None:
 
 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
-    """Refuse height fields and textures that are too large for the compiler to fill."""
+    """Reject height fields and textures that are too large for the compiler."""
     for field in spec.hfields:
         _check("cells of hfield", field.name, field.nrow * field.ncol, where)
     for texture in spec.textures:

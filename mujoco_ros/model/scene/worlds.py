@@ -31,7 +31,7 @@ NO_WORLD = "no_world"
 _SCENE_SUFFIXES = (".yaml", ".yml")
 _MAX_FILES = 1000
 _MAX_ENTRIES = 20_000
-"""Files and folders searched below a source; that takes about a second."""
+"""Limit of the files and folders searched below a source, about a second of search."""
 _XML = "<"
 
 
@@ -60,7 +60,7 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
         assembly: The loaded world.
 
     Raises:
-        UserInputError: The file was deleted or is wrong now.
+        UserInputError: The file was deleted or is no longer valid.
     """
     if not reference:
         robots = tuple(robot.name for robot in assembly.config.robots)
@@ -74,11 +74,11 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
 
 
 def load_world(reference: str) -> Assembly:
-    """Load a scene or model, given as for `load_scene`; one without a joint has no robot.
+    """Load a scene or model, given as for `load_scene`; a model without joints has no robot.
 
     Raises:
         NativeCodeError: It has a plugin that the scene at start did not load.
-        UserInputError: It does not exist, or its content is wrong.
+        UserInputError: It does not exist, or its content is invalid.
     """
     config = _without_new_plugins(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":
@@ -125,7 +125,7 @@ def find_worlds(source: str) -> list[WorldDescription]:
     """Describe the world of a file, or the worlds of all files below a folder.
 
     Raises:
-        UserInputError: The source does not exist, or is a file that is no world.
+        UserInputError: The source does not exist, or is a file but not a world.
     """
     path = resolve(source, Path.cwd())
     if not path.is_dir():
@@ -151,7 +151,7 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
         if len(entries) > _MAX_ENTRIES:
             raise UserInputError(
                 f"there are more than {_MAX_ENTRIES} files and folders below '{folder}'; name a "
-                "folder further down"
+                "subfolder"
             )
         found = (path for path in sorted(entries) if path.suffix in suffixes and path.is_file())
         return list(islice(found, _MAX_FILES))
@@ -165,12 +165,12 @@ def describe_world(path: Path) -> WorldDescription:
     if path.suffix == ".mjb":
         return WorldDescription(name=path.stem, uri=uri, description="", tags=("model",))
     if path.suffix not in (*_SCENE_SUFFIXES, *MODEL_SUFFIXES):
-        raise UserInputError(f"'{path}' is no world: a scene is .yaml, a model .xml, .urdf or .mjb")
+        raise UserInputError(f"'{path}' is not a world: it must be .yaml, .xml, .urdf or .mjb")
     text = read_text(path)
     if path.suffix in _SCENE_SUFFIXES:
         tags: tuple[str, ...] = ("scene", *(robot.name for robot in read_scene(path).robots))
     elif root_element(text)[0] in ("mujoco", "robot"):
         tags = ("model",)
     else:
-        raise ParseError(f"'{path}' is no model: its first element is neither mujoco nor robot")
+        raise ParseError(f"'{path}' is not a model: its first element is neither mujoco nor robot")
     return WorldDescription(name=path.stem, uri=uri, description=header_comment(text), tags=tags)

@@ -134,7 +134,7 @@ def _check_resolution(where: str, width: int, height: int) -> None:
 
 
 def edit_cameras(spec: mujoco.MjSpec, cameras: Iterable[CameraConfig], owner: str) -> None:
-    """Add cameras to the model of a robot or world, and change its own.
+    """Add cameras to the model of a robot or world, and change the cameras that it has.
 
     `owner`, the robot or world, begins error messages.
     """
@@ -154,7 +154,7 @@ def _add(spec: mujoco.MjSpec, config: CameraConfig, where: str) -> mujoco.MjsCam
         cameras = ", ".join(camera.name for camera in spec.cameras) or "none"
         raise UserInputError(
             f"{where}: the model has no such camera (it has: {cameras}); "
-            "to add one, name its 'body'"
+            "to add a camera, set its 'body'"
         )
     pose, quat = config.pose or ORIGIN, np.zeros(4)
     mujoco.mju_mulQuat(quat, quaternion_wxyz(pose), np.array(CAMERA_WXYZ))

@@ -18,7 +18,7 @@ _RAY_ANGLE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A MuJoCo sensor that is part of a kind, and where its numbers go.
+    """A MuJoCo sensor that is part of a kind, and the message fields of its numbers.
 
     Attributes:
         name: Its attribute in a reading of an observation.
@@ -33,7 +33,7 @@ class Measurement:
         is_auxiliary: Whether the measurement alone does not make a sensor of the kind.
         is_load: Whether the sign follows the parameter ``wrench_sign``. MuJoCo reports the load of
             the parent on the child.
-        is_distance: Whether MuJoCo reports a negative number, or the cutoff, where nothing is in
+        is_distance: Whether MuJoCo reports a negative number, or the cutoff, if nothing is in
             range. That is published as +inf (REP-117), without noise.
     """
 
@@ -63,13 +63,13 @@ class Measurement:
 class SensorKind:
     """A kind of sensor.
 
-    A kind of one MuJoCo sensor has a topic for each of them. Several form one sensor if they are
-    on one site, which gives the name.
+    A kind of one measurement has a topic for each MuJoCo sensor of that type. Several measurements
+    form one sensor if their MuJoCo sensors are on one site; it has the name of the site.
 
     Attributes:
         key: Topics are ``<namespace>/<key>/<name>``, the rate is ``publish_rate.<key>``, the
             placeholder in RViz configurations is ``{<key>}``.
-        title: What the log calls one sensor of the kind.
+        title: Name of one sensor of the kind in log messages.
         message: The ROS message, ``<package>/msg/<name>``.
         measurements: The MuJoCo sensors that it consists of.
         observation: Field of `Observation` with the readings by name.
@@ -77,7 +77,7 @@ class SensorKind:
         rate_hz: Default publish rate in simulated time [Hz].
         display: Class and properties of its RViz display; None if RViz has none.
         frame_suffix: Distinguishes the TF frame of the messages from that of the site.
-        frame_quat_wxyz: Orientation of the TF frame in that of the site; None if they are one.
+        frame_quat_wxyz: Orientation of the TF frame in that of the site; None if they coincide.
         constants: Returns the message fields that depend on a MuJoCo sensor and never change.
         supports: Whether a MuJoCo sensor of the right type can be published.
     """
@@ -102,7 +102,7 @@ def farthest_distance(model: mujoco.MjModel, sensor: int) -> float:
 
 
 def _range_constants(model: mujoco.MjModel, sensor: int) -> dict[str, float]:
-    infrared = 1  # Range.INFRARED: a ray is as thin as light
+    infrared = 1  # Range.INFRARED: the beam is a single ray
     farthest = farthest_distance(model, sensor)
     return {"radiation_type": infrared, "field_of_view": _RAY_ANGLE, "max_range": farthest}
 
@@ -162,7 +162,7 @@ SENSOR_KINDS = (
         ),
         observation="wrenches",
         plots="wrenches",
-        # A foot that carries 300 N draws an arrow of 0.6 m, as long as those of the contacts.
+        # A load of 300 N is an arrow of 0.6 m, the scale of the contact arrows.
         display={
             "Class": "rviz_default_plugins/Wrench",
             "Accept NaN Values": False,

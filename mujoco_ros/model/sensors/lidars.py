@@ -17,7 +17,7 @@ DEFAULT_RATE_HZ = 10.0
 _GROUPS = range(mujoco.mjNGROUP)
 _CIRCLE = 2 * math.pi
 _CLOSED = 1e-6
-"""First and last ray coincide if the angle is so near to a whole turn [rad]."""
+"""An angle this close to a whole turn makes the first and the last ray coincide [rad]."""
 _HIDDEN_GROUP = 4
 """Group of sites that viewers hide by default."""
 

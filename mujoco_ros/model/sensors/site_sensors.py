@@ -19,7 +19,7 @@ class SiteSensor:
         name: Name in topics.
         frame: TF frame of the messages, without the robot's prefix.
         site: Site of the sensor.
-        quat_wxyz: Orientation of the frame in that of the site; None if they are one.
+        quat_wxyz: Orientation of the frame in that of the site; None if they coincide.
         elements: MuJoCo sensors that it consists of.
         addresses: Address in sensordata of each measurement, by name; absent ones are left out.
         constants: Message fields that never change, by path.
@@ -47,7 +47,7 @@ def find_sensors(scope: Scope, kind: SensorKind) -> tuple[SiteSensor, ...]:
     if len(found) == 1:
         ((name, of_type),) = found.items()
         return tuple(_sensor(scope, kind, site, {name: sensor}) for sensor, site in of_type)
-    # The first sensor of each type counts.
+    # Only the first sensor of each type is used.
     by_site = {
         name: {site: sensor for sensor, site in reversed(of_type)}
         for name, of_type in found.items()
@@ -92,10 +92,10 @@ def _sensor(scope: Scope, kind: SensorKind, site: int, elements: Mapping[str, in
 
 
 class Distances:
-    """The distances in sensordata, and which of them measure nothing.
+    """The distances in sensordata, and detection of those that are out of range.
 
     Attributes:
-        addresses: Where they are in sensordata.  # (n,)
+        addresses: Their addresses in sensordata.  # (n,)
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:

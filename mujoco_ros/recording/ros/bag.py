@@ -97,14 +97,14 @@ class Bag:
         """Write the buffered messages, the summary and metadata.yaml, and close the file.
 
         Raises:
-            OSError: No space; what was flushed before stays readable.
+            OSError: The disk is full; messages flushed before remain readable.
         """
         self._close_file()
         self.metadata.save(self.folder)
         self._pool.shutdown()
 
     def abandon(self) -> None:
-        """Close the file with what was flushed, after an error."""
+        """Close the file with the flushed messages, after an error."""
         self._pool.shutdown()
         self._file.abandon()
 

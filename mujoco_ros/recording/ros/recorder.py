@@ -183,7 +183,7 @@ class _TopicInput:
 
 
 def message_class(kind: str) -> type | None:
-    """Return the class of a message type such as ``std_msgs/msg/String``; None without one."""
+    """Return the class of a message type, as ``std_msgs/msg/String``; None if not installed."""
     package, _, rest = kind.partition("/")
     folder, _, name = rest.partition("/")
     try:

@@ -43,7 +43,7 @@ def repair(folder: Path) -> RepairResult:
     """
     files = sorted(folder.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
     if not files:
-        raise UserInputError(f"'{folder}' is no bag: it has no .mcap file")
+        raise UserInputError(f"'{folder}' is not a bag: it has no .mcap file")
     metadata = _read_metadata(folder)
     discarded = 0
     for path in files:
@@ -77,7 +77,7 @@ class _Scan:
         is_complete = False
         with path.open("rb") as file:
             if file.read(self.end) != MCAP0_MAGIC:
-                raise UserInputError(f"'{path}' is no MCAP file")
+                raise UserInputError(f"'{path}' is not an MCAP file")
             for offset, opcode, content in _records(file):
                 is_complete = opcode in (Opcode.DATA_END, Opcode.FOOTER)
                 try:
@@ -151,7 +151,7 @@ def _records(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _read_metadata(folder: Path) -> Metadata:
-    """Return what only metadata.yaml has: the ROS distribution, and topics without messages."""
+    """Return the data that only metadata.yaml has: ROS distribution, topics without messages."""
     metadata = Metadata(distribution=ros_distribution())
     try:
         content = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def _read_metadata(folder: Path) -> Metadata:
                 qos=topic["offered_qos_profiles"],
             )
     except (OSError, yaml.YAMLError, KeyError, TypeError):
-        pass  # the files have all that matters
+        pass  # the bag files contain all messages
     return metadata
 
 

@@ -60,7 +60,7 @@ class PlaybackControl(Component):
         """Control a playback that does not run yet."""
         self._playback, self._run, self._pacer = playback, run, pacer
         self._publishers = publishers
-        playback.on_timestep.append(partial(setattr, pacer, "timestep"))
+        playback.on_timestep.append(pacer.set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command:
         """Return the command that applies accepted parameters."""
@@ -100,9 +100,10 @@ class ReplayNode(ComponentNode):
             arguments: Arguments of the command line, for child processes.
 
         Raises:
-            UserInputError: A parameter, or the log, is wrong.
+            UserInputError: A parameter is wrong or unknown, or the log is wrong.
         """
         super().__init__("replay", REPLAY_PARAMETERS, overrides)
+        self.settings.reject_unknown()
         values = self.settings.values
         log = StateLog.open(values["log"])
         playback = Playback(
@@ -157,7 +158,7 @@ class ReplayNode(ComponentNode):
         self.models.change(lambda _current: segment.assembly, done, fresh=True)
 
     def _publish_resets(self) -> None:
-        """Publish that the time went back, or that the state was set."""
+        """Publish events of resets: the time jumped back, or the state was set."""
         events = self.simulation.events
         while events:
             event = events.popleft()

@@ -30,13 +30,13 @@ class StateLogging(Component):
         ParameterSpec(
             name=_FILE,
             default="",
-            description="File to write the full state to at every step, which must not exist; empty"
-            " for none",
+            description="File for the log of the full state, which must not exist yet; empty for no"
+            " log",
         ),
         ParameterSpec(
             name=_EVERY,
             default=1,
-            description="Steps from one row of the state log to the next",
+            description="Simulation steps per row of the state log",
             low=1,
             high=1_000_000,
         ),
@@ -83,7 +83,7 @@ class StateLogging(Component):
         if path.exists():
             raise UserInputError(f"state log '{path}' exists; it is not overwritten")
         if not path.parent.is_dir():
-            raise UserInputError(f"state log '{path}' cannot be created: there is no such folder")
+            raise UserInputError(f"state log '{path}' cannot be created: its folder does not exist")
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Open or close the log; return the command that switches to it."""

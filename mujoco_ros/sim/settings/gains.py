@@ -61,10 +61,6 @@ class GainSettings:
         """Return a copy of the gains of every robot."""
         return {robot: self.of(robot) for robot in self._robots}
 
-    def configured_by_robot(self) -> dict[object, Gains]:
-        """Return a copy of the gains that a reset restores for every robot."""
-        return {robot: self.configured(robot) for robot in self._robots}
-
     def configured(self, robot: Part) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
         kp, kd = self._configured[:, self._robots[robot]].copy()

@@ -1,4 +1,4 @@
-"""Robots at their joint references, translucent, on their present bases."""
+"""Robots at their joint references, translucent, at the current poses of their bases."""
 
 import mujoco
 import numpy as np

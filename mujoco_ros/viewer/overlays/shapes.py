@@ -12,7 +12,7 @@ _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
 _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 
 _MIN_LENGTH_M = 1e-4
-"""Shorter arrows and lines have no visible direction and are not drawn."""
+"""Shorter arrows and lines are not drawn, because their direction is not visible."""
 _UPRIGHT = np.eye(3)
 
 
@@ -64,7 +64,7 @@ def solid(
 def _connector(
     kind: int, start: np.ndarray, vector: np.ndarray, radius: float, colour: Colour
 ) -> list[mujoco.MjvGeom]:
-    if not _MIN_LENGTH_M <= np.linalg.norm(vector) < np.inf:  # nor is NaN drawn
+    if not _MIN_LENGTH_M <= np.linalg.norm(vector) < np.inf:  # also rejects NaN
         return []
     geom = solid(kind, np.zeros(3), np.zeros(3), _UPRIGHT, colour)
     mujoco.mjv_connector(geom, kind, radius, start, start + vector)

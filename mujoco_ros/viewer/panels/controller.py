@@ -11,8 +11,10 @@ from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.state_graph import StateGraph
 from mujoco_ros.viewer.style import FILL
 
-_NONE = "No node offers a state machine. One that does serves get_state, get_transition_graph and "
-_NONE += "change_state of lifecycle_msgs, and appears here by itself."
+_NONE = (
+    "No node offers a state machine. A node with the services get_state, get_transition_graph and "
+)
+_NONE += "change_state of lifecycle_msgs appears here automatically."
 _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 
 

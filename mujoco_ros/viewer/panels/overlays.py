@@ -60,7 +60,7 @@ class OverlaysPanel(Panel):
                 continue
             try:
                 geoms += draw(scene, self.scale)
-            except Exception:  # would end the viewer
+            except Exception:  # would terminate the viewer
                 self.shown[name] = False
                 _LOG.exception("the overlay '%s' failed and is switched off", name)
 

@@ -13,7 +13,7 @@ class AchievedFactor:
         self._samples: deque[tuple[float, float]] = deque()  # (wall, simulated)
 
     def add(self, now: float, simulated: float) -> None:
-        """Add the simulated time at a wall time [s]; a step back starts again."""
+        """Add the simulated time at a wall time [s]; an earlier time restarts the measurement."""
         if self._samples and simulated < self._samples[-1][1]:
             self._samples.clear()
         self._samples.append((now, simulated))

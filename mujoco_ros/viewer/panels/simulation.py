@@ -68,7 +68,7 @@ class SimulationPanel(Panel):
     def _build_state(self) -> None:
         status, achieved = self.status, self._achieved.value
         if not status:
-            widgets.text(f"{self._clients.parameters.simulator} does not answer", style.BAD)
+            widgets.text(f"{self._clients.parameters.simulator} does not respond", style.BAD)
         elif status == PLAYING and achieved is not None:
             widgets.text(f"{status} at {achieved:.2f}x", style.GOOD)
         else:
@@ -89,7 +89,7 @@ class SimulationPanel(Panel):
             "Step", width=half, enabled=is_paused, tip="Make the steps below\nwhile paused"
         ):
             self._simulation.step(self._steps)
-        if widgets.button("Reset", width=half, tip="Time and state;\nspawned entities stay"):
+        if widgets.button("Reset", width=half, tip="Time and state;\nspawned entities remain"):
             self._simulation.reset("time", "state")
         imgui.SameLine()
         if widgets.button(
@@ -120,7 +120,7 @@ class SimulationPanel(Panel):
         imgui.SetNextItemWidth(style.FILL)
         _, self._keyframe = imgui.InputTextWithHint("##keyframe", "name", self._keyframe)
         third, name = widgets.equal_width(3), self._keyframe.strip()
-        if widgets.button("Save", width=third, enabled=bool(name), tip="Save the present state"):
+        if widgets.button("Save", width=third, enabled=bool(name), tip="Save the current state"):
             self._saves = [(other, save) for other, save in self._saves if other != name]
             self._saves.append((name, self._simulation.save_keyframe(name)))
         imgui.SameLine()

@@ -79,7 +79,7 @@ def _layout(
 
 
 def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the states to draw aside: those to which most others lead, or none at all."""
+    """Return the states to draw aside: those that most others lead to; may be empty."""
     between = [(start, goal) for start, goal in pairs if start != goal]
     incoming = Counter(goal for _, goal in between)
     linked = {state for pair in between for state in pair}

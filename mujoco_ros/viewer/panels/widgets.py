@@ -24,7 +24,7 @@ def table(
     Args:
         name: Its identifier in the window.
         columns: From left to right.
-        headed: Whether there is a row of labels, which stays while the rows scroll.
+        headed: Whether the table has a row of labels, which does not scroll.
         height: 0 for the height of the rows, else the rows scroll; negative counts from the end of
             the window.
     """
@@ -57,7 +57,7 @@ def tab(label: str) -> Block[bool]:
 
 
 def popup(name: str) -> Block[bool]:
-    """Build a popup, which a click beside it closes; yield whether it is open."""
+    """Build a popup, closed by a click outside; yield whether it is open."""
     return _block(imgui.BeginPopup(name), imgui.EndPopup)
 
 
@@ -72,14 +72,14 @@ def plot(name: str, width: float, height: float, flags: int = 0) -> Block[bool]:
 
 
 def child(name: str, width: float = 0.0, height: float = 0.0) -> Block[bool]:
-    """Build a part of the window that scrolls on its own, 0 fills; yield whether it is visible."""
+    """Build a separately scrolling area, size 0 fills; yield whether it is visible."""
     return _block(
         imgui.BeginChild(f"##{name}", imgui.Vec2(width, height)), imgui.EndChild, always=True
     )
 
 
 def group() -> Block[None]:
-    """Build items that a row takes as one."""
+    """Build items that form one item of a row."""
     return _block(imgui.BeginGroup(), imgui.EndGroup, always=True)
 
 

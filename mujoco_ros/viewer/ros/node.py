@@ -60,9 +60,7 @@ class ViewerNode:
             namespace = simulator.rpartition("/")[0]
             self.node = Node("mujoco_viewer", context=self._context, namespace=namespace)
         except Exception as error:  # rclpy has no narrower type for wrong --ros-args
-            raise UserInputError(
-                f"ROS 2 does not start: {type(error).__name__}: {error}"
-            ) from error
+            raise UserInputError(f"ROS 2 cannot start: {type(error).__name__}: {error}") from error
         endpoints, caller = Endpoints(self.node), ServiceCaller(self.node)
         requests = Requests(self.node)
         parameters = SimulatorParameters(caller, requests, endpoints, simulator)
@@ -106,7 +104,7 @@ class ViewerNode:
             try:
                 is_pulling = self._commands.is_pulling
                 self._executor.spin_once(timeout_sec=REPEAT_S if is_pulling else _TICK_S)
-            except Exception:  # would end the thread, while the panels show the last state
+            except Exception:  # would end the thread, and the panels would show outdated data
                 _LOG.exception("the viewer's executor failed and continues")
                 self._ended.wait(_TICK_S)
             now = time.monotonic()

@@ -28,7 +28,7 @@ class RosoutSubscriber:
 
     def after(self, number: int) -> tuple[LogLine, ...]:
         """Return the lines with sequence numbers above `number`, oldest first."""
-        lines = tuple(self._lines)  # at once: the executor's thread appends
+        lines = tuple(self._lines)  # one atomic copy, because the executor's thread appends
         count = lines[-1].number - number if lines else 0
         return lines[-count:] if count > 0 else ()
 

@@ -93,7 +93,7 @@ class RunStateClient:
         return self._submit(name, "ResetSimulation", message)
 
     def save_keyframe(self, name: str) -> Request:
-        """Save the present state as a keyframe."""
+        """Save the current state as a keyframe."""
         return self._keyframe("save", name)
 
     def load_keyframe(self, name: str) -> Request:

@@ -1,4 +1,4 @@
-"""A local copy of the simulator's parameters, and setting them."""
+"""A local copy of the simulator's parameters, and requests that set them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ class SimulatorParameters:
         )
 
     def clear(self) -> None:
-        """Drop all parameters, as the node does not respond."""
+        """Discard all parameters, because the node does not respond."""
         self.known = {}
         self._pending.clear()
 

@@ -64,7 +64,7 @@ class StateMachines:
     def _change_state(self, name: str, transition: str, request: Request) -> None:
         if name not in self._machines:
             known = ", ".join(self._machines) or "none"
-            request.fail(f"there is no state machine '{name}'; there are: {known}")
+            request.fail(f"state machine '{name}' not found; there are: {known}")
             return
         message = ChangeState.Request()
         message.transition.label = transition
@@ -76,7 +76,7 @@ class StateMachines:
                 return
             machine = self.known[name]
             available = ", ".join(machine.available) or "nothing"
-            request.fail(f"refused in state '{machine.state}', which offers {available}")
+            request.fail(f"rejected in state '{machine.state}'; available: {available}")
 
         self._caller.call(ChangeState, f"{name}/change_state", message, on_response, request.fail)
 

@@ -85,7 +85,7 @@ def _thumbnail(image: Image, number: int) -> Thumbnail:
         ValueError: If the encoding is not rgb8.
     """
     if image.encoding != "rgb8":
-        raise ValueError(f"an image is {image.encoding}; it must be rgb8")
+        raise ValueError(f"the encoding of an image is {image.encoding}; it must be rgb8")
     rows = np.frombuffer(image.data, np.uint8).reshape(image.height, image.step)
     pixels = rows[:, : 3 * image.width].reshape(image.height, image.width, 3)
     stride = -(-image.width // _MAX_WIDTH)

@@ -28,7 +28,7 @@ class PanelsHidden(messages.Event):
 
 
 class _NoPanels:
-    """In place of Studio's panels while there is no frame to end."""
+    """Replaces Studio's panels while no frame is being built."""
 
     def end_frame(self) -> None:
         pass
@@ -44,9 +44,9 @@ class Page(web_viewer.WebViewer):
     ) -> None:
         self._guard, self._feed, self._connections = guard, feed, 0
         config = viewer_protocol.ViewerConfig(title=TITLE, gfx="web")
-        with contextlib.redirect_stdout(io.StringIO()):  # a banner that names all interfaces
+        with contextlib.redirect_stdout(io.StringIO()):  # prints a banner with all interfaces
             super().__init__(config, feed, plugins=list(plugins))
-        for event in self.get_sim_events():  # an early page would receive an empty scene first
+        for event in self.get_sim_events():  # else the first page gets an empty scene
             self.dispatch(event)
 
     def prepare_next_frame(self) -> bool:

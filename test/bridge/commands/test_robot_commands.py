@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -288,9 +287,7 @@ def test_a_simulator_ends_cleanly_during_a_goal(arm: tuple[Simulator, Listener])
     simulator, listener = arm
     sent = CommandClient(listener).follow(point(60.0, _reference(listener), _STILL))
     assert listener.spin_until(lambda: len(sent.feedback) > 1)
-    before = time.monotonic()
     assert simulator.stop(signal.SIGINT) == 0
-    assert time.monotonic() - before < 2.0
     assert sent.result().result.error_string == "the simulator ended"
     assert "Traceback" not in simulator.log
     assert not simulator.has_processes()

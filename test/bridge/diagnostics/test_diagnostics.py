@@ -4,12 +4,14 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 from command_clients import ARM, CommandClient
+from contexts import make_context
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rosgraph_msgs.msg import Clock
@@ -21,13 +23,13 @@ from stepped_node import SteppedNode
 from zoo_recording import ROBOTS, ZooRecording
 
 from benchmark.processes.simulator_client import SimulatorClient
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 
-_LIMITS = {spec.name: spec.default for spec in PARAMETERS}
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {
     "simulated time [s]",
@@ -155,11 +157,17 @@ def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
     assert _values(_control(diagnostics))[lost] == "1"
 
 
+def context_of(stepped: SteppedNode) -> NodeContext:
+    physics = PhysicsThread(stepped.simulation, Pacer(0.001), [])
+    models = SimpleNamespace(holds=HoldTimes())
+    return make_context(stepped.node, stepped.simulation, status=physics.status, models=models)
+
+
 @pytest.fixture
 def diagnostics(stepped: SteppedNode) -> Iterator[Diagnostics]:
     """The reports on a simulation that no thread steps."""
-    physics = PhysicsThread(stepped.simulation, Pacer(0.001), [])
-    diagnostics = Diagnostics(stepped.node, stepped.simulation, physics, {}, _LIMITS, [])
+    diagnostics = Diagnostics(context_of(stepped), [])
+    diagnostics.start()
     yield diagnostics
     stepped.node.destroy_timer(diagnostics._timer)
     stepped.node.destroy_publisher(diagnostics._publisher._publisher)
@@ -184,24 +192,43 @@ def test_a_report_that_the_middleware_rejects_is_dropped(
 
     monkeypatch.setattr(diagnostics._publisher._publisher, "publish", refuse)
     stepped.diverge()
-    diagnostics.finish()
+    diagnostics.close()
     assert len(refused) == 1
 
 
 def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
     stepped: SteppedNode, diagnostics: Diagnostics, published: list[DiagnosticArray]
 ) -> None:
-    def fail() -> DiagnosticReport:
-        raise LookupError("no such thing")
+    class Mine(Component):
+        name = "mine"
 
-    mine = ("mine", lambda: DiagnosticReport("all right", {"answer": "42"}))
-    diagnostics._rows.update([("broken", fail), mine])
-    physics = PhysicsThread(stepped.simulation, Pacer(0.001), [])
-    for rows, name in (([mine, mine], "mine"), ([("engine", fail)], "engine")):
-        with pytest.raises(ValueError, match=f"has a row '{name}' already"):
-            Diagnostics(stepped.node, stepped.simulation, physics, {}, _LIMITS, rows)
+        def report(self) -> DiagnosticReport:
+            return DiagnosticReport("all right", {"answer": "42"})
+
+    class Broken(Component):
+        name = "broken"
+
+        def report(self) -> DiagnosticReport:
+            raise LookupError("no such thing")
+
+    class Engine(Mine):
+        name = "engine"
+
+    class Unnamed(Mine):
+        name = ""
+
+    context = context_of(stepped)
+    for components, problem in (
+        ([Mine(), Mine()], "has a row 'mine' already"),
+        ([Engine()], "has a row 'engine' already"),
+        ([Unnamed()], "Unnamed has a report, and needs a name"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            Diagnostics(context, components)
+    diagnostics._add_row(Broken())
+    diagnostics._add_row(Mine())
     stepped.diverge()
-    diagnostics.finish()
+    diagnostics.close()
     broken, mine = published[0].status[-2:]
     assert (broken.level, broken.message) == (
         DiagnosticStatus.ERROR,

@@ -65,6 +65,10 @@ class Tuned:
         robot, *_ = self.control._robots.values()
         return robot.settings(self.parameters.values)
 
+    def show_gains(self, gain_changes: int) -> None:
+        """Show the gains in force, which include a number of changes by parameters."""
+        self.control.show_gains(gain_changes, self.simulation.gains.by_robot())
+
     def submit(self, command: Callable[[], object]) -> None:
         self.commands += 1
         self.simulation.commands.submit(command)
@@ -383,7 +387,7 @@ def test_a_reset_restores_the_gains_given_at_startup(tune: Callable[..., Tuned])
     assert arm.set(gains__elbow_joint__kp=1) == ""
     assert arm.kp("arm/elbow_joint") == 1.0
     arm.simulation.reset()
-    arm.control.show_gains(1000)
+    arm.show_gains(1000)
     arm.simulation.commands.drain()
     assert arm["gains.elbow_joint.kp"] == arm.kp("arm/elbow_joint") == 300.0
 
@@ -402,8 +406,9 @@ def test_a_reset_sets_only_the_parameters_of_changed_gains(tune: Callable[..., T
         return SetParametersResult(successful=True)
 
     zoo.node.add_on_set_parameters_callback(record)
+    zoo.simulation.reset()
     for _ in range(2):
-        zoo.control.show_gains(1000)
+        zoo.show_gains(1000)
         assert written == [set(changed)]
     assert applied == [], "they are in force already"
     assert zoo.parameters.values == before | {"humanoid.interpolation": "hold"}
@@ -429,11 +434,11 @@ def test_gains_set_by_another_client_are_shown_and_kept(
 
 def test_gains_set_after_a_reset_are_kept(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
-    before = arm["gains.elbow_joint.kp"]
+    before, gains = arm["gains.elbow_joint.kp"], arm.simulation.gains.by_robot()
     assert arm.set(gains__elbow_joint__kp=1) == ""
-    arm.control.show_gains(0)
+    arm.control.show_gains(0, gains)
     assert arm["gains.elbow_joint.kp"] == 1.0
-    arm.control.show_gains(1)
+    arm.control.show_gains(1, gains)
     assert arm["gains.elbow_joint.kp"] == before
 
 
@@ -470,7 +475,7 @@ def test_a_gains_file_sets_all_gains_and_a_reset_restores_them(
 
     assert zoo.set(left_arm__gains__elbow_joint__kp=1.0) == ""
     zoo.simulation.reset()
-    zoo.control.show_gains(1000)
+    zoo.show_gains(1000)
     assert zoo.kp("left_arm/elbow_joint") == zoo["left_arm.gains.elbow_joint.kp"] == 102.0
 
     # The file may have been edited, and empty are the scene's.
@@ -710,7 +715,7 @@ def test_values_of_other_robots_are_kept(tune: Callable[..., Tuned]) -> None:
     assert tuned.simulation.controls[0].stream.timeout == 0.4
     tuned.simulation.reset()
     assert tuned.kp("arm/elbow_joint") == _ELBOW
-    tuned.control.show_gains(tuned.simulation.gains.changes)
+    tuned.show_gains(tuned.simulation.gains.changes)
     assert tuned["gains.elbow_joint.kp"] == _ELBOW
 
 

@@ -18,6 +18,7 @@ from simulators import DATA, Listener, Simulator, SimulatorLauncher, steps_of
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import (
+    Command,
     ParameterListener,
     ParameterRejectedError,
     Parameters,
@@ -328,6 +329,36 @@ def test_a_set_with_an_invalid_implied_value_is_refused_with_the_reason(
     node.expand = refuse
     assert node.set(arm__stiff=3.0) == "there is no such file"
     assert node.applied == []
+
+
+def test_a_set_is_refused_if_a_check_fails_with_another_exception(
+    fresh: Callable[..., Fresh],
+) -> None:
+    def fail(_values: Any) -> dict[str, Any]:
+        raise ZeroDivisionError("a defect")
+
+    node = fresh(SMALL)
+    node.expand = fail
+    assert "ZeroDivisionError('a defect')" in node.set(arm__stiff=3.0)
+    assert node.applied == []
+    assert node.parameters.values["arm.stiff"] == 1.0
+
+
+def test_the_other_listeners_apply_a_set_after_one_fails(
+    fresh: Callable[..., Fresh], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Faulty(ParameterListener):
+        def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+            if "loud" in values:
+                raise ZeroDivisionError("a defect")
+            return lambda: 1 / 0
+
+    node = fresh(SMALL)
+    node.parameters.listeners.insert(0, Faulty())
+    assert node.set(loud=False) == ""
+    assert node.set(arm__stiff=3.0) == ""
+    assert node.applied == [{"loud": False}, {"arm.stiff": 3.0}]
+    assert caplog.text.count("Faulty failed to apply parameters") == 2
 
 
 def test_an_atomic_set_can_contain_unchanged_read_only_parameters(

@@ -27,6 +27,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
 
 _PROBE = str(DATA / "probe.xml")
 
@@ -353,6 +354,34 @@ def test_messages_keep_their_period_when_the_timestep_changes(
     times = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in sent]
     assert np.diff(times) == pytest.approx([10 * timestep] * (len(times) - 1))
     assert len(times) == 10
+
+
+def test_a_sample_is_not_repeated_for_a_robot_that_has_left_the_lockstep(ros_node: Node) -> None:
+    simulation = Simulation(load_scene("zoo"))
+    lockstep = Lockstep(simulation)
+    publishers = Publishers(make_context(ros_node, simulation, lockstep=lockstep), planned)
+    sources = [
+        SourceConfig(topic=f"{arm}/joint_commands", robot=arm, rate=1000.0)
+        for arm in ("left_arm", "right_arm")
+    ]
+    joined = [it for it in publishers.topics if it.topic.endswith("arm/joint_states")]
+    sent: list[str] = []
+    for publisher in joined:
+        publisher.subscriptions = 1
+        publisher.publish = lambda _data, topic=publisher.topic: sent.append(topic)
+
+    def repeated() -> list[str]:
+        sent.clear()
+        publishers._joined.extend(joined)
+        publishers.wait(0.0)
+        return sent
+
+    lockstep.configure(LockstepConfig(sources=tuple(sources)))
+    simulation.step()
+    publishers.publish()
+    assert sent == repeated() == ["left_arm/joint_states", "right_arm/joint_states"]
+    lockstep.configure(LockstepConfig(sources=(sources[1],)))
+    assert repeated() == ["right_arm/joint_states"]
 
 
 def test_lost_messages_are_logged_once(watched: Watched) -> None:

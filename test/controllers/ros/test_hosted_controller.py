@@ -128,9 +128,9 @@ def test_a_transition_is_requested_by_label_or_number_and_rejected_if_not_availa
     assert not hosted.change(number=77)
     assert hosted.state == "WORK"
     log = hosted.remote.simulator.log
-    assert "refused: 'abort' is not available in IDLE; available: go" in log
-    assert "refused: 'go' is not available in WORK; available: abort" in log
-    assert "refused: 'transition 77' is not available in WORK; available: abort" in log
+    assert "rejected: 'abort' is not available in IDLE; available: go" in log
+    assert "rejected: 'go' is not available in WORK; available: abort" in log
+    assert "rejected: 'transition 77' is not available in WORK; available: abort" in log
     assert hosted.change(number=3)
     hosted.become("IDLE")
     assert hosted.until(lambda: len(hosted.events) == seen + 2)

@@ -114,7 +114,7 @@ def test_a_number_is_the_transition_of_one_state_only(made):
     assert made.tick() == "REST"
     assert not made.change(number=ids["WORK", "done"])
     assert made.log == [
-        f"refused: 'transition {ids[start, 'done']}' is not available in {state}; available: done"
+        f"rejected: 'transition {ids[start, 'done']}' is not available in {state}; available: done"
         for start, state in (("REST", "WORK"), ("WORK", "REST"))
     ]
 
@@ -122,7 +122,7 @@ def test_a_number_is_the_transition_of_one_state_only(made):
 def test_no_transition_is_available_before_the_first_tick(made):
     assert not made.change("go")
     (line,) = made.log
-    assert line.endswith("in IDLE; available: nothing before the first tick")
+    assert line.endswith("in IDLE; available: none before the first tick")
 
 
 def test_all_events_between_two_runs_of_the_executor_are_published_in_order(made):
@@ -139,7 +139,7 @@ def test_all_events_between_two_runs_of_the_executor_are_published_in_order(made
         (pytest.approx(0.02), 0, "error", "WORK", "error"),
         (pytest.approx(0.5), 0, "reset", "error", "IDLE"),
         (pytest.approx(0.5), 0, "waiting", "IDLE", "waiting"),
-        (pytest.approx(0.5), 0, "go_on", "waiting", "IDLE"),
+        (pytest.approx(0.5), 0, "resume", "waiting", "IDLE"),
     ]
     assert [it.data for it in made.sent["~/state"]] == [
         *("IDLE", "WORK", "error", "IDLE", "waiting", "IDLE")
@@ -170,4 +170,4 @@ def test_lost_events_are_logged(made):
         made.supervised.pause("waiting")
         made.supervised.resume()
     assert len(made.published()) == 10_000
-    assert made.log[0] == "transition_event: the executor was too slow, events are lost"
+    assert made.log[0] == "transition_event: the executor was too slow, and events were lost"

@@ -145,7 +145,7 @@ def test_a_controller_that_cannot_be_configured_for_another_model_is_stopped(
 
 def test_one_of_several_robots_must_be_named(simulation):
     with pytest.raises(
-        UserInputError, match="a controller is for one robot; name one of: left, right"
+        UserInputError, match="a controller commands one robot; choose one of: left, right"
     ):
         find_robot(simulation.plant)
     assert find_robot(simulation.plant, "right") == 1

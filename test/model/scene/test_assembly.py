@@ -339,7 +339,7 @@ MOVING = '<body name="b"><joint name="j"/>{}</body>'
         ("<mujoco><worldbody></mujoco>", "XML parse error"),
         ("<html/>", "Unrecognized XML model type: 'html'"),
         (mjcf('<body><joint/><geom siez="1"/></body>'), "siez"),
-        (mjcf('<body name="a"><geom size="1"/></body>'), "the model has no joint, nothing could"),
+        (mjcf('<body name="a"><geom size="1"/></body>'), "the model has no joint, so nothing can"),
         (mjcf(MOVING.format("")), "does not compile"),  # no mass
         (
             mjcf(
@@ -405,7 +405,7 @@ def test_a_keyframe_with_a_time_out_of_range_of_stamps_is_refused(tmp_path, time
     path = tmp_path / "key.xml"
     keyframe = f'<keyframe><key name="k" time="{time}"/></keyframe>'
     path.write_text(mjcf(MOVING.format('<geom size="1"/>'), "", keyframe))
-    with pytest.raises(UserInputError, match=r"key 'k' of the model has the time .* s; ROS has"):
+    with pytest.raises(UserInputError, match=r"key 'k' of the model has the time .* s; a ROS time"):
         assemble(load_scene(str(path)))
 
 
@@ -440,16 +440,19 @@ def test_a_range_can_be_infinite(tmp_path):
         ("robots: [{name: r, model: no.xml}]", "robot 'r': model file '{}/no.xml' does not exist"),
         (
             "robots: [{name: r, model: .}]",
-            "robot 'r': '{}' is no model; known are .xml, .mjcf, .ur",
+            "robot 'r': '{}' is not a model; it must be one of .xml, .mjcf, .ur",
         ),
-        ("robots: [{name: r, model: my.yaml}]", "robot 'r': '{}/my.yaml' is no model; known are"),
+        (
+            "robots: [{name: r, model: my.yaml}]",
+            "robot 'r': '{}/my.yaml' is not a model; it must be one of",
+        ),
         (
             "world: no.xml\nrobots: [{name: r, model: pendulum.xml}]",
             "the world: model file '{}/no.xml' does not exist",
         ),
         (
             'world: ""\nrobots: [{name: r, model: pendulum.xml}]',
-            "the world: '{}' is no model; known are",
+            "the world: '{}' is not a model; it must be one of",
         ),
         (
             "robots: [{name: r, model: pendulum.xml}]\nobjects: [{name: o, model: no.xml}]",

@@ -65,8 +65,8 @@ def test_a_file_gives_the_same_part_as_its_text(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", UnsupportedFormatError, "is no XML"),
-        ("just words", UnsupportedFormatError, "is no XML"),
+        ("", UnsupportedFormatError, "is not XML"),
+        ("just words", UnsupportedFormatError, "is not XML"),
         ("<sdf version='1.6'/>", UnsupportedFormatError, "begins with <sdf>"),
         ("<mujoco><worldbody></mujoco>", ParseError, "the text of 'it'"),
         ("<mujoco><nonsense/></mujoco>", ParseError, "nonsense"),

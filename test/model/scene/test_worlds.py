@@ -98,7 +98,7 @@ def test_invalid_sources_are_refused(tmp_path: Path):
     (tmp_path / "package.xml").write_text("<package/>")
     for name, reason in (
         ("nothing", "does not exist"),
-        ("notes.txt", "is no world"),
+        ("notes.txt", "is not a world"),
         ("package.xml", "its first element is neither"),
     ):
         with pytest.raises(UserInputError, match=reason):

@@ -118,9 +118,9 @@ def test_topics_without_a_message_are_kept(folder):
 
 
 def test_a_folder_without_bag_is_rejected(folder):
-    with pytest.raises(UserInputError, match="is no bag"):
+    with pytest.raises(UserInputError, match="is not a bag"):
         repair(folder)
     folder.mkdir()
     (folder / "bag_0.mcap").write_text("something else")
-    with pytest.raises(UserInputError, match="is no MCAP file"):
+    with pytest.raises(UserInputError, match="is not an MCAP file"):
         repair(folder)

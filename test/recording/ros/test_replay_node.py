@@ -60,6 +60,13 @@ def test_it_begins_with_the_first_row(replayed):
     assert replayed.shown == [0.0]
 
 
+def test_the_pace_follows_the_timestep_of_the_log(replayed):
+    for listener in replayed.playback.on_timestep:
+        listener(0.004)
+    replayed.pacer.started(0.0)
+    assert replayed.pacer.wait(0.0) == 0.004
+
+
 def test_rate_and_end_follow_their_parameters(replayed):
     replayed.set(rate=2.5, at_end="loop")
     assert replayed.pacer.factor == 2.5

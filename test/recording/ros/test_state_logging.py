@@ -141,7 +141,7 @@ def test_an_existing_file_is_refused_at_start(path):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("there", "exists; it is not overwritten"), ("missing/run", "there is no such folder")],
+    [("there", "exists; it is not overwritten"), ("missing/run", "its folder does not exist")],
 )
 def test_a_file_that_cannot_be_created_is_refused(tmp_path, name, message):
     (tmp_path / "there").touch()

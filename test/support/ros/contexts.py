@@ -38,7 +38,7 @@ def make_context(
     given.setdefault("run", RunControl(simulation))
     given.setdefault("lockstep", Lockstep(simulation))
     given.setdefault("pacer", Pacer(simulation.model.opt.timestep))
-    for name in ("notify_reset", "quit"):
+    for name in ("notify_reset", "quit", "status"):
         given.setdefault(name, lambda *_: None)
     context: Any = {"node": node, "arguments": (), "models": None, "simulation": simulation}
     return NodeContext(**{**context, **given})

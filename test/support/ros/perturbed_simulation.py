@@ -101,7 +101,7 @@ class PerturbedSimulation:
         self.equalities = EqualityParameters(context)
         physics = PhysicsParameters(context)
         parameters.reject_unknown()
-        appearance.start()
+        appearance.apply_initial()
         parameters.listeners += (physics, self.equalities, appearance)
         self.wrenches = WrenchServer(context)
         self.pulls = PullServer(context, partial(self.wrenches.find_frame, ""))

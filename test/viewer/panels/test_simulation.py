@@ -103,4 +103,4 @@ def test_the_result_of_the_latest_request_is_shown(show, clients):
 
 def test_a_simulator_that_does_not_respond_is_named(show, clients):
     clients.simulation.status = ""
-    assert "/mujoco does not answer" in show(SimulationPanel).texts
+    assert "/mujoco does not respond" in show(SimulationPanel).texts

@@ -216,9 +216,9 @@ def test_a_state_machine_is_discovered_monitored_and_changed(connected):
 
     refused = connected.until(controllers.change_state(name, "recover"))
     assert not refused.ok
-    assert refused.message == "refused in state 'standing', which offers walk, relax"
+    assert refused.message == "rejected in state 'standing'; available: walk, relax"
     refused = connected.until(controllers.change_state("/missing", "stand"))
-    assert refused.message == f"there is no state machine '/missing'; there are: {name}"
+    assert refused.message == f"state machine '/missing' not found; there are: {name}"
 
 
 def test_a_downsampled_image_arrives_while_it_is_subscribed(connected):

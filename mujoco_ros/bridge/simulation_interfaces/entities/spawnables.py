@@ -66,7 +66,9 @@ def _models(source: str) -> list[Path]:
         return [file for file in files_below(path, SUFFIXES) if _is_model(file)]
     check_file(path, "source of models")
     if not _is_model(path):
-        raise UserInputError(f"'{path}' is no model: MJCF begins with <mujoco>, URDF with <robot>")
+        raise UserInputError(
+            f"'{path}' is not a model: MJCF begins with <mujoco>, URDF with <robot>"
+        )
     return [path]
 
 

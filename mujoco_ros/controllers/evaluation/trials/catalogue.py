@@ -24,7 +24,7 @@ def trial(controller: str, conditions: str = "", changes: Settings | None = None
         conditions: Name or YAML file of the ranges of conditions; empty is the first name.
 
     Raises:
-        UserInputError: There is no such trial or name, or the file is invalid.
+        UserInputError: The trial or the name does not exist, or the file is invalid.
     """
     if controller not in _TRIALS:
         raise unknown("trial for a controller", controller, _TRIALS)

@@ -1,4 +1,4 @@
-"""Trial of pick_place: a box is brought from one position on a table to another."""
+"""Trial of pick_place: a box is moved from one position on a table to another."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ SPREADS: Mapping[str, Spread] = {
         friction=(0.7, 1.3),
     ),
 }
-"""The start and goal of the lab; and all positions on the table within reach from above."""
+"""The lab's start and goal; all positions on the table that are reachable from above."""
 
 
 @dataclass(frozen=True)

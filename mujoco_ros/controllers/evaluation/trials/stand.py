@@ -1,4 +1,4 @@
-"""Trial of stand: a robot squats and sways, and is pushed."""
+"""Trial of stand: a robot squats and sways under a push."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress

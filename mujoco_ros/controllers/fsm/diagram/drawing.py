@@ -79,7 +79,7 @@ class _Figure:
     lines: tuple[str, ...]
 
     def at(self, x: float, y: float) -> Iterator[str]:
-        """Yield it, moved to a position."""
+        """Yield the figure, moved to a position."""
         yield f'<g transform="translate({x:.1f} {y:.1f})">'
         yield from self.lines
         yield "</g>"

@@ -1,6 +1,6 @@
 """States of `grasp_reflex`, which commands only the gripper.
 
-After the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick opens it. Each state
+Based on the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick opens it. Each state
 lasts at least two seconds, so that the motion of the fingers does not trigger the sensors.
 """
 
@@ -40,7 +40,7 @@ class GraspReflexConfig:
     def __post_init__(self) -> None:
         check_positive(self)
         if not self.touches:
-            raise UserInputError("touches names no sensor")
+            raise UserInputError("touches lists no sensor")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +99,7 @@ class GripperState(State):
         context.references.values[:, self.joint] = position, 0.0, 0.0
 
     def position_towards(self, context: StateContext, goal: float) -> float:
-        """Return the present position of a motion to `goal` [m]."""
+        """Return the current position of a motion to `goal` [m]."""
         largest = abs(self.open - self.closed) * context.elapsed / self.config.duration
         return float(self._start + np.clip(goal - self._start, -largest, largest))
 

@@ -57,7 +57,9 @@ class Arm:
             UserInputError: The robot has no gripper, or no tool site.
         """
         if robot.gripper is None:
-            raise UserInputError(f"robot '{robot.name}' has no gripper: its scene names none")
+            raise UserInputError(
+                f"robot '{robot.name}' has no gripper: its scene has no 'gripper' key"
+            )
         model, tool = robot.model, robot.prefix + TOOL
         sites = [model.site(i).name for i in range(model.nsite)]
         if tool not in sites:

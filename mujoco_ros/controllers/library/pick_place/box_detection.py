@@ -28,7 +28,7 @@ class BoxDetection:
         self._image: Future[Image] | None = None
 
     def is_done(self, context: StateContext, camera: str) -> bool:
-        """Return whether the image is there; request it in the first call."""
+        """Return whether the image was received; request it in the first call."""
         if self._image is None:
             self._image = context.store.get(IMAGE_GET)(camera)
         if self._image.done():
@@ -37,7 +37,7 @@ class BoxDetection:
         return False
 
     def pose(self) -> Pose | None:
-        """Return the pose of the box once the image is there."""
+        """Return the pose of the box in the received image."""
         assert self._image is not None, "called after is_done"
         return detect_box(self._image.result())
 

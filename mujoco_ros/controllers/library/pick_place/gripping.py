@@ -29,7 +29,7 @@ class GrippingConfig(MonitoredMotion):
     Attributes:
         finger_speed: Speed of one finger [m/s].
         settling: Minimum time of the fingers at rest [s].
-        patience: Longest time until they are at rest [s].
+        patience: Timeout of the motion until the fingers are at rest [s].
     """
 
     finger_speed: float = 0.1
@@ -100,7 +100,7 @@ class Close(GrippingState):
         if not self.is_still(context):
             if not self.is_late(context):
                 return None
-            context.reason = f"the fingers do not come to rest: they move with {speed:.3f} m/s"
+            context.reason = f"the fingers do not come to rest: they move at {speed:.3f} m/s"
             return "contact_oscillation" if speed > self.config.ringing else "no_contact"
         if not is_holding(context, arm):
             context.reason = (

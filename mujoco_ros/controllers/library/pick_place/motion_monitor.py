@@ -83,7 +83,7 @@ class MotionMonitor:
         force = self._excess_force(context)
         worst = int(unexplained.argmax())  # NaN if there is any
         if isnan(unexplained[worst]):
-            context.reason = f"no effort of '{self._name(worst)}' any more"
+            context.reason = f"the effort of '{self._name(worst)}' is no longer measured"
             return "tracking"
         is_late = self._is_late(context)
         if self._lasts("collision", not is_late and unexplained[worst] > self._limits.push):
@@ -132,7 +132,7 @@ class MotionMonitor:
         is_full = len(self._squares) == self._squares.maxlen
         # The fingers also move fast for a moment when the object slips out.
         if self._lasts("ringing", is_full and speed > self._limits.ringing):
-            context.reason = f"the fingers oscillate with {speed * 1e3:.0f} mm/s"
+            context.reason = f"the fingers oscillate at {speed * 1e3:.0f} mm/s"
             return "contact_oscillation"
         return None
 

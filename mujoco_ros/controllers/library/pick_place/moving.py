@@ -37,7 +37,7 @@ class MovingConfig(MonitoredMotion):
 
     Attributes:
         settled: Largest position error of a joint at the end [rad].
-        patience: Longest time to settle [s].
+        patience: Timeout of settling [s].
     """
 
     settled: float = 0.002
@@ -78,7 +78,7 @@ class ArmMotionState(State):
         self._stop: tuple[str, str] | None = None
 
     def run(self, context: StateContext) -> str | None:
-        """Move on."""
+        """Follow the path and check the motion."""
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:
             failure = self.monitor.check_grip(context)

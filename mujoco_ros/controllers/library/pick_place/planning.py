@@ -45,7 +45,7 @@ class PlanningConfig:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
-            raise UserInputError("speed and acceleration are factors: above 0, and 1 at most")
+            raise UserInputError("speed and acceleration are factors: above 0 and at most 1")
         if self.planning_time < 0.0 or self.iterations < 0 or self.clearance < 0.0:
             raise UserInputError("planning_time, iterations and clearance must not be negative")
 
@@ -102,8 +102,8 @@ class PlanApproach(PlanningState):
 
         Attributes:
             clearance: Height above the object at which the motion ends, and a line begins [m].
-            moves: How often the object may be moved during the approach.
-            patience: Longest time until the pose of the object is known [s].
+            moves: Maximum number of times that the object is moved during the approach.
+            patience: Timeout of locating the object [s].
         """
 
         moves: int = 5
@@ -140,7 +140,7 @@ class PlanApproach(PlanningState):
 
     def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
         """Return the poses of grasp and placement, which must be reachable before the grasp."""
-        assert task.found is not None, "the goal is known only with the object"
+        assert task.found is not None, "the goal depends on the pose of the object"
         grasping = grasp(task.found, goal)
         placement = placing(task.goal, CENTRED, grasping)
         return {

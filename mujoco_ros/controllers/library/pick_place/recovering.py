@@ -18,7 +18,7 @@ from mujoco_ros.controllers.library.pick_place.waiting import is_holding, missin
 class Recover(State):
     """Stops, moves up, and lets the table retry the task a limited number of times.
 
-    An object in the hand stays there and is transported next; otherwise the gripper opens.
+    The gripper keeps an object in the hand, which is transported next; otherwise it opens.
     """
 
     outcomes = ("retry", "holding", "give_up")
@@ -30,7 +30,7 @@ class Recover(State):
 
         Attributes:
             attempts: Maximum number of retries.
-            calm: Time to come to rest [s].
+            calm: Time at rest before the motion up [s].
             height: Height of the motion up [m].
             speed: Speed of the tool during the motion up [m/s].
         """

@@ -207,7 +207,7 @@ class Retract(ArmMotionState):
 
         Attributes:
             tolerance: Largest horizontal distance from the goal [m].
-            repeat: Whether to bring the object back next, and so on.
+            repeat: Whether to move the object back next, and so on.
         """
 
         tolerance: float = 0.005

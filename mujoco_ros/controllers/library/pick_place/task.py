@@ -22,8 +22,8 @@ class Task:
         camera: Camera for the detection.
         found: Pose at the last plan of an approach.
         attempts: Number of retries.
-        moves: How often the object was moved during the approach.
-        swapped: Goal of the next task without a new order.
+        moves: Number of times that the object was moved during the approach.
+        swapped: Goal of the next task if there is no new one.
         motion: The last planned motion.
         descent: The last straight motion down, which is reversed to go up again.
         tare: Force at the wrist with an empty hand [N].
@@ -68,7 +68,7 @@ def upright(x: float, y: float, z: float, yaw: float) -> Pose:
 
 
 def yaw(box: Pose) -> float:
-    """Return the rotation of a box about the vertical [rad], whichever sides are horizontal."""
+    """Return the rotation of a box about the vertical [rad], with any sides horizontal."""
     axes = box.matrix
     axis = axes[:, np.argmin(np.abs(axes[2]))]
     return float(np.arctan2(axis[1], axis[0]))
@@ -81,7 +81,7 @@ def heading(tool: Pose) -> float:
 
 
 def grasp(found: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool that grasps a box from above, nearest to the present one."""
+    """Return the pose of the tool that grasps a box from above, nearest to the current one."""
     return Pose(position=found.position, quat_wxyz=_down(_nearest(yaw(found), heading(tool))))
 
 
@@ -90,7 +90,7 @@ def placing(goal: Pose, held: Pose, tool: Pose) -> Pose:
 
     Args:
         held: The box in the tool's frame.
-        tool: The present pose of the tool, pointing down.
+        tool: The current pose of the tool, pointing down.
     """
     turned = yaw(tool @ held) - heading(tool)  # of the box in the hand
     orientation = _down(_nearest(yaw(goal) - turned, heading(tool)))

@@ -85,7 +85,7 @@ class TrajectoryExecution:
 
     def _all_samples(self, period: float) -> Iterator[np.ndarray]:
         """Yield positions, velocities and accelerations of all ticks, then the last.  # (3, k)"""
-        # One evaluation of all samples takes as long as three single ones.
+        # An evaluation of all samples takes as long as three single evaluations.
         times = np.arange(1, 2 + ceil(self.path.duration / period)) * period
         samples = self.path.samples(times).swapaxes(0, 1)
         return chain(samples, repeat(samples[-1]))
@@ -120,7 +120,7 @@ def hold(context: StateContext, arm: Arm, q: np.ndarray | None = None) -> None:
 
 
 def move_gripper(context: StateContext, arm: Arm, position: float, speed: float) -> bool:
-    """Move the gripper's reference with `speed` [m/s] to `position` [m]; return if it is there."""
+    """Move the gripper's reference at `speed` [m/s] to `position` [m]; return whether done."""
     references, joint = context.references, arm.gripper
     distance, step = position - references.q[joint], speed * context.period
     references.q[joint] += min(max(distance, -step), step)

@@ -120,7 +120,7 @@ class Done(State):
 
 
 class Failed(Done):
-    """Holds the arm after a failure; an object in the hand stays there."""
+    """Holds the arm after a failure; the gripper keeps an object in the hand."""
 
     def start(self, context: StateContext) -> None:
         """Hold the arm at its measured position, so that it does not push against an obstacle."""
@@ -131,7 +131,7 @@ class Failed(Done):
 
 
 def missing_feedback(context: StateContext, arm: Arm) -> str:
-    """Return which joint measurements are missing, as text; empty if none is."""
+    """Return the missing joint measurements as text; empty if all are available."""
     observation, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
     missing = []
     for what, values in (

@@ -59,7 +59,7 @@ class SweepConfig(StandConfig):
     Attributes:
         duration: Time from the initial configuration back to it [s].
         least_load: Minimum load of a foot in contact [N].
-        patience: Longest loss of contact of a foot [s].
+        patience: Longest tolerated loss of contact of a foot [s].
     """
 
     duration: float = 4.0
@@ -172,7 +172,7 @@ class GetReady(BalancedState):
 
 
 class HoldPosture(BalancedState):
-    """Holds the present configuration."""
+    """Holds the current configuration."""
 
     Config = StandConfig
 
@@ -206,7 +206,7 @@ class SweepState(BalancedState):
         raise NotImplementedError
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Return a part of the amplitude, and its derivative by `s`, which goes from 0 to 1."""
+        """Return a fraction of the amplitude, and its derivative by `s`, which is from 0 to 1."""
         raise NotImplementedError
 
     def depth(self, distance: float) -> float:
@@ -214,7 +214,7 @@ class SweepState(BalancedState):
         return 0.0
 
     def run(self, context: StateContext) -> str | None:
-        """Move on, and check for a fall and for loss of contact."""
+        """Follow the sweep, and check for a fall and for loss of contact."""
         config, references, amplitude = self.config, context.references, self._amplitude
         if amplitude > self.farthest:
             context.reason = f"{amplitude:.3f} m requested, {self.farthest:.3f} m possible"
@@ -295,7 +295,7 @@ class Sway(SweepState):
 
 
 class Limp(BalancedState):
-    """Lets the legs give way with damping, after a fall."""
+    """Makes the legs compliant, with damping only, after a fall."""
 
     outcomes = ()
     failures = ()

@@ -32,5 +32,5 @@ class ConfigurationSweep:
         self._curve = CubicSpline(values, configurations)
 
     def at(self, value: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities at a value that changes at a rate.  # (k,) each"""
+        """Return positions and velocities at a value and its rate of change.  # (k,) each"""
         return self._curve(value), self._curve(value, 1) * rate

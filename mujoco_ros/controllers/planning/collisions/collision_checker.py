@@ -14,9 +14,9 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain, joint_id
 _NO_LIMIT = -np.inf
 _REST, _ARM, _HAND, _HELD = range(4)
 _COLLIDES = np.array([0b0000, 0b0011, 0b0111, 0b0011])
-"""For each kind, the kinds that it must not touch, as bits."""
+"""Bit mask, for each kind, of the kinds that it must not touch."""
 _MAX_STEPS = 1 << 14
-"""Limit of the checks of a straight line; none needs as many."""
+"""Upper limit of the checks of a straight line, far above any real need."""
 
 
 class CollisionPair(NamedTuple):
@@ -36,16 +36,16 @@ class CollisionChecker:
     """Checks configurations of a chain, and straight lines between them in joint space.
 
     A configuration is free if the chain, with all bodies behind it and the held object, keeps the
-    margin from everything else and does not touch itself. Bodies that do not move with the chain
+    margin to all other bodies and has no self-collision. Bodies that do not move with the chain
     may touch each other, the held object may touch the hand (all bodies behind the last joint), and
-    pairs that the model excludes from contact are no collision.
+    pairs that the model excludes from contact do not collide.
 
     The checks of a line are so close that no point moves farther than twice the margin between two
     of them, so thin obstacles cannot be missed.
 
     Attributes:
         chain: The chain.
-        scene: Everything around it.
+        scene: The planning scene around the chain.
         model: The private copy.
         checks: Number of configurations checked in this scene.
     """
@@ -98,7 +98,7 @@ class CollisionChecker:
 
     @property
     def checked_pairs(self) -> np.ndarray:
-        """Return the pairs of geoms that can collide and must not.  # (n, 2)."""
+        """Return the pairs of geoms that can but must not collide.  # (n, 2)."""
         return np.argwhere(np.triu(self._limit > _NO_LIMIT))
 
     def is_free(self, q: np.ndarray, margin_scale: float = 1.0) -> bool:

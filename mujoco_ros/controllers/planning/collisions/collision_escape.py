@@ -1,4 +1,4 @@
-"""Motions that start within the margin of something: they must lead away from it."""
+"""Motions that start within the margin of an obstacle must lead away from it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -58,7 +58,7 @@ def escape(
 ) -> np.ndarray:
     """Return a configuration that keeps the margin and is on a straight escape from `start`.
 
-    It is in the direction of `goal` if that leads away, else in a random direction.
+    Its direction is towards `goal` if that leads away, else random.
 
     Raises:
         CollisionError: There is a deep collision at the start, or no escape.

@@ -31,13 +31,13 @@ def free_address(model: mujoco.MjModel, body: int) -> int:
 
 
 def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return the geoms of a name: one geom, or those of a body, robot or object.
+    """Return the geoms with a name: one geom, or those of a body, robot or object.
 
     Returns:
         True for those.  # (ngeom,) bool
 
     Raises:
-        UserInputError: Nothing has that name.
+        UserInputError: No element has that name.
     """
     geoms = [_name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) for geom in range(model.ngeom)]
     bodies = [_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in range(model.nbody)]

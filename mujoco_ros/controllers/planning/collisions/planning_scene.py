@@ -1,4 +1,4 @@
-"""The planning scene: everything around a chain."""
+"""The planning scene: the environment of a chain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,8 +32,8 @@ class PlanningScene:
         held: The object in the hand.
         allowed: Pairs that may touch: names of geoms, of bodies, or of robots and objects of the
             scene, which stand for all of their geoms.
-        margin: Distance that the chain and its held object keep from everything else [m]; not from
-            each other.
+        margin: Minimum distance of the chain and its held object to all other bodies [m], but not
+            to each other.
     """
 
     objects: Mapping[str, Pose] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class PlanningScene:
     margin: float = 0.005
 
     def __post_init__(self) -> None:
-        """Reject margins out of range, and NaN and infinity, which would collide with nothing."""
+        """Reject margins out of range, and NaN and infinity, which would disable collisions."""
         if not 0.0 < self.margin < 1.0:
             raise UserInputError(f"margin must be more than 0 and less than 1 m, got {self.margin}")
         for name, pose in self.objects.items():

@@ -9,7 +9,7 @@ from toppra.algorithm import TOPPRA
 from toppra.constraint import LinearConstraint, canlinear_colloc_to_interpolate
 from toppra.interpolator import SplineInterpolator
 
-# A failure is a TimingError with a reason of its own.
+# A failure raises a TimingError with its own reason.
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
 
 
@@ -35,10 +35,10 @@ def fastest_rates(
     """Return the largest rates of a curve's parameter at some points, from rest to rest.
 
     The acceleration of the parameter is constant between two points. The bounds hold at both ends
-    of each stretch. The `parameters` (n,) rise.
+    of each stretch. The `parameters` (n,) increase.
 
     Returns:
-        Rates at the points, 0 at both ends [1/s]; None if the solver finds none.  # (n,)
+        Rates at the points, 0 at both ends [1/s]; None if the solver fails.  # (n,)
     """
     constraint = _Constraint(max_rates, bounds)
     # The solver needs only the first and the last parameter of the curve itself.

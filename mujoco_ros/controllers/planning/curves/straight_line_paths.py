@@ -72,7 +72,7 @@ def straight_line_path(
         Configurations by length of the line [m]; None if the tool is at the goal.
 
     Raises:
-        LineError: The chain cannot follow the line, at a place that the message names.
+        LineError: The chain cannot follow the line, at a position given in the message.
         CollisionError: There is a collision on the line.
     """
     line = _Line.between(inverse.pose(start), goal)
@@ -116,7 +116,7 @@ def _configurations(
 
 
 def _limit_violation(curve: BSpline, chain: Chain, start: np.ndarray) -> str:
-    """Return a message about the joint that exceeds its limits most; empty if none does."""
+    """Return a message about the joint that exceeds its limits most; empty within limits."""
     points = curve(np.linspace(*parameter_range(curve), _SAMPLES * len(curve.c)))
     # A measured start may be a little beyond.
     low, high = np.minimum(chain.lower, start), np.maximum(chain.upper, start)

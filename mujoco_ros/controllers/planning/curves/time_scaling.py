@@ -19,7 +19,7 @@ _RESERVE = 1.001
 _SLOWDOWNS = np.geomspace(1.0, 1e3, 700)
 """Slowdowns because of friction, each one hundredth more than the previous one."""
 _UNLIMITED = 1e6
-"""Stands for infinity in the solver."""
+"""Infinity for the solver."""
 
 
 def time_curve(
@@ -40,7 +40,7 @@ def time_curve(
         acceleration: Limit of the parameter's acceleration [1/s²].
 
     Raises:
-        TimingError: A motor, which the message names, cannot hold a configuration of the curve, or
+        TimingError: A motor, named in the message, cannot hold a configuration of the curve, or
             the solver fails.
     """
     at = _grid(curve)
@@ -113,7 +113,7 @@ def _torque_slowdown(samples: np.ndarray, limit: np.ndarray, dynamics: Dynamics)
 
 
 def _check_strength(still: np.ndarray, limit: np.ndarray, dynamics: Dynamics) -> None:
-    """Reject a curve with a configuration that a motor cannot hold; no slowdown helps there."""
+    """Reject a curve with a configuration that a motor cannot hold; a slower motion cannot help."""
     if (np.abs(still) >= limit).any():
         raise TimingError(_weakest(still, limit, dynamics))
 
@@ -123,6 +123,6 @@ def _weakest(still: np.ndarray, limit: np.ndarray, dynamics: Dynamics) -> str:
     most = np.abs(still).max(axis=0)
     joint = int(np.argmax(most / limit))
     return (
-        f"{dynamics.chain.names[joint]} is too weak: holding still takes up to "
+        f"{dynamics.chain.names[joint]} is too weak: holding still requires up to "
         f"{most[joint]:.1f} of its {limit[joint]:.1f} N m"
     )

@@ -49,7 +49,7 @@ class Chain:
             if model.jnt_type[joint] not in (_HINGE, _SLIDE):
                 raise UserInputError(f"joint '{name}' is neither a hinge nor a slide")
         if not ids:
-            raise UserInputError("a chain needs a joint")
+            raise UserInputError("a chain needs at least one joint")
         ranges = np.where(model.jnt_limited[ids, None], model.jnt_range[ids], (-np.inf, np.inf))
         return cls(
             model=model,
@@ -78,7 +78,7 @@ class Chain:
             raise UserInputError(f"a configuration is {self.size} finite numbers, got {q}")
 
     def limit_violation(self, q: np.ndarray) -> str:
-        """Return a message about the joint that exceeds its limits most; empty if none does."""
+        """Return a message about the joint that exceeds its limits most; empty within limits."""
         excess = np.maximum(self.lower - q, q - self.upper)
         joint = int(np.argmax(excess))
         if excess[joint] <= 0.0:
@@ -91,7 +91,7 @@ def joint_id(model: mujoco.MjModel, name: str) -> int:
     """Return the id of a joint.
 
     Raises:
-        UserInputError: There is none of that name.
+        UserInputError: No joint has that name.
     """
     return _id(model, mujoco.mjtObj.mjOBJ_JOINT, "joint", name)
 

@@ -11,8 +11,7 @@ from mujoco_ros.controllers.planning.kinematics.limits import Payload
 class Dynamics:
     """Inverse dynamics of a chain with a payload, without contacts and constraints.
 
-    All other joints rest at the model's initial positions. The engine computes on MjData of its
-    own.
+    All other joints rest at the model's initial positions. The computation uses a private MjData.
 
     Attributes:
         friction: Viscous friction of the joints [Nms/rad or Ns/m].  # (k,)

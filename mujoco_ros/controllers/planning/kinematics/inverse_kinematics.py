@@ -41,7 +41,7 @@ _COLLISION_FACTOR = 6
 _FAILURE_FACTOR = 2
 """Factor on the number of starts if no start reaches the pose."""
 _NEAR_ENOUGH = 1.5
-"""A first solution whose joints moved less is not compared with others [rad or m]."""
+"""A first solution with smaller joint motions is not compared with others [rad or m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +60,8 @@ class InverseKinematics:
 
     A descent takes Newton steps; a step that would violate the limits is a quadratic program. A
     redundant chain is attracted to the given configuration. If the first descent does not end near
-    it, random starts follow, and the nearest solution wins; joints with a range above one turn are
-    unwound towards the given configuration.
+    it, random starts follow, and the nearest solution is used; joints with a range above one turn
+    are unwound towards the given configuration.
     """
 
     def __init__(self, chain: Chain, checker: CollisionChecker | None = None) -> None:
@@ -155,7 +155,7 @@ class InverseKinematics:
         self._full = within_limits(self._configuration.model, qpos)
 
     def _avoidance_limit(self, checker: CollisionChecker) -> mink.CollisionAvoidanceLimit:
-        """Return the limit with which a descent keeps its distance from everything."""
+        """Return the limit that makes a descent avoid collisions."""
         if self._avoidance is None or self._avoidance[0] is not checker.scene:
             clearance = _CLEARANCE * checker.scene.margin
             limit = mink.CollisionAvoidanceLimit(
@@ -247,7 +247,7 @@ class InverseKinematics:
         if collisions:
             least = max(collisions, key=lambda collision: collision.distance)
             return BlockedError(
-                f"no configuration that brings {self.chain.tool} to {where} is free: {least}"
+                f"no collision-free configuration brings {self.chain.tool} to {where}: {least}"
             )
         closest = min(attempts, key=lambda attempt: max(attempt.error))
         chain, (position, rotation) = self.chain, closest.error

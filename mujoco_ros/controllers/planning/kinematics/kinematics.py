@@ -11,7 +11,7 @@ _SCALAR = int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 class Kinematics:
-    """Forward kinematics of a chain, on MjData of its own."""
+    """Forward kinematics of a chain, on a private MjData."""
 
     def __init__(self, chain: Chain) -> None:
         """Compute with all other joints at the model's initial positions."""

@@ -1,4 +1,4 @@
-"""Configurations of a standing robot: the feet stay, the base and the centre of mass move."""
+"""Configurations of a standing robot: fixed feet, moving base and centre of mass."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

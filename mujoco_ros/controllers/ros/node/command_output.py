@@ -28,7 +28,7 @@ _AHEAD, _BRAKING = 4, 10
 
 _SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
 _MIN_CHANGE_M = 2e-4
-"""Smaller changes of the reference are not a new goal."""
+"""Smaller changes of the reference do not cause a new goal."""
 _MIN_INTERVAL_S = 0.1
 """Gripper controllers do not accept a stream of goals."""
 
@@ -103,7 +103,7 @@ class GripperGoals:
         caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
 
     def send(self, position: float, time: float) -> None:
-        """Send a goal [m] at the time of a tick [s], if it is new; NaN sends nothing."""
+        """Send a goal [m] at the time of a tick [s], if it is new; NaN is not sent."""
         if np.isnan(position) or abs(position - self._sent) < _MIN_CHANGE_M:
             return
         if 0.0 <= time - self._sent_at < _MIN_INTERVAL_S:

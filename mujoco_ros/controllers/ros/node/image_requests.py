@@ -29,7 +29,7 @@ from mujoco_ros.model.sensors.cameras import Camera
 
 _NS = 1_000_000_000
 _MAX_OBSERVATIONS = 1000
-"""Observations among which the one of an image's stamp is searched."""
+"""Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
 """Wall time after the last request until the subscriptions of a camera are closed."""
 _DEPTH_TYPES: dict[str, tuple[Any, float]] = {
@@ -62,7 +62,7 @@ class ImageRequests:
     """Subscribes to cameras while images are requested.
 
     The pose of a camera follows from the joints at the time of its image and from the model, whose
-    cameras have the poses of the robot's.
+    cameras have the same poses as those of the robot.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ImageRequests:
         self._subscribed: dict[str, _Subscribed] = {}
 
     def observe(self, observation: Observation) -> None:
-        """Note the configuration of the robot."""
+        """Store the configuration of the robot."""
         self._observations.append(observation)
 
     def reset(self) -> None:
@@ -90,7 +90,7 @@ class ImageRequests:
             subscribed.pending.clear()
 
     def request(self, camera: str) -> "Future[Image]":
-        """Request the next image; it fails with LookupError if there is no such camera."""
+        """Request the next image; it fails with LookupError for an unknown camera."""
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
         future: Future[Image] = Future()
@@ -181,9 +181,11 @@ def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
 
 
 def _depth(message: ImageMessage) -> np.ndarray:
-    """Return distances [m], inf where nothing is.  # (h, w)"""
+    """Return distances [m], inf without a surface.  # (h, w)"""
     if message.encoding not in _DEPTH_TYPES:
-        raise ValueError(f"a depth image is {message.encoding}, not {' or '.join(_DEPTH_TYPES)}")
+        raise ValueError(
+            f"the encoding of a depth image is {message.encoding}, not {' or '.join(_DEPTH_TYPES)}"
+        )
     kind, unit = _DEPTH_TYPES[message.encoding]
     pixels = _pixels(message, np.dtype(kind).itemsize).view(kind)
     distances = pixels.astype(np.float32) * np.float32(unit)
@@ -194,7 +196,9 @@ def _depth(message: ImageMessage) -> np.ndarray:
 def _colour(message: ImageMessage) -> np.ndarray:
     """Return RGB.  # (h, w, 3)"""
     if message.encoding not in _TO_RGB:
-        raise ValueError(f"a colour image is {message.encoding}, not {' or '.join(_TO_RGB)}")
+        raise ValueError(
+            f"the encoding of a colour image is {message.encoding}, not {' or '.join(_TO_RGB)}"
+        )
     channels = 4 if "a" in message.encoding else 3
     pixels = _pixels(message, channels).reshape(message.height, message.width, channels)
     conversion = _TO_RGB[message.encoding]

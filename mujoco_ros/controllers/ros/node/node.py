@@ -1,4 +1,4 @@
-"""A controller on a node of its own, which uses only the topics of a robot."""
+"""A controller on a separate node that uses only the topics of a robot."""
 
 import re
 import time
@@ -134,7 +134,7 @@ class ControllerNode(Node):
             missing=lambda: (
                 *observations.missing,
                 *([] if gains.settled else [f"{simulator}'s gains"]),
-                # A lockstep clock waits for plans anyway.
+                # A lockstep clock waits for plans in any case.
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
             ),
             observed=images.observe,

@@ -57,7 +57,7 @@ class ObjectFrames:
     def drain(self) -> None:
         """Process all messages in the queues.
 
-        The queues are long, because every publisher of TF counts; on a slow machine their first
+        The queues are long, because all publishers of TF are needed; on a slow machine their first
         messages are old.
         """
         for subscription in self._subscriptions:

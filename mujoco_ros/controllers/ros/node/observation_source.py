@@ -96,7 +96,7 @@ class TopicObservationSource:
 
     @property
     def complete(self) -> bool:
-        """Whether all sensors have the stamp of the joint states, and no object is older."""
+        """Whether all sensors have the stamp of the joint states, and no object pose is older."""
         stamp = self.stamp
         if stamp is None or any(box.stamp != stamp for box in self._boxes()):
             return False

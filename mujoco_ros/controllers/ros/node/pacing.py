@@ -139,7 +139,7 @@ class ControllerPacing:
         if self.begun:
             return
         self._log_missing_at = min(self._log_missing_at, now + _DISCOVERY_S)
-        self.receive(now)  # missing inputs may be there now
+        self.receive(now)  # missing inputs may have been received since
         if self._lockstep and not self.begun:
             self._skip_tick(now)
         missing = tuple(self._missing())
@@ -151,8 +151,8 @@ class ControllerPacing:
     def _skip_tick(self, now: float) -> None:
         """Acknowledge a tick without commands when sensors are missing and the clock is stopped.
 
-        Sensor messages from before the discovery of this node are lost, and a stopped simulator
-        publishes no others.
+        Sensor messages published before the discovery of this node are lost, and a stopped
+        simulator publishes no more.
         """
         stamp = self._observations.stamp
         if stamp is not None and stamp != self._skipped_stamp:
@@ -167,7 +167,7 @@ class ControllerPacing:
         self._restart_requested = True
 
     def end(self) -> None:
-        """Stop for good, with all joints holding."""
+        """Stop permanently, with all joints holding."""
         self._ended = True
         if self.begun and not self.supervised.error:
             self._pause()
@@ -198,12 +198,12 @@ class ControllerPacing:
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
-        """Return whether all inputs of a tick are there."""
+        """Return whether all inputs of a tick were received."""
         if not self._lockstep:
             return True
         if any(not future.done() for future in self.supervised.controller.awaited):
             return False
-        # A lost sensor message must not stop the clock for ever.
+        # A lost sensor message must not stop the clock permanently.
         return self._observations.complete or now - self._received_at > self._timeout
 
     def _tick(self, due: Due) -> None:
@@ -234,7 +234,7 @@ class ControllerPacing:
         self._tick_cost.add(perf_counter() - begin)
 
     def _begin(self, due: Due) -> None:
-        """Start or restart; a stopped controller stays stopped after a mere loss of messages."""
+        """Start or restart; a loss of messages does not restart a stopped controller."""
         is_requested, self._restart_requested = self._restart_requested, False
         if due is Due.LEAP and self.supervised.error and not is_requested:
             return

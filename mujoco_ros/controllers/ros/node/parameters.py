@@ -63,7 +63,7 @@ CONTROLLER_NODE_PARAMETERS = (
         name="simulator",
         default="/mujoco",
         description="Full name of the node with the gain parameters of the robot, used if it runs "
-        "at the start; empty is none",
+        "at the start; empty for none",
         read_only=True,
     ),
     _SHARED["wrench_sign"],

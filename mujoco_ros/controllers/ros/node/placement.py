@@ -25,7 +25,7 @@ class PlacementClient:
         """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
         if not self._caller.is_served(SetEntityState, self._service):
             raise LookupError(
-                f"cannot set the pose of '{name}': there is no simulator with {self._service}"
+                f"cannot set the pose of '{name}': no simulator offers {self._service}"
             )
         request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
         request.state.header.frame_id = WORLD

@@ -12,7 +12,7 @@ class SensorReadings(Mapping[str, T], Generic[T]):
     """Readings of some sensors at one instant, by name; later messages do not change them."""
 
     def __init__(self, messages: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
-        """Hold messages that `read` converts to readings."""
+        """Store messages that `read` converts to readings."""
         self._messages, self._read = messages, read
         self._readings: dict[str, T] = {}
 

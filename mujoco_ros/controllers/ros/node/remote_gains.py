@@ -19,11 +19,11 @@ _ROWS = ("kp", "kd")
 class RemoteGains:
     """Mirrors the gain parameters of another node, and changes them.
 
-    Only one change is in flight at a time, then the newest one follows: requests may be sent twice,
-    and a repeated request must not undo a later one.
+    Only one change is in flight at a time, followed by the newest one, because requests may be sent
+    twice and a repeated request must not undo a later one.
 
     Attributes:
-        settled: Whether the first request was answered, or there is nothing to request.
+        settled: Whether the first response was received, or no request is needed.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class RemoteGains:
             for row, what in enumerate(_ROWS)
         }
         self._remote: np.ndarray | None = None  # last known values
-        self._target: np.ndarray | None = None  # requested values; None if they are in force
+        self._target: np.ndarray | None = None  # requested values; None if they are in effect
         self._in_flight = self._is_stale = False
         self.settled = not (node and driven)
         if not self.settled:
@@ -60,7 +60,7 @@ class RemoteGains:
             caller.is_served(SetParametersAtomically, self._setter)  # starts the discovery
 
     def get(self) -> Gains:
-        """Return the gains; LookupError if the other node has none of this robot."""
+        """Return the gains; LookupError if the other node has no gains of this robot."""
         kp, kd = self._known().copy()
         return Gains(kp=kp, kd=kd)
 
@@ -139,7 +139,7 @@ class RemoteGains:
         self._advance()
 
     def _reject(self, reason: str) -> None:
-        """Report a failed change, and read the gains, which are unknown now."""
+        """Report a failed change, and read the gains, which are now unknown."""
         self._target = None
         self._read()
         self._failed(f"gains were not changed: {reason}")

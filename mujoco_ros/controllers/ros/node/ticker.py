@@ -1,4 +1,4 @@
-"""Ticks of a controller beside a robot, timed by the robot's stamps instead of a clock."""
+"""Ticks of a controller, timed by the robot's stamps instead of a clock."""
 
 from enum import Enum
 
@@ -9,7 +9,7 @@ _SMOOTHING = 0.1
 _NEAREST = 0.49
 """Part of the message interval; a message this much before a multiple is nearest to it.
 
-With one half, rounding errors would decide."""
+With one half, the result would depend on rounding errors."""
 _ROUNDING = 1e-6
 """Part of a period."""
 
@@ -26,7 +26,7 @@ class Due(Enum):
 class Ticker:
     """Selects the messages nearest to the multiples of a period as ticks.
 
-    A robot that stamps at multiples of the period, as a simulator does, gets ticks exactly there.
+    Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
 
     Attributes:
         ticks: Number of ticks.

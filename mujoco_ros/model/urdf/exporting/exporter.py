@@ -60,7 +60,7 @@ def export_urdf(
     - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
       value is the pose of the body in its parent, else a rotation about its anchor.
     - Effort limits come from the actuators on the joint and its actuator force range, velocity
-      limits from the joint's first user number; 0 where there is none. A linear joint equality is a
+      limits from the joint's first user number; 0 if unlimited. A linear joint equality is a
       ``<mimic>`` of the joint without an actuator.
     - Visuals are the visible geoms of groups 0 to 2, collisions the geoms that can collide. A
       capsule is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and
@@ -276,7 +276,7 @@ class _Writer:
             kind = model.jnt_type[joint]
             if kind != _JOINT.mjJNT_SLIDE:
                 target = model.jnt_pos[joint]
-            else:  # a translation has no anchor
+            else:  # the anchor does not affect a translation
                 target = np.zeros(3) if last else anchor
             pose = pose @ Pose(position=target - anchor)
             anchor = target

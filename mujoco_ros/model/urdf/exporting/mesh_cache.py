@@ -12,7 +12,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _LIMIT_BYTES = 512 * 1024 * 1024
 _RECENT_S = 24 * 3600.0
-"""Files used since then are kept, because a program may still have to read them."""
+"""Files used within this time [s] are kept, because other programs may still read them."""
 _UNFINISHED = ".unfinished-"
 
 

@@ -32,7 +32,7 @@ def file_pose(model: mujoco.MjModel, mesh: int) -> Pose:
 
 
 def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
-    """Whether a mesh's file, scaled and at `file_pose`, is the mesh of the model.
+    """Whether a mesh's file, scaled and at `file_pose`, equals the mesh of the model.
 
     It differs if the model moves the mesh (``refpos``, ``refquat``), which a compiled model does
     not contain; if the file has changed; or if only MuJoCo reads its format.

@@ -48,7 +48,7 @@ def write_ros2_control(
         states_topic: Resolved name of its joint states.
 
     Raises:
-        UserInputError: A limit of a joint in the URDF is no number.
+        UserInputError: A limit of a joint in the URDF is not a number.
     """
     _remove_blocks(robot)
     described = {
@@ -65,7 +65,7 @@ def write_ros2_control(
             missing.append(joint.name)
     if missing:
         _LOGGER.warning(
-            "ros2_control cannot drive %s: the URDF has no such movable joint", ", ".join(missing)
+            "ros2_control cannot drive %s: the URDF lacks these movable joints", ", ".join(missing)
         )
     topics = {"joint_commands_topic": commands_topic, "joint_states_topic": states_topic}
     for takes, members in groups.items():
@@ -122,7 +122,7 @@ def _joint(joint: HardwareJoint, described: ET.Element) -> ET.Element:
 
 
 def _has_zero_limit(described: ET.Element) -> bool:
-    """Whether a limit is 0, often an unknown one, with which controller_manager stops the joint."""
+    """Whether a limit is 0, often for unknown; controller_manager would stop the joint."""
     limit = described.find("limit")
     where = f"joint '{described.get('name')}'"
     return limit is not None and any(

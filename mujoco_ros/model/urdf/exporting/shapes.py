@@ -154,7 +154,7 @@ class ExportedShapes:
     def _can_replace(self, path: Path) -> bool:
         """Whether a mesh can be written in place of a file that differs.
 
-        A file that is missing here may be right where the URDF is read.
+        A file that is missing on this machine may exist where the URDF is read.
         """
         return self._mesh_cache is not None or path.is_file()
 
@@ -165,7 +165,7 @@ class ExportedShapes:
         where: str,
         scale: ArrayLike = (1.0, 1.0, 1.0),
     ) -> Sequence[_Form]:
-        """Return triangles as a mesh of the cache; nothing, reported, without a cache."""
+        """Return triangles as a mesh of the cache; without a cache, report them as left out."""
         path = None if self._mesh_cache is None else self._mesh_cache.store(triangles().stl())
         if path is None:
             self._skip(what, where)
@@ -181,7 +181,7 @@ class ExportedShapes:
             names.append(name)
 
     def _rgba(self, geom: int) -> tuple[str, NDArray[np.float64]]:
-        """Return the name of the material that decides, or "", and the rendered colour."""
+        """Return the name of the applied material, or "", and the rendered colour."""
         own = self._model.geom_rgba[geom]
         material = int(self._model.geom_matid[geom])
         if material >= 0 and np.allclose(own, _GREY):
@@ -226,7 +226,7 @@ def _noun(kind: mujoco.mjtGeom) -> str:
 
 
 _ONE_SIDED = (_GEOM.mjGEOM_PLANE, _GEOM.mjGEOM_HFIELD)
-"""Surfaces that push bodies to one side, however deep they are; no solid shape does that."""
+"""Surfaces that push bodies to one side at any depth, which no solid URDF shape does."""
 
 _FORMS: dict[mujoco.mjtGeom, Callable[[ExportedShapes, int, str], Sequence[_Form]]] = {
     _GEOM.mjGEOM_PLANE: ExportedShapes._plane,

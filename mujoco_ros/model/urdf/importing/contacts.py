@@ -22,7 +22,7 @@ def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
 
 def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
     """Yield a body and all bodies that are fixed to it."""
-    stack = [body]  # a chain may be longer than the recursion limit
+    stack = [body]  # a loop, because a chain may exceed the recursion limit
     while stack:
         body = stack.pop()
         yield body

@@ -61,7 +61,7 @@ def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
       with several axes, and merged with the child exactly. Other moving links without mass get the
       mass of their collision shapes filled with water, with a warning; without such shapes they are
       an error.
-    - An impossible inertia is corrected, with a warning.
+    - A physically impossible inertia is corrected, with a warning.
     """
     urdf = read_urdf(path, text)
     spec = _base_spec(urdf)
@@ -134,7 +134,7 @@ class _Mount:
     joints: list[tuple[UrdfJoint, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def through(self, joint: UrdfJoint) -> "_Mount":
-        """Return the mount of a joint's child, of which the massless parent is mounted here."""
+        """Return the mount of a joint's child, given that of the joint's massless parent."""
         inverse = joint.origin.inverse()
         inner = [
             (above, inverse.position + inverse.matrix @ anchor, inverse.matrix @ axis)

@@ -19,7 +19,7 @@ def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.floa
     moments, axes = np.linalg.eigh(tensor)
     slack = 1e-6 * float(np.abs(moments).max())
     fault = ""
-    # Below that of the mass at a micrometre from the centre: a point mass.
+    # Smaller than the inertia of the mass at 1 µm from the centre: a point mass.
     if np.abs(moments).max() < 1e-12 * mass:
         radius = (0.75 * mass / (np.pi * WATER)) ** (1 / 3)
         moments[:] = 0.4 * mass * radius**2

@@ -36,7 +36,7 @@ def parse_robot(path: Path, text: str | None = None) -> ET.Element:
         "xacro" in element.tag.partition("}")[0] for element in robot.iter() if "}" in element.tag
     ):
         raise UserInputError(
-            f"{path}: holds xacro elements; expand it first: xacro in.xacro > robot.urdf"
+            f"{path}: contains xacro elements; expand it first: xacro in.xacro > robot.urdf"
         )
     if robot.tag != "robot":
         raise UserInputError(
@@ -78,7 +78,7 @@ def number(
 
 
 def required(parent: ET.Element, tag: str, where: str) -> ET.Element:
-    """Return the child element of a tag, which must exist."""
+    """Return the child element of a tag; an error if there is none."""
     element = parent.find(tag)
     if element is None:
         raise UserInputError(f"{where}: <{tag}> is missing")
@@ -86,7 +86,7 @@ def required(parent: ET.Element, tag: str, where: str) -> ET.Element:
 
 
 def name_of(element: ET.Element, where: str) -> str:
-    """Return the name of an element, which must have one."""
+    """Return the name of an element; an error if there is none."""
     name = element.get("name", "").strip()
     if not name:
         raise UserInputError(f"{where}: a <{element.tag}> has no name")

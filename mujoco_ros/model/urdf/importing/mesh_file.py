@@ -112,7 +112,7 @@ def read_mesh(path: Path) -> MeshData:
     except Exception as error:
         raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error
     if not parts:
-        raise UserInputError(f"{path}: holds no triangles")
+        raise UserInputError(f"{path}: contains no triangles")
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
     vertices = np.concatenate([part.vertices for part in parts]) * _metres(parts[0])
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)])

@@ -167,7 +167,7 @@ def _origin(parent: ET.Element, where: str) -> Pose:
 
 
 def _colours(robot: ET.Element, where: str) -> dict[str, Vector]:
-    """Return the named colours of the whole file; the first of a name counts."""
+    """Return the named colours of the whole file; the first one of each name is used."""
     colours: dict[str, Vector] = {}
     for material in robot.iter("material"):
         colour = material.find("color")
@@ -221,7 +221,7 @@ def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> Urd
         if form is None:
             found = ", ".join(f"<{child.tag}>" for child in geometry) or "nothing"
             known = ", ".join([*_SHAPES, "mesh"])
-            raise UserInputError(f"{where}: <geometry> holds {found}; known shapes are {known}")
+            raise UserInputError(f"{where}: <geometry> contains {found}; known shapes are {known}")
         size = numbers(form, "scale", 3, where, (1.0, 1.0, 1.0))
         if 0 in size:
             raise UserInputError(f"{where}: a mesh scale must not be zero")

@@ -74,7 +74,7 @@ class PlotsPanel(Panel):
         for signal in self.plotted:
             by_unit.setdefault(signal.unit, []).append(signal)
         if not by_unit:
-            widgets.text("Choose what is to be plotted.")
+            widgets.text("Select the signals to plot.")
             return
         columns = [("", 1.0)] * len(by_unit)
         with widgets.table("plots", columns, headed=False) as is_open:
@@ -83,7 +83,7 @@ class PlotsPanel(Panel):
                 self._build_plot(unit, group)
 
     def _update_signals(self) -> None:
-        """Read the signals of another model and keep the selected ones that it has too."""
+        """Read the signals of another model and keep the selection of those that still exist."""
         self._model = self.state.model
         sign = partial(wrench_sign, self._parameters)
         self._signals = {signal.key: signal for signal in signals(self.state, sign)}

@@ -23,7 +23,7 @@ class Signal:
         label: Name of the quantity.
         unit: Unit of all curves.
         curves: Names in the legend.
-        read: Returns the present values.  # (len(curves),)
+        read: Returns the current values.  # (len(curves),)
     """
 
     heading: str
@@ -40,7 +40,7 @@ class Signal:
 
 
 def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal]:
-    """Return the signals of the present model.
+    """Return the signals of the current model.
 
     Args:
         state: The state, which must keep this model while the signals are read.
@@ -112,7 +112,7 @@ def _reader(
     data = state.data
     if measurement.is_load:
         return lambda: wrench_sign() * data.sensordata[numbers]
-    if measurement.is_distance:  # what is out of range is a gap in the curve
+    if measurement.is_distance:  # out-of-range values are gaps in the curve
         return lambda: np.where(
             numbers.start in distances.out_of_range(data.sensordata),
             np.nan,

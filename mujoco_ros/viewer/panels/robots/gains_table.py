@@ -54,5 +54,5 @@ class GainsTable:
 
     def _reason(self) -> str:
         if not self._parameters.known:
-            return f"{self._parameters.simulator} does not answer"
+            return f"{self._parameters.simulator} does not respond"
         return "A replay has no gains." if is_replay(self._parameters) else "no joint has gains"

@@ -31,7 +31,7 @@ class JointTable:
     ) -> None:
         """Build the table of one robot with its position references [rad or m].  # (n,)"""
         replayed = is_replay(self._parameters)
-        tip = "Command the present positions"
+        tip = "Command the current positions"
         if widgets.button("Hold here", enabled=not replayed, tip=tip):
             self._commands.command_joints(
                 namespace, {row.name: float(data.qpos[row.qpos]) for row in rows if row.is_actuated}
@@ -39,7 +39,7 @@ class JointTable:
         imgui.SameLine()
         _, self.degrees = imgui.Checkbox("degrees", self.degrees)
         if replayed:
-            widgets.text("A replay takes no references.")
+            widgets.text("A replay accepts no references.")
         unit = "deg" if self.degrees else "rad"
         columns = (
             ("Joint", 0.0),
@@ -92,5 +92,5 @@ def _draw_position_mark(share: float) -> None:
 
 def _tooltip(row: JointRow) -> str:
     limits = f"{row.low:g} to {row.high:g} {row.unit}" if row.is_limited else "no limits"
-    effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "any effort"
+    effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "unlimited effort"
     return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'no actuator'}"

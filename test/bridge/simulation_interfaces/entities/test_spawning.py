@@ -101,16 +101,16 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ({"uri": "http://x/y.xml"}, CODES.NO_RESOURCE, "'http' is not supported"),
         ({"uri": "package://nothing/y.xml"}, CODES.NO_RESOURCE, "package 'nothing' not found"),
         ({"uri": "file:///missing/y.xml"}, CODES.NO_RESOURCE, "there is no file '/missing/y.xml'"),
-        ({"uri": "/etc/hostname"}, CODES.UNSUPPORTED_FORMAT, "is no model; known are"),
+        ({"uri": "/etc/hostname"}, CODES.UNSUPPORTED_FORMAT, "is not a model; it must be one of"),
         ({"text": "<sdf/>"}, CODES.UNSUPPORTED_FORMAT, "begins with <sdf>"),
-        ({"text": "hello"}, CODES.UNSUPPORTED_FORMAT, "is no XML"),
+        ({"text": "hello"}, CODES.UNSUPPORTED_FORMAT, "is not XML"),
         ({"text": "<mujoco><body></mujoco>"}, CODES.RESOURCE_PARSE_ERROR, "XML parse error"),
         ({"text": "<mujoco><bad/></mujoco>"}, CODES.RESOURCE_PARSE_ERROR, "Element 'bad'"),
         ({"text": "<robot name='r'/>"}, CODES.RESOURCE_PARSE_ERROR, "link"),
         (
             {"text": '<mujoco><asset><mesh file="a.stl"/></asset></mujoco>'},
             CODES.MISSING_ASSETS,
-            "mesh 'a' is the file 'a.stl', but a text has no folder",
+            "mesh 'a' is the file 'a.stl', but a model given as text has no folder",
         ),
         (
             {"text": URDF.replace("<link name=\"base\"/>", """<link name="base"><visual><geometry>

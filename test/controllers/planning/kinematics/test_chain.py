@@ -17,7 +17,7 @@ def test_a_chain_has_the_limits_of_its_joints(arm):
     [
         (["j1", "j8"], "tool", "joint 'j8' not found.*there are: j1, j2"),
         (["j1"], "tol", "site 'tol' not found .did you mean 'tool'"),
-        ([], "tool", "a chain needs a joint"),
+        ([], "tool", "a chain needs at least one joint"),
     ],
 )
 def test_names_that_are_not_in_the_model_are_errors(seven, joints, tool, message):

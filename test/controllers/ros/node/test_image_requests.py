@@ -98,7 +98,9 @@ def test_an_unknown_camera_and_a_wrong_encoding_are_reported(arm):
     wires.publish("camera_info", CameraInfo(), 1.0)
     wires.publish("image_raw", Image(encoding="mono8"), 1.0)
     wires.publish("depth/image_rect_raw", depth_image("8UC1", np.zeros((1, 1), np.uint8)), 1.0)
-    with pytest.raises(ValueError, match="a depth image is 8UC1, not 32FC1 or 16UC1"):
+    with pytest.raises(
+        ValueError, match="the encoding of a depth image is 8UC1, not 32FC1 or 16UC1"
+    ):
         future.result(timeout=0)
     silent = images.request("wrist_camera")
     wires.timers[-1]()

@@ -128,7 +128,7 @@ def test_poses_need_a_simulator():
     caller, failures = FakeCaller(), []
     placement = PlacementClient(caller, "/sim/set_entity_state", failed=failures.append)
     pose = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
-    with pytest.raises(LookupError, match="cannot set the pose of 'box': there is no simulator"):
+    with pytest.raises(LookupError, match="cannot set the pose of 'box': no simulator offers"):
         placement.set_pose("box", pose)
     caller.served = True
     placement.set_pose("box", pose)

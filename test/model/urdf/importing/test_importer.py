@@ -573,7 +573,7 @@ MISTAKES = {
     "no geometry": (robot(link("a", "<visual/>")), "link 'a': visual: <geometry> is missing"),
     "an unknown shape": (
         robot(link("a", "<visual><geometry><cone/></geometry></visual>")),
-        "holds <cone>; known shapes",
+        "contains <cone>; known shapes",
     ),
     "a flat box": (
         robot(link("a", '<collision><geometry><box size="1 1 0"/></geometry></collision>')),

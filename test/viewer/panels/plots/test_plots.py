@@ -63,7 +63,7 @@ def test_a_distance_out_of_range_is_a_gap_in_its_curve(tmp_path):
 
 def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
     frames = show(PlotsPanel)
-    assert "Choose what is to be plotted." in frames.texts
+    assert "Select the signals to plot." in frames.texts
     frames.use("Choose")
     frames.use("arm joints")
     frames.use(f"##{' '.join(Q)}", f"##{' '.join(TORQUE)}", entered=True)

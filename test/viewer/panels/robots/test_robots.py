@@ -66,7 +66,7 @@ def test_a_slider_sends_the_reference_of_its_joint(show, clients):
 def test_a_replay_shows_its_joints_but_takes_no_references_and_has_no_gains(show, clients):
     clients.parameters.known["at_end"] = ParameterInfo(value="pause")
     frames = show(RobotsPanel)
-    assert "A replay takes no references." in frames.texts
+    assert "A replay accepts no references." in frames.texts
     assert not frames.seen["Hold here"]
     assert not frames.seen["##shoulder_pan_joint reference"]
     frames.use("Gains")
@@ -114,4 +114,4 @@ def test_only_joints_with_gains_are_in_the_table_of_gains(show, gains):
 def test_without_parameters_the_table_of_gains_names_the_simulator(show):
     frames = show(RobotsPanel)
     frames.use("Gains")
-    assert "/mujoco does not answer" in frames.texts
+    assert "/mujoco does not respond" in frames.texts

@@ -209,7 +209,7 @@ class DiagramGeometry:
         return found
 
     def _place_aside(self) -> None:
-        """Place the lanes and the side column, which depend on one another."""
+        """Place the lanes and the side column, which depend on each other."""
         self._stack(max((place.bottom for place in self.places.values()), default=0.0))
         right = max(place.right for name, place in self.places.items() if name in self._row)
         left = min(place.x for name, place in self.places.items() if name in self._row)

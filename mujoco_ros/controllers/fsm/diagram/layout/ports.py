@@ -40,7 +40,7 @@ class Ports:
     exits: list[DiagramLink] = field(default_factory=list)
 
     def height(self, measure: Measure) -> float:
-        """Return the space that they need."""
+        """Return the space that the arrows need."""
         return len(self.entries) * ENTRY + sum(slot(link, measure) for link in self.exits)
 
 
