@@ -6,7 +6,7 @@ from mujoco_ros.bridge.child_processes import ChildProcesses
 from mujoco_ros.bridge.commands.lockstep_parameters import LockstepParameters
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.diagnostics.limits import limit_parameters
+from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
 from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
@@ -38,14 +38,14 @@ COMPONENTS: tuple[type[Component], ...] = (
     WrenchServer,
     ChildProcesses,
     Publishers,
+    Diagnostics,
 )
-"""The components with parameters or a row on /diagnostics."""
+"""The components with parameters or a row on /diagnostics, but for the hosted controller."""
 PARAMETERS: tuple[ParameterSpec, ...] = (
     *NODE_PARAMETERS,
     PREFIX,
+    *CONTROLLER_PARAMETERS,  # without an import of the hosted controller
     *(spec for component in COMPONENTS for spec in component.parameters),
-    *CONTROLLER_PARAMETERS,
-    *limit_parameters(),
 )
 """The parameters that do not depend on the scene."""
 

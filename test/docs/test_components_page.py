@@ -15,6 +15,7 @@ from simulators import ROOT
 from std_msgs.msg import Float64
 
 from mujoco_ros.bridge.component import Component, Extension
+from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.report import WARN
 from mujoco_ros.bridge.node import MujocoNode
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
@@ -62,6 +63,15 @@ def test_the_example_measures_publishes_and_warns(node: Any) -> None:
     assert max(received) > 0.0
     report = meter.report()
     assert (report.level, report.values) == (WARN, {"limit [W]": "0"})
+
+
+def test_every_component_with_parameters_or_a_row_is_listed(node: Any) -> None:
+    with_either = {
+        type(each)
+        for each in node.components
+        if each.parameters or type(each).report is not Component.report
+    }
+    assert {cls for cls in with_either if not issubclass(cls, Extension)} == set(COMPONENTS)
 
 
 def test_the_page_names_every_method_of_the_protocol() -> None:

@@ -89,6 +89,7 @@ def launch_arguments(name: str = "sim.launch.py") -> set[str]:
 OTHER_NAMES = {
     *(name for file in ROOT.glob("launch/*.py") for name in launch_arguments(file.name)),
     *(spec.name for spec in CONTROLLER_NODE_PARAMETERS),
+    *re.findall(r"ParameterSpec\(\s*\"([\w.]+)\"", PAGES["docs/explanation/components.md"]),
     *(
         spec.name
         for machine in (load(controller).machine for controller in controller_names())
@@ -101,7 +102,6 @@ OTHER_NAMES = {
         for state in re.findall(r"^  (\w+): {class: Reach", TUTORIAL, re.M)
         for setting in re.findall(r"^ {8}(\w+): float", TUTORIAL, re.M)
     ),
-    *re.findall(r'name="(\w+\.\w+)"', PAGES["docs/explanation/components.md"]),
 }
 """Arguments of launch files, and parameters of controllers and of the component of a page."""
 PARAMETER_ROWS = {row["Name"].strip("`"): row for row in tables(PARAMETERS)[0]}

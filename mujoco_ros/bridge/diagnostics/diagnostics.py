@@ -8,6 +8,7 @@ from functools import partial
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
+from mujoco_ros.bridge.diagnostics.limits import limit_parameters
 from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, later
 from mujoco_ros.sim.command_queue import QueueFullError
@@ -23,6 +24,8 @@ class Diagnostics(Component):
     Engine messages are logged as they come, repeated ones at a limited rate. Runs in the executor's
     thread and never waits for the physics thread.
     """
+
+    parameters = limit_parameters()
 
     def __init__(self, context: NodeContext, components: Iterable[Component]) -> None:
         """Open the topic.
