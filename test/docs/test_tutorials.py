@@ -54,7 +54,7 @@ def test_the_robot_of_the_tutorial_stays_upright_without_touching_its_base(robot
 def controller(**settings: Any) -> FsmController:
     """Return the controller of the tutorial, with settings of LEFT."""
     found: dict[str, Any] = {"__name__": "tutorial"}
-    exec(block("first_controller", "my_states/my_states.py"), found)
+    exec(block("first_controller", "my_package/my_states.py"), found)
     data = parse_yaml(block("first_controller", "my_wave.yaml"), "my_wave.yaml")
     data["states"]["LEFT"] |= settings
     classes = {cls.__name__: cls for cls in STATES} | {"Reach": found["Reach"]}
