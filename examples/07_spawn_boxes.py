@@ -8,6 +8,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from time import monotonic
 
 import rclpy
@@ -34,6 +35,11 @@ BOX = """
 interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
+def uri(model: str) -> str:
+    """Return the URI of a model that is given by its path or URI."""
+    return model if "://" in model else Path(model).absolute().as_uri()
+
+
 def options() -> argparse.Namespace:
     """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -48,7 +54,7 @@ def options() -> argparse.Namespace:
         help="position [m], default: %(default)s",
     )
     add("--watch", type=float, default=2.0, help="seconds until deletion, default: %(default)s")
-    add("--model", help="path or URI of an MJCF or URDF to spawn instead of boxes")
+    add("--model", type=uri, help="path or URI of an MJCF or URDF to spawn instead of boxes")
     add("--keep", action="store_true", help="do not delete them")
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 

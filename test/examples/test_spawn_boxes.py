@@ -52,3 +52,9 @@ def test_the_reason_of_a_rejection_is_printed(arm: CommandedSimulator) -> None:
     done = arm.run(SCRIPT, "--count", "1", "--model", "/missing/box.xml")
     assert (done.code, done.output) == (1, "0 spawned, 0 deleted\n")
     assert done.errors == "there is no file '/missing/box.xml'"
+
+
+def test_a_model_is_found_by_its_relative_path(arm: CommandedSimulator) -> None:
+    done = arm.run(SCRIPT, "--count", "1", "--model", "missing_box.xml")
+    assert done.errors.startswith("there is no file '/")
+    assert done.errors.endswith("/missing_box.xml'")
