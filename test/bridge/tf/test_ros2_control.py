@@ -117,7 +117,7 @@ def arm(start_shared: SimulatorLauncher) -> Simulator:
     return start_shared.simulator(
         scene="arm",
         ros2_control="true",
-        real_time_factor=0.15,
+        real_time_factor=0.08,
         remaps=(f"joint_states:={STATES}",),
     )
 
