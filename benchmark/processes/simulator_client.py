@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import rclpy
@@ -77,6 +78,17 @@ class SimulatorClient:
         """Return the result of a future."""
         self.until(future.done, timeout_s)
         return future.result()
+
+    def in_executor(self, call: Callable[[], Future]) -> Future:
+        """Call a function in the executor's thread, and return what it returns.
+
+        rclpy's action client drops a response that arrives before a request from another thread is
+        registered ("Ignoring unexpected goal response").
+        """
+        returned: list[Future] = []
+        self._executor.create_task(lambda: returned.append(call()))
+        self.until(lambda: returned)
+        return returned[0]
 
     def client(self, kind: Any, name: str) -> Any:
         """Return a client of a service of the simulator that is ready."""
@@ -161,11 +173,12 @@ class TrajectoryClient:
             point.time_from_start.sec = second
             message.points.append(point)
         goal = FollowJointTrajectory.Goal(trajectory=message)
-        handle = self._simulator.wait(self._client.send_goal_async(goal, self._feedback))
+        send = partial(self._client.send_goal_async, goal, self._feedback)
+        handle = self._simulator.wait(self._simulator.in_executor(send))
         if not handle.accepted:
             raise RuntimeError("the simulator rejected the trajectory")
         self.goals.append(bytes(handle.goal_id.uuid))
-        return handle.get_result_async()
+        return self._simulator.in_executor(handle.get_result_async)
 
     def close(self) -> None:
         """Destroy the action client."""
