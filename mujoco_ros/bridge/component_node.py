@@ -1,8 +1,6 @@
 """A ROS node made of components around a physics thread."""
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from rclpy.exceptions import InvalidParameterTypeException
@@ -17,6 +15,7 @@ from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
@@ -24,8 +23,6 @@ from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.run_control import RunControl
-
-_LOG = logging.getLogger(__name__)
 
 
 class ComponentNode(Node):
@@ -130,11 +127,11 @@ class ComponentNode(Node):
         A component that fails is logged, and the others are closed.
         """
         for component in self.components:
-            _guarded(component, component.stop)
+            guarded(component.stop, _failed(component))()
         self.physics.stop()
         self.models.close()
         for component in reversed(self.components):
-            _guarded(component, component.close)
+            guarded(component.close, _failed(component))()
 
     def quit(self) -> None:
         """End the process soon."""
@@ -151,15 +148,11 @@ class ComponentNode(Node):
     def notify_reset(self, event: SimulationReset) -> None:
         """Call the components after a reset of the simulation."""
         for component in self.components:
-            _guarded(component, partial(component.on_reset, event))
+            guarded(component.on_reset, _failed(component))(event)
 
     def _set_failure(self, error: BaseException | None) -> None:
         self.failure = error
 
 
-def _guarded(component: Component, call: Callable[[], None]) -> None:
-    """Log an exception, so that the other components are called."""
-    try:
-        call()
-    except Exception:
-        _LOG.exception("component %s failed", type(component).__name__)
+def _failed(component: Component) -> str:
+    return f"component {type(component).__name__} failed"

@@ -1,6 +1,5 @@
 """Changes of the model while it is simulated."""
 
-import logging
 import threading
 import time
 from collections import deque
@@ -11,13 +10,11 @@ from queue import SimpleQueue
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-
-_LOG = logging.getLogger(__name__)
 
 Build = Callable[[Assembly], Assembly]
 Done = Callable[[Exception | None], None]
@@ -212,10 +209,8 @@ class ModelSwitch:
 
     def _call_listeners(self, method: str) -> None:
         for listener in self._listeners:
-            try:
-                getattr(listener, method)()
-            except Exception:
-                _LOG.exception("%s failed in a change of the model", type(listener).__name__)
+            failed = f"{type(listener).__name__} failed in a change of the model"
+            guarded(getattr(listener, method), failed)()
 
     def _end(self, change: _Change, error: Exception | None) -> None:
         self._current = None
@@ -223,10 +218,7 @@ class ModelSwitch:
         self._next()
 
     def _report(self, change: _Change, error: Exception | None) -> None:
-        try:
-            change.done(error)
-        except Exception:
-            _LOG.exception("the result of a change of the model could not be reported")
+        guarded(change.done, "the result of a change of the model could not be reported")(error)
 
     def _later(self, call: Callable[..., None], *args: object) -> None:
         """Call something in the executor's thread."""

@@ -3,10 +3,8 @@
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
 
 from rclpy.exceptions import ParameterNotDeclaredException
@@ -14,7 +12,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec, plain, shown
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.command_queue import QueueFullError
 
@@ -64,20 +62,6 @@ class ParameterListener:
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Apply an accepted set; return what the physics thread must do, if anything."""
         return None
-
-
-@contextmanager
-def _logged(listener: ParameterListener) -> Iterator[None]:
-    """Log an exception of a listener, so that the others apply the parameters, too."""
-    try:
-        yield
-    except Exception:
-        _LOG.exception("%s failed to apply parameters", type(listener).__name__)
-
-
-def _run(listener: ParameterListener, command: Command) -> None:
-    with _logged(listener):
-        command()
 
 
 class Parameters:
@@ -286,9 +270,9 @@ class Parameters:
     def _apply(self, values: Mapping[str, Any]) -> None:
         commands: list[Command] = []
         for listener in self.listeners:
-            with _logged(listener):
-                if command := listener.apply_parameters(values):
-                    commands.append(partial(_run, listener, command))
+            failed = f"{type(listener).__name__} failed to apply parameters"
+            if command := guarded(listener.apply_parameters, failed)(values):
+                commands.append(guarded(command, failed))
 
         def run() -> None:
             for command in commands:

@@ -1,4 +1,4 @@
-"""Calls in the executor's thread whose exceptions are logged."""
+"""Calls whose exceptions are logged, most of them in the executor's thread."""
 
 import functools
 import logging
@@ -56,17 +56,22 @@ def query(
         commands.submit(read, urgent=True).add_done_callback(done)
 
 
-def guarded(call: Callable[..., object]) -> Callable[..., None]:
-    """Return a function that calls `call` and logs its exceptions.
+def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:
+    """Return a function that calls `call`, but logs its exceptions and then returns None.
 
     With rclpy's EventsExecutor an exception in a callback or a task ends the process.
+
+    Args:
+        call: The function.
+        message: The message in the log; empty for the name of the function.
     """
 
     @functools.wraps(call)
-    def guarded_call(*args: Any) -> None:
+    def guarded_call(*args: Any) -> T | None:
         try:
-            call(*args)
+            return call(*args)
         except Exception:
-            _LOG.exception("%s failed", getattr(call, "__qualname__", call))
+            _LOG.exception(message or f"{getattr(call, '__qualname__', call)} failed")
+            return None
 
     return guarded_call
