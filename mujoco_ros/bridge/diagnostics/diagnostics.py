@@ -49,13 +49,13 @@ class Diagnostics(Component):
         # rclpy requires one call site for each severity.
         self._warnings = RejectionLog(lambda text: log.warning(text))
         self._errors = RejectionLog(lambda text: log.error(text))
+        self._reported = self._state()
         self._polls = 0
         self._request: Future[Status] | None = None
 
     def start(self) -> None:
         """Start the timer."""
         self._before = self._snapshot(self._status())
-        self._reported = self._state()
         self._timer = create_wall_timer(self._node, _POLL_S, self._poll)
 
     def close(self) -> None:
