@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -171,39 +172,47 @@ def _last_step(recording: Recording) -> int:
     return steps_of(Recording(recording.kind, recording.raw[-1:]).messages)[0]
 
 
-def test_a_trajectory_gives_bitwise_equal_joint_paths_at_any_real_time_factor(
-    start: SimulatorLauncher,
-) -> None:
-    begin, length = 0.5, _MOVES[-1][0]
-    home = Simulation(load_scene("arm")).references.q[:6]
-    points = [(time, home + offset, _STILL) for time, offset in _MOVES]
-    # Slowly at first, so that all have their goal before it begins.
+_BEGIN, _LENGTH = 0.5, _MOVES[-1][0]
+_RECEIVED = {1.0: 500, 5.0: 50, 0.0: 3}
+"""Least number of states during the motion, by real-time factor; at 0 a listener loses most."""
+
+
+def _follow(start: SimulatorLauncher, factor: float, points: list[Any]) -> dict[int, bytes]:
+    """Return the states that a listener receives of a simulator that follows a trajectory."""
+    # Slowly at first, so that it has its goal before it begins.
     rates = {"publish_rate__joint_states": 1000.0, "publish_rate__controller_state": 0.0}
-    factors = (1.0, 5.0, 0.0)
-    simulators = [start.simulator(scene="arm", real_time_factor=0.02, **rates) for _ in factors]
-    paths = []
-    for factor, simulator in zip(factors, simulators, strict=True):
-        listener = start.listener(simulator)
-        recording = listener.record(JointState, "/joint_states", reliable=True)
-        goal = CommandClient(listener).follow(*(point(*p) for p in points), start=begin)
-        assert goal.accepted
-        assert listener.spin_until(lambda: len(recording) > 0)  # noqa: B023
-        assert max(steps_of(recording.messages)) < 1000 * begin
-        assert listener.set_parameters({"real_time_factor": factor})[0].successful
-        assert goal.result().result.error_code == 0
-        # On a busy machine the result overtakes the states, which the listener takes one by one.
-        assert listener.spin_until(lambda: _last_step(recording) > 1000 * (begin + length))  # noqa: B023
-        listener.forget_subscriptions()
-        simulator.stop()
-        paths.append(_states(recording))
-    message = trajectory(*(point(*p) for p in points), start=begin)
-    expected = _replayed(message, set().union(*paths))
-    for factor, path in zip(factors, paths, strict=True):
+    simulator = start.simulator(scene="arm", real_time_factor=0.02, **rates)
+    listener = start.listener(simulator)
+    recording = listener.record(JointState, "/joint_states", reliable=True)
+    goal = CommandClient(listener).follow(*points, start=_BEGIN)
+    assert goal.accepted
+    assert listener.spin_until(lambda: len(recording) > 0)
+    assert max(steps_of(recording.messages)) < 1000 * _BEGIN
+    assert listener.set_parameters({"real_time_factor": factor})[0].successful
+    assert goal.result().result.error_code == 0
+    # On a busy machine the result overtakes the states, which the listener takes one by one.
+    assert listener.spin_until(lambda: _last_step(recording) > 1000 * (_BEGIN + _LENGTH))
+    listener.forget_subscriptions()
+    simulator.stop()
+    return _states(recording)
+
+
+@pytest.mark.parametrize("factor", _RECEIVED)
+def test_a_trajectory_gives_bitwise_equal_joint_paths_at_any_real_time_factor(
+    start: SimulatorLauncher, factor: float
+) -> None:
+    home = Simulation(load_scene("arm")).references.q[:6]
+    points = [point(time, home + offset, _STILL) for time, offset in _MOVES]
+    moving: list[int] = []
+    for _ in range(3):  # only the received states count, and a busy machine loses many
+        path = _follow(start, factor, points)
+        expected = _replayed(trajectory(*points, start=_BEGIN), set(path))
         wrong = [step for step, state in path.items() if state != expected[step]]
-        assert not wrong, f"at factor {factor} at steps {wrong[:5]}"
-        moving = [step for step in path if 0 <= step - 1000 * begin <= 1000 * length]
-        # A listener is too slow for all messages, on a busy machine at any factor.
-        assert len(moving) > {1.0: 20, 5.0: 10, 0.0: 3}[factor], f"at factor {factor}"
+        assert not wrong, f"at steps {wrong[:5]}"
+        moving = [step for step in path if 0 <= step - 1000 * _BEGIN <= 1000 * _LENGTH]
+        if len(moving) > _RECEIVED[factor]:
+            break
+    assert len(moving) > _RECEIVED[factor]
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +296,9 @@ def test_a_simulator_ends_cleanly_during_a_goal(arm: tuple[Simulator, Listener])
     simulator, listener = arm
     sent = CommandClient(listener).follow(point(60.0, _reference(listener), _STILL))
     assert listener.spin_until(lambda: len(sent.feedback) > 1)
+    before = time.monotonic()
     assert simulator.stop(signal.SIGINT) == 0
+    assert time.monotonic() - before < 2.0
     assert sent.result().result.error_string == "the simulator ended"
     assert "Traceback" not in simulator.log
     assert not simulator.has_processes()
