@@ -1,19 +1,16 @@
 """The animation of the viewer's page: an arm picks up a box and places it."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from PIL import Image
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
-from viewer_page import COARSE, SIZE, TIMEOUT_S, browser_pages, simulator
+from viewer_page import COARSE, SIZE, browser_pages, choose_plots, simulator
 
 ROBOT = "arm"
 CONTROLLER = "pick_place"
@@ -42,18 +39,25 @@ def draw_animation(path: Path) -> None:
     ):
         from page_driver import PageDriver
 
+        from benchmark.processes.simulator_client import SimulatorClient
+
         coarse = PageDriver(open_page(COARSE), running.widgets)
         _set_up(coarse)
         coarse.page.close()
         running.slow_down(PANELS_S)
         shown = PageDriver(open_page(1.0), running.widgets)
         frames = []
-        with _stepper() as step:
+        steps = StepSimulation.Request(steps=round(FRAME_S / TIMESTEP_S))
+        paused = SimulationState(state=SimulationState.STATE_PAUSED)
+        with closing(SimulatorClient()) as client:
+            pause = SetSimulationState.Request(state=paused)
+            client.call(SetSimulationState, "set_simulation_state", pause)
+            client.call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
             while len(frames) < FRAMES:
                 shown.frames(PANELS_FRAMES)
                 image = Image.open(io.BytesIO(shown.page.screenshot()))
                 frames.append(_shrink(image.convert("RGB").crop(CROP)))
-                step(round(FRAME_S / TIMESTEP_S))
+                client.call(StepSimulation, "step_simulation", steps)
     save(frames, path)
 
 
@@ -79,43 +83,8 @@ def _set_up(shown: Any) -> None:
     shown.frames()
     shown.page.keyboard.press("]", delay=500.0)
     shown.frames()
-    shown.click("Plots/Choose")
-    for kind, signals in PLOTTED.items():
-        shown.click(f"Plots/{ROBOT} {kind}")
-        for name in signals:
-            shown.click(f"Plots/##{ROBOT} {kind} {name}")
-        shown.click(f"Plots/{ROBOT} {kind}")
-    shown.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
+    choose_plots(shown, ROBOT, PLOTTED)
     shown.front("Controller")
     shown.drag(*SPLITTER, "left")
     shown.page.mouse.up()
     shown.frames()
-
-
-@contextmanager
-def _stepper() -> Iterator[Callable[[int], None]]:
-    """Pause and reset the simulation, and yield a function that takes steps."""
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node("stepper", context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def call(kind: Any, name: str, request: Any) -> None:
-        client = node.create_client(kind, f"/mujoco/{name}")
-        assert client.wait_for_service(TIMEOUT_S), f"no service {name}"
-        executor.spin_until_future_complete(client.call_async(request), TIMEOUT_S)
-        node.destroy_client(client)
-
-    def step(count: int) -> None:
-        call(StepSimulation, "step_simulation", StepSimulation.Request(steps=count))
-
-    paused = SimulationState(state=SimulationState.STATE_PAUSED)
-    call(SetSimulationState, "set_simulation_state", SetSimulationState.Request(state=paused))
-    call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
-    try:
-        yield step
-    finally:
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)

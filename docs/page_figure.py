@@ -14,7 +14,7 @@ from geometry_msgs.msg import WrenchStamped
 from PIL import Image
 from rclpy.context import Context
 from sensor_msgs.msg import JointState
-from viewer_page import COARSE, SIZE, browser_pages, simulator
+from viewer_page import COARSE, browser_pages, choose_plots, simulator
 
 CONTROLLER, TRANSITION = "stand", "squat"
 SETTLED_S = 40.0
@@ -83,12 +83,6 @@ def _set_up(shown: Any, robot: str) -> None:
     for overlay in OVERLAID:
         shown.click(f"Overlays/{overlay}")
     shown.front("Cameras")
-    shown.click("Plots/Choose")
-    for kind, signals in PLOTTED.items():
-        shown.click(f"Plots/{robot} {kind}")
-        for name in signals:
-            shown.click(f"Plots/##{robot} {kind} {name}")
-        shown.click(f"Plots/{robot} {kind}")
-    shown.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
+    choose_plots(shown, robot, PLOTTED)
     shown.front("Controller")
     shown.click(f"Controller/{TRANSITION}")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,17 @@ def browser_pages(address: str) -> Iterator[Any]:
         running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
         yield page
         running.close()
+
+
+def choose_plots(driver: Any, robot: str, plotted: Mapping[str, Sequence[str]]) -> None:
+    """Select the plotted signals of a robot, by their kind."""
+    driver.click("Plots/Choose")
+    for kind, signals in plotted.items():
+        driver.click(f"Plots/{robot} {kind}")
+        for name in signals:
+            driver.click(f"Plots/##{robot} {kind} {name}")
+        driver.click(f"Plots/{robot} {kind}")
+    driver.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
 
 
 @contextmanager
