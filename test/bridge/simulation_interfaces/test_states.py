@@ -27,7 +27,7 @@ def test_a_paused_simulation_does_not_step_and_resumes_from_its_state(remote: Si
     assert remote.state == PAUSED
     remote.settle_and_clear()
     remote.listener.spin_for(0.3)
-    assert len(remote.clock) == 0
+    assert steps_of(remote.clock.messages) == []
     assert remote.set_state(PLAYING).result == OK
     assert remote.listener.spin_until(lambda: len(remote.clock) > 50)
     assert len(remote.resets) == 0
@@ -53,13 +53,25 @@ def test_a_stopped_simulation_is_reset_and_does_not_step(remote: SimulatorClient
     assert remote.set_state(STOPPED).result == OK
     assert remote.state == STOPPED
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
-    remote.settle_and_clear()
+    remote.settle()
+    before = steps_of(remote.clock.messages)[-1]
+    remote.clear_recordings()
     remote.listener.spin_for(0.2)
-    assert len(remote.clock) == 0
+    assert steps_of(remote.clock.messages) == []
     assert remote.set_state(PLAYING).result == OK
     assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
-    assert steps_of(remote.clock.messages)[0] == 0
+    # An overloaded machine loses messages, maybe the first.
+    assert steps_of(remote.clock.messages)[0] < before
     assert remote.state == PLAYING
+
+
+def test_the_first_step_after_a_stop_is_the_first_of_the_simulation(remote: SimulatorClient):
+    remote.ensure_state(STOPPED)
+    remote.ensure_state(PAUSED)
+    remote.settle_and_clear()
+    assert remote.step().result == OK
+    remote.settle()
+    assert steps_of(remote.clock.messages) == [0]
 
 
 def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClient):
