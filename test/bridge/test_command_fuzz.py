@@ -354,17 +354,19 @@ def test_commands_during_resets_end_with_the_correct_result(start: SimulatorLaun
     simulator = start.simulator(scene=DATA / "runaway.xml", real_time_factor=5.0)
     listener = start.listener(simulator)
     commander, ended = CommandClient(listener), []
-    for i in range(30):
+    known = {
+        (int(Outcome.INVALID_GOAL), "the simulation was reset"),
+        (int(Outcome.INVALID_GOAL), "preempted by joint_commands on joint 'away'"),
+    }
+    for i in range(300):
         goal = commander.follow(point(1.0, [0.0], [0.0]), joints=["away"])
         assert goal.accepted
         if i % 3 == 0:
             commander.publish_joints(["away"], position=[0.01 * math.sin(i)])
         answer = goal.result().result
         ended.append((answer.error_code, answer.error_string))
-    known = {
-        (int(Outcome.INVALID_GOAL), "the simulation was reset"),
-        (int(Outcome.INVALID_GOAL), "preempted by joint_commands on joint 'away'"),
-    }
+        if i >= 30 and set(ended) >= known:  # on a loaded machine, resets come before commands
+            break
     assert set(ended) == known
     assert ended.count((int(Outcome.INVALID_GOAL), "the simulation was reset")) >= 20
     assert "Traceback" not in simulator.log
