@@ -6,7 +6,6 @@ the massless links between the axes of a joint. Otherwise the result is the same
 """
 
 import logging
-import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
+from mujoco_ros.model.urdf.importing.extension import extension_spec
 from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
@@ -34,18 +34,6 @@ WORLD = "world"
 
 _LOGGER = logging.getLogger(__name__)
 
-# Settings of the <mujoco><compiler> extension that this module sets.
-_OWN_SETTINGS = (
-    "angle",
-    "assetdir",
-    "discardvisual",
-    "eulerseq",
-    "fusestatic",
-    "meshdir",
-    "strippath",
-    "texturedir",
-)
-
 
 def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
     """Read a URDF file, or `text` in its place, into a spec that compiles.
@@ -54,7 +42,8 @@ def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
       unless the root link has a child on a ``floating`` joint; see `free_base`.
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
     - A revolute, continuous or prismatic joint without ``<mimic>`` gets a torque motor of its name,
-      with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing.
+      with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing,
+      unless the ``<mujoco>`` extension has an actuator for it.
       Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
     - ``<mimic>`` becomes a joint equality constraint named ``<joint>_mimic``.
     - A moving link without mass and shape that has one child on a moving joint is part of a joint
@@ -64,14 +53,15 @@ def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
     - A physically impossible inertia is corrected, with a warning.
     """
     urdf = read_urdf(path, text)
-    spec = _base_spec(urdf)
+    spec = extension_spec(urdf)
     builder = _Builder(urdf, spec)
     builder.build()
     exclude_base_neighbours(spec)
     try:
-        spec.compile()
+        model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
+    builder.log_warnings(model)
     return spec
 
 
@@ -103,25 +93,6 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).removeprefix("Error: ").split())
 
 
-def _base_spec(urdf: Urdf) -> mujoco.MjSpec:
-    """Return an empty spec with the settings of the ``<mujoco>`` extension."""
-    root = ET.Element("mujoco", model=urdf.name)
-    # The damping of servos needs implicit integration, which is not MuJoCo's default.
-    ET.SubElement(root, "option", integrator="implicitfast")
-    for tag in ("compiler", "option", "size"):
-        element = None if urdf.mujoco is None else urdf.mujoco.find(tag)
-        if element is not None:
-            settings = {k: v for k, v in element.items() if k not in _OWN_SETTINGS}
-            ET.SubElement(root, tag, settings).extend(element)
-    try:
-        spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
-    except (ValueError, mujoco.FatalError) as error:
-        message = _one_line(error)
-        raise UserInputError(f"{urdf.path}: in its <mujoco> extension: {message}") from error
-    spec.compiler.degree = False
-    return spec
-
-
 @dataclass(kw_only=True, slots=True)
 class _Mount:
     """Pose of a link in its parent body, and the joints in between, outermost first.
@@ -147,7 +118,7 @@ class _Builder:
     def __init__(self, urdf: Urdf, spec: mujoco.MjSpec) -> None:
         self._urdf = urdf
         self._spec = spec
-        compiler = None if urdf.mujoco is None else urdf.mujoco.find("compiler")
+        compiler = urdf.mujoco.find("compiler")
         settings = {} if compiler is None else compiler.attrib
         self._shapes = ImportedShapes(
             spec, urdf.path, settings.get("meshdir", settings.get("assetdir", ""))
@@ -183,6 +154,12 @@ class _Builder:
                 self._check_mass(joint, link)
             self._fill(body, link)
 
+    def log_warnings(self, model: mujoco.MjModel) -> None:
+        """Log one line for each kind of warning; `model` is the compiled spec."""
+        if self._from_shape:
+            warning = "moving links without mass; their solid collision shapes get that of water"
+            for name in sorted(self._from_shape):
+                self._warn(warning, f"{name} ({model.body(name).mass[0]:.3g} kg)")
         for warning, names in self._warnings.items():
             _LOGGER.warning("%s: %s: %s", self._urdf.path, warning, ", ".join(names))
 
@@ -239,7 +216,6 @@ class _Builder:
             raise UserInputError(
                 f"{where}: moves on joint '{joint.name}' but has no mass; give it an <inertial>"
             )
-        self._warn("moving links without mass; their collision shapes get that of water", link.name)
         self._from_shape.update(solid)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
@@ -253,9 +229,7 @@ class _Builder:
             body.ipos = link.inertial.origin.position
             body.fullinertia = _full(turn @ tensor @ turn.T)
         for visual in link.visuals:
-            self._shapes.add(
-                body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0, density=0.0
-            )
+            self._shapes.add(body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0)
         # A link without <inertial> has no mass in URDF, whatever its shape.
         shaped = link.name in self._from_shape or self._spec.compiler.inertiafromgeom == 1
         for collision in link.collisions:

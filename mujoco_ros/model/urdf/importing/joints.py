@@ -8,6 +8,8 @@ import numpy as np
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
 
+_ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+
 
 def add_joint(
     spec: mujoco.MjSpec,
@@ -82,6 +84,8 @@ def _add_scalar_joint(
 
 
 def _add_motor(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
+    if any(it.trntype in _ON_JOINT and it.target == joint.name for it in spec.actuators):
+        return  # an actuator of the <mujoco> extension
     motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.set_to_motor()
     motor.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE

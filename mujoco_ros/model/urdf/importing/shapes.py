@@ -1,12 +1,15 @@
 """Import of the shapes of URDF links as geoms, and of their meshes as assets."""
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.urdf.importing.inertia import WATER
 from mujoco_ros.model.urdf.importing.markup import Vector
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, is_native, read_mesh
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfGeometry, UrdfLink
@@ -27,22 +30,41 @@ class ImportedShapes:
     def __init__(self, spec: mujoco.MjSpec, path: Path, meshdir: str) -> None:
         """Add shapes to a spec; `path` and `meshdir` are as for `find_mesh`."""
         self._spec, self._path, self._meshdir = spec, path, meshdir
-        self._meshes: dict[tuple[Path, Vector], tuple[str, Vector | None]] = {}
+        self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
 
     def add(
-        self, body: mujoco.MjsBody, link: UrdfLink, shape: UrdfGeometry, **attributes: float
+        self,
+        body: mujoco.MjsBody,
+        link: UrdfLink,
+        shape: UrdfGeometry,
+        *,
+        density: float = 0.0,
+        **attributes: float,
     ) -> None:
-        """Add a shape of a link to its body, with further attributes of the geom."""
+        """Add a shape of a link to its body.
+
+        Args:
+            body: The body.
+            link: The link.
+            shape: The shape; a mesh with a density is solid.
+            density: Its density [kg/m³].
+            attributes: Further attributes of the geom.
+
+        Raises:
+            MissingAssetError: The file of a mesh does not exist.
+            UserInputError: The file cannot be read, or a solid mesh has no volume.
+        """
         geom = body.add_geom(
             type=_GEOM_TYPES[shape.shape],
             pos=shape.origin.position,
             quat=shape.origin.quat_wxyz,
+            density=density,
             **attributes,
         )
         rgba = shape.rgba
         if shape.shape == "mesh":
-            geom.meshname, mesh_rgba = self._mesh(shape, link)
+            geom.meshname, mesh_rgba = self._mesh(shape, link, solid=density > 0)
             rgba = rgba or mesh_rgba
         elif shape.shape == "box":
             geom.size = np.array(shape.size) / 2
@@ -54,26 +76,66 @@ class ImportedShapes:
             geom.name = shape.name
             self._names.add(shape.name)
 
-    def _mesh(self, shape: UrdfGeometry, link: UrdfLink) -> tuple[str, Vector | None]:
+    def _mesh(
+        self, shape: UrdfGeometry, link: UrdfLink, *, solid: bool
+    ) -> tuple[str, Vector | None]:
         """Return the name of the mesh asset, and the colour in its file."""
         try:
             path = find_mesh(shape.mesh, self._path, self._meshdir)
-            key = (path, shape.size)
+            key = (path, shape.size, solid)
             if key not in self._meshes:
-                self._meshes[key] = self._add_mesh(path, shape.size)
+                self._meshes[key] = self._add_mesh(*key)
         except UserInputError as error:
             raise type(error)(f"{self._path}: link '{link.name}': {error}") from error
         return self._meshes[key]
 
-    def _add_mesh(self, path: Path, scale: Vector) -> tuple[str, Vector | None]:
+    def _add_mesh(self, path: Path, scale: Vector, solid: bool) -> tuple[str, Vector | None]:
         name = numbered_name(path.stem, {mesh.name for mesh in self._spec.meshes})
-        mesh = self._spec.add_mesh(name=name, scale=scale)
+        content: dict[str, Any] = {"file": str(path)}
+        rgba = None
+        if not is_native(path):
+            data = read_mesh(path)
+            content = {"uservert": data.vertices.ravel(), "userface": data.faces.ravel()}
+            rgba = data.rgba
         # Visual meshes are often open or flat, which only this inertia accepts.
-        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-        if is_native(path):
-            mesh.file = str(path)
-            return name, None
-        data = read_mesh(path)
-        mesh.uservert = data.vertices.ravel()
-        mesh.userface = data.faces.ravel()
-        return name, data.rgba
+        inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        if solid:
+            inertia = _solid_inertia(path, scale=scale, **content)
+        self._spec.add_mesh(name=name, scale=scale, inertia=inertia, **content)
+        return name, rgba
+
+
+def _solid_inertia(path: Path, **content: Any) -> mujoco.mjtMeshInertia:
+    """Return how MuJoCo computes the mass of a solid mesh: exactly if closed, else of its hull."""
+    kinds = mujoco.mjtMeshInertia
+    found = None
+    for inertia in (kinds.mjMESH_INERTIA_CONVEX, kinds.mjMESH_INERTIA_EXACT):
+        trial = mujoco.MjSpec()
+        trial.add_mesh(name="mesh", inertia=inertia, **content)
+        body = trial.worldbody.add_body()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh", density=WATER)
+        body.add_freejoint()
+        try:
+            model = trial.compile()
+        except (ValueError, mujoco.FatalError):
+            break
+        found = inertia
+        if not _is_closed(model.mesh_vert, model.mesh_face):
+            break
+    if found is None:
+        raise UserInputError(f"mesh '{path}' has no volume; give the link an <inertial>")
+    return found
+
+
+def _is_closed(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> bool:
+    """Whether each edge of a triangle is the reverse edge of another one.
+
+    Args:
+        vertices: Vertices, which may be repeated [m].  # (n, 3)
+        faces: Vertices of each triangle.  # (m, 3)
+    """
+    _, merged = np.unique(vertices, axis=0, return_inverse=True)
+    corners = merged.reshape(-1)[faces]
+    first, second = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+    count = len(vertices)
+    return np.array_equal(np.sort(first * count + second), np.sort(second * count + first))

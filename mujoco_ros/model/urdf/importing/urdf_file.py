@@ -101,7 +101,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Urdf:
-    """A robot: `child_joints` are those of each link; `mujoco` is the extension element."""
+    """A robot: `child_joints` are those of each link; `mujoco` has the content of the extension."""
 
     path: Path
     name: str
@@ -109,7 +109,7 @@ class Urdf:
     joints: dict[str, UrdfJoint]
     child_joints: dict[str, list[UrdfJoint]]
     root: str
-    mujoco: ET.Element | None
+    mujoco: ET.Element
 
     def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
         """Yield each link after its parent, with the joint between them; None for the root link."""
@@ -139,6 +139,9 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     root, below = _tree(links, joints, str(path))
     for joint in joints.values():
         _check_mimic(joint, joints, str(path))
+    extension = ET.Element("mujoco")
+    for element in robot.findall("mujoco"):
+        extension.extend(element)
     return Urdf(
         path=path,
         name=robot.get("name", path.stem),
@@ -146,7 +149,7 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
         joints=joints,
         child_joints=below,
         root=root,
-        mujoco=robot.find("mujoco"),
+        mujoco=extension,
     )
 
 

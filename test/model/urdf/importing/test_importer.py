@@ -129,6 +129,52 @@ def test_a_moving_link_without_mass_gets_the_density_of_water_with_a_warning(loa
     assert "arm" in caplog.text
 
 
+def write_box(path: Path, size: tuple[float, float, float], *, faces: slice) -> None:
+    """Write an STL of some of the twelve triangles of a box [m]."""
+    box = trimesh.creation.box(size)
+    box.faces = box.faces[faces]
+    box.export(path)
+
+
+@pytest.mark.parametrize(
+    ("faces", "expected"),
+    [
+        (slice(0, 12), 0.012),
+        (slice(0, 11), 0.012),  # open: the mass of its convex hull
+    ],
+)
+def test_a_mesh_without_inertia_weighs_what_its_volume_of_water_does(
+    load, tmp_path, caplog, faces, expected
+):
+    write_box(tmp_path / "finger.stl", (0.03, 0.02, 0.02), faces=faces)
+    mesh = '<geometry><mesh filename="finger.stl"/></geometry>'
+    shape = f"<visual>{mesh}</visual><collision>{mesh}</collision>"
+    model = load(robot(link("base"), link("finger", shape), joint("j", "base", "finger"))).compile()
+    body = model.body("finger")
+    assert body.mass[0] == pytest.approx(expected, rel=1e-5)
+    # A box: m/12 (a² + b²).
+    moments = [expected / 12 * square for square in (8e-4, 13e-4, 13e-4)]
+    np.testing.assert_allclose(np.sort(body.inertia), moments, rtol=1e-4)
+    assert "that of water: finger (0.012 kg)" in caplog.text
+
+
+def test_a_hollow_mesh_without_inertia_weighs_what_its_walls_do(load, tmp_path):
+    outer, inner = trimesh.creation.box((0.1,) * 3), trimesh.creation.box((0.08,) * 3)
+    inner.invert()
+    trimesh.util.concatenate([outer, inner]).export(tmp_path / "case.stl")
+    shape = '<collision><geometry><mesh filename="case.stl"/></geometry></collision>'
+    model = load(robot(link("base"), link("case", shape), joint("j", "base", "case"))).compile()
+    assert model.body("case").mass[0] == pytest.approx(1000 * (0.1**3 - 0.08**3), rel=1e-5)
+
+
+def test_a_flat_mesh_cannot_give_a_moving_link_its_mass(load, tmp_path):
+    flat = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+    flat.export(tmp_path / "sheet.stl")
+    shape = '<collision><geometry><mesh filename="sheet.stl"/></geometry></collision>'
+    with pytest.raises(UserInputError, match=r"link 'arm': mesh '.*sheet\.stl' has no volume"):
+        load(robot(link("base"), link("arm", shape), joint("j", "base", "arm")))
+
+
 def test_the_mass_of_a_moving_link_can_be_in_a_link_fixed_to_it(load):
     model = load(
         robot(
