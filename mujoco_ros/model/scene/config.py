@@ -16,6 +16,7 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.naming import NAME, check_name
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
+from mujoco_ros.model.scene.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -59,7 +60,10 @@ class RobotConfig:
 
     `model` is empty for a model given as text. `base` overrides the fixed base of a URDF. `gains`
     is a gains file; without one, gains are derived from the model. `gripper` is the joint of the
-    gripper controller. `urdf` replaces the robot_description exported from the model.
+    gripper controller. `urdf` replaces the robot_description exported from the model. `srdf` is an
+    SRDF file, whose disabled collisions and named states are read. `self_collision` is ``auto``
+    (links of a URDF that overlap at the start do not collide), ``none`` or ``all``; `exclude` has
+    further pairs of links that do not collide.
     `publish_rate` has rates of the robot's topics [Hz of simulated time], 0 for off; None and
     missing ones follow the parameters. `cameras` and `lidars` add to, or configure, those of the
     model.
@@ -72,6 +76,9 @@ class RobotConfig:
     gains: str | None = None
     gripper: str | None = None
     urdf: str | None = None
+    srdf: str | None = None
+    self_collision: SelfCollision = "auto"
+    exclude: tuple[tuple[str, str], ...] = ()
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None
     publish_rate: dict[str, float | None] = field(default_factory=dict)

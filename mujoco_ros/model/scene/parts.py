@@ -22,10 +22,12 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.model.scene.self_collision import exclude_all, exclude_overlaps, exclude_pairs
 from mujoco_ros.model.scene.size_limits import check_spec, check_text
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import free_base, load_urdf
+from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
 from mujoco_ros.model.uri import check_file
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -69,9 +71,26 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
             raise UserInputError(f"robot '{robot.name}': {error}") from error
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
-    edit_cameras(spec, robot.cameras, f"robot '{robot.name}'")
-    edit_lidars(spec, robot.lidars, f"robot '{robot.name}'")
+    where = f"robot '{robot.name}'"
+    if robot.srdf is not None:
+        _apply_srdf(spec, config.path(robot.srdf), where)
+    exclude_pairs(spec, robot.exclude, f"{where}: exclude")
+    if robot.self_collision == "none":
+        exclude_all(spec, where)
+    elif robot.self_collision == "auto" and path.suffix == ".urdf":
+        exclude_overlaps(spec, robot.keyframe, where)
+    edit_cameras(spec, robot.cameras, where)
+    edit_lidars(spec, robot.lidars, where)
     return Part(config=robot, spec=spec, prefix=prefix, files=snapshot_files(spec, path.parent))
+
+
+def _apply_srdf(spec: mujoco.MjSpec, path: Path, where: str) -> None:
+    """Exclude the contacts that an SRDF file disables, and add its states as keyframes."""
+    check_file(path, f"{where}: SRDF file")
+    srdf = read_srdf(path)
+    pairs = disabled_pairs(srdf, [body.name for body in spec.bodies[1:]])
+    exclude_pairs(spec, pairs, str(path))
+    add_keyframes(spec, srdf)
 
 
 def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
@@ -106,6 +125,8 @@ def part_from_file(
         NameInvalidError: The name is not valid.
     """
     spec = load_spec(path, f"'{name}'")
+    if path.suffix == ".urdf":
+        exclude_overlaps(spec, None, f"'{name}'")
     config = _config(spec, str(path), name, pose, namespace)
     return _part(config, spec, path.parent)
 
@@ -123,6 +144,7 @@ def part_from_text(
         spec, urdf = _mjcf_text(text, f"the text of '{name}'"), None
     elif kind == "robot":
         spec, urdf = load_urdf(NO_FOLDER / f"{name}.urdf", text), text
+        exclude_overlaps(spec, None, f"'{name}'")
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(

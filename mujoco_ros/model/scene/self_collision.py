@@ -1,0 +1,85 @@
+"""Self-collision: the pairs of links of one robot that do not collide with each other."""
+
+import logging
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Literal
+
+import mujoco
+
+from mujoco_ros.model.errors import UserInputError, unknown
+
+SelfCollision = Literal["auto", "none", "all"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: str) -> None:
+    """Exclude the contacts between pairs of links.
+
+    Args:
+        spec: The model of the robot.
+        pairs: Names of two links each.
+        where: Begins error messages.
+
+    Raises:
+        UserInputError: A link does not exist, or both are the same.
+    """
+    links = [body.name for body in spec.bodies[1:]]
+    excluded = {frozenset((it.bodyname1, it.bodyname2)) for it in spec.excludes}
+    for first, second in pairs:
+        for name in (first, second):
+            if name not in links:
+                raise unknown("link", name, links, where=where)
+        if first == second:
+            raise UserInputError(f"{where}: link '{first}' is paired with itself")
+        pair = frozenset((first, second))
+        if pair not in excluded:
+            excluded.add(pair)
+            spec.add_exclude(bodyname1=first, bodyname2=second)
+
+
+def exclude_all(spec: mujoco.MjSpec, where: str) -> None:
+    """Exclude the contacts between all links of a robot."""
+    solid = [
+        body.name
+        for body in spec.bodies[1:]
+        if any(geom.contype or geom.conaffinity for geom in body.geoms)
+    ]
+    exclude_pairs(spec, combinations(solid, 2), where)
+
+
+def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> None:
+    """Exclude the contacts between links that overlap at the start, with a warning.
+
+    Such links push each other apart with a large force for as long as the simulation runs.
+
+    Args:
+        spec: The model of the robot.
+        keyframe: Keyframe of the start; None for the first of the model, or else its zero.
+        where: Begins the warning.
+    """
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    names = [model.key(index).name for index in range(model.nkey)]
+    if names and (keyframe is None or keyframe in names):
+        mujoco.mj_resetDataKeyframe(model, data, names.index(keyframe) if keyframe else 0)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    depths: dict[tuple[str, str], float] = {}
+    for contact in data.contact:
+        first, second = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
+        if first and contact.dist < 0:
+            pair = (model.body(first).name, model.body(second).name)
+            depths[pair] = max(depths.get(pair, 0.0), -float(contact.dist))
+    if not depths:
+        return
+    exclude_pairs(spec, depths, where)
+    deepest_first = sorted(depths.items(), key=lambda item: -item[1])
+    _LOGGER.warning(
+        "%s: links overlap at the start, and do not collide with each other: %s; "
+        "`self_collision: all` keeps their contacts",
+        where,
+        ", ".join(f"{a} and {b} ({1e3 * depth:.1f} mm)" for (a, b), depth in deepest_first),
+    )

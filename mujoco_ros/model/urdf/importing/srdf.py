@@ -1,0 +1,148 @@
+"""SRDF files of MoveIt: disabled collisions, and named states as keyframes."""
+
+import logging
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
+
+_LOGGER = logging.getLogger(__name__)
+
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupState:
+    """Positions of the joints of a planning group, by joint [rad or m]."""
+
+    name: str
+    group: str
+    positions: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Srdf:
+    """The content of an SRDF file that concerns a simulation.
+
+    Attributes:
+        path: The file.
+        disabled: Pairs of links whose collisions are disabled.
+        default_disabled: Links that collide only with the links of `enabled`.
+        enabled: Pairs of links whose collisions are enabled again.
+        states: Named states.
+    """
+
+    path: Path
+    disabled: tuple[tuple[str, str], ...]
+    default_disabled: tuple[str, ...]
+    enabled: tuple[tuple[str, str], ...]
+    states: tuple[GroupState, ...]
+
+
+def read_srdf(path: Path) -> Srdf:
+    """Read an SRDF file.
+
+    Raises:
+        UserInputError: It is not an SRDF, or an element lacks an attribute.
+    """
+    robot = parse_robot(path)
+    where = str(path)
+    single = robot.findall("disable_default_collisions")
+    return Srdf(
+        path=path,
+        disabled=tuple(_pairs(robot, "disable_collisions", where)),
+        default_disabled=tuple(_attribute(it, "link", where) for it in single),
+        enabled=tuple(_pairs(robot, "enable_collisions", where)),
+        states=tuple(_state(it, where) for it in robot.findall("group_state")),
+    )
+
+
+def disabled_pairs(srdf: Srdf, links: list[str]) -> list[tuple[str, str]]:
+    """Return the pairs of links that do not collide; a warning names those that do not exist."""
+    enabled = {frozenset(pair) for pair in srdf.enabled}
+    pairs = list(srdf.disabled)
+    for link in srdf.default_disabled:
+        pairs += [(link, it) for it in links if it != link and {link, it} not in enabled]
+    missing = sorted({name for pair in pairs for name in pair}.difference(links))
+    if missing:
+        _LOGGER.warning("%s: the robot has no link: %s", srdf.path, ", ".join(missing))
+    return [pair for pair in pairs if not set(pair).intersection(missing)]
+
+
+def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
+    """Add the named states as keyframes; the joints that a state does not name are at their zero.
+
+    States of the same name in several groups, such as ``home`` of an arm and of its hand, are one
+    keyframe. A warning names the joints that do not exist and the states that are left out, because
+    the model has a keyframe of the name, or because groups contradict each other.
+    """
+    model = spec.compile()
+    keyframes = {key.name for key in spec.keys}
+    merged: dict[str, dict[str, float]] = {}
+    skipped: list[str] = []
+    for state in srdf.states:
+        positions = merged.setdefault(state.name, {})
+        differs = any(positions.get(it, q) != q for it, q in state.positions.items())
+        if state.name in keyframes or differs:
+            skipped.append(f"{state.name} of {state.group}")
+        else:
+            positions.update(state.positions)
+    joints = {model.joint(j).name: j for j in range(model.njnt) if model.jnt_type[j] in _SCALAR}
+    missing = sorted({it for positions in merged.values() for it in positions}.difference(joints))
+    if missing:
+        _LOGGER.warning("%s: the robot has no joint: %s", srdf.path, ", ".join(missing))
+    if skipped:
+        _LOGGER.warning("%s: states that are left out: %s", srdf.path, ", ".join(skipped))
+    for name, positions in merged.items():
+        if name in keyframes:
+            continue
+        qpos = model.qpos0.copy()
+        for joint, position in positions.items():
+            if joint in joints:
+                qpos[model.jnt_qposadr[joints[joint]]] = position
+        _move_mimics(model, qpos)
+        spec.add_key(name=name, qpos=qpos)
+
+
+def _move_mimics(model: mujoco.MjModel, qpos: np.ndarray) -> None:
+    """Write the positions of the joints that mimic others."""
+    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
+        joint, master = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+        if master >= 0:
+            source, target = model.jnt_qposadr[master], model.jnt_qposadr[joint]
+            moved = qpos[source] - model.qpos0[source]
+            polynomial = model.eq_data[row, 4::-1]
+            qpos[target] = model.qpos0[target] + np.polyval(polynomial, moved)
+
+
+def _pairs(robot: ET.Element, tag: str, where: str) -> Iterator[tuple[str, str]]:
+    for element in robot.findall(tag):
+        yield _attribute(element, "link1", where), _attribute(element, "link2", where)
+
+
+def _state(element: ET.Element, where: str) -> GroupState:
+    name = name_of(element, where)
+    inside = f"{where}: state '{name}'"
+    return GroupState(
+        name=name,
+        group=_attribute(element, "group", inside),
+        positions={
+            name_of(it, inside): number(it, "value", f"{inside}: joint '{it.get('name')}'")
+            for it in element.findall("joint")
+            # A joint with several axes is that of a base, whose pose the scene decides.
+            if len(it.get("value", "").split()) < 2
+        },
+    )
+
+
+def _attribute(element: ET.Element, key: str, where: str) -> str:
+    value = element.get(key, "").strip()
+    if not value:
+        raise UserInputError(f"{where}: <{element.tag}> lacks the attribute '{key}'")
+    return value
