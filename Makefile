@@ -28,7 +28,7 @@ help: ## show this help
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
-	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact)
+	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact) $(MODELS)
 
 # tf:=all because PyPI has no robot_state_publisher to publish the links.
 sim: setup ## run the simulator
@@ -43,6 +43,7 @@ demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 	@exec $(RUN) $(BIN)/python -m mujoco_ros.cli.evaluate pick_place --check $(ARGS)
 
 # Tests of a file share processes, so they stay together and in order.
+test: MODELS := --models
 test: setup ## run the tests, several files at a time
 	@$(RUN) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 

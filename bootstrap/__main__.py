@@ -37,7 +37,7 @@ def interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def set_up(ros: str, *, apt: bool, exact: bool) -> None:
+def set_up(ros: str, *, apt: bool, exact: bool, models: bool) -> None:
     """Bring the environment for one distribution up to date."""
     if ros not in distributions():
         raise SetupError(f"ROS={ros} is unknown; choose from: {', '.join(distributions())}")
@@ -46,7 +46,7 @@ def set_up(ros: str, *, apt: bool, exact: bool) -> None:
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
     log = Log(build / f"setup-{ros}.log")
-    setup = Setup(ros, venv, log, apt=apt, exact=exact)
+    setup = Setup(ros, venv, log, apt=apt, exact=exact, models=models)
     with (build / f"setup-{ros}.lock").open("w") as file:
         lock(file)
         try:
@@ -66,6 +66,9 @@ def main() -> int:
     parser.add_argument(
         "--exact", action="store_true", help="replace an environment of another Python version"
     )
+    parser.add_argument(
+        "--models", action="store_true", help="install the robot models of the tests too"
+    )
     options = parser.parse_args()
     newer = newer_python()
     if sys.version_info[:2] < OLDEST_PYTHON and newer:
@@ -73,7 +76,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, interrupt)
     try:
         check_machine()
-        set_up(options.ros, apt=not options.no_apt, exact=options.exact)
+        set_up(options.ros, apt=not options.no_apt, exact=options.exact, models=options.models)
     except SetupError as error:
         print(f"\nset-up failed: {error}", file=sys.stderr)
         return 1

@@ -48,14 +48,18 @@ class Setup:
         log: Progress output.
         apt: Whether missing system packages may be installed.
         exact: Whether an existing environment of another Python version is replaced.
+        models: Whether the robot models of the tests are installed too.
     """
 
-    def __init__(self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool) -> None:
+    def __init__(
+        self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool, models: bool = False
+    ) -> None:
         self.ros = ros
         self.venv = venv
         self.log = log
         self.apt = apt
         self.exact = exact
+        self.models = models
         self.python = venv / "bin" / "python"
         self.build = ROOT / "build" / f"overlay-{ros}"
         self.lock_file = ROOT / "requirements" / f"{ros}.txt"
@@ -78,6 +82,8 @@ class Setup:
             "overlay": self.build_overlay,
             "project": self.link_project,
         }
+        if self.models:
+            steps["robot models"] = self.install_models
         stale = [name for name in steps if done.get(name) != wanted[name]]
         if not stale:
             return
@@ -93,8 +99,7 @@ class Setup:
     def fingerprints(self) -> dict[str, str]:
         """Return a digest of the inputs of each step and the steps before it."""
         venv = digest([str(self.venv), str(ROOT)])
-        pinned = [self.installer_file, self.lock_file, self.models_file]
-        packages = digest([venv, *contents(pinned)])
+        packages = digest([venv, *contents([self.installer_file, self.lock_file])])
         overlay = digest([packages, *contents(sorted((ROOT / "overlay").rglob("*")))])
         project = digest([overlay, SELF_CHECK, *SHARED])
         return {
@@ -102,6 +107,7 @@ class Setup:
             "packages": packages,
             "overlay": overlay,
             "project": project,
+            "robot models": digest([packages, *contents([self.models_file])]),
         }
 
     def venv_is_usable(self) -> bool:
@@ -160,17 +166,23 @@ class Setup:
         """Install the packages of the lock file."""
         check_disk(self.venv.parent)
         discard_half_installed(self.site_packages())
+        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        self.command([*pip, "install", "--no-deps", "-r", str(self.installer_file)])
+        self.install(self.lock_file)
+
+    def install_models(self) -> None:
+        """Install the robot models of the tests."""
+        self.install(self.models_file)
+
+    def install(self, requirements: Path) -> None:
+        """Install the packages of a file; it is complete, so no dependencies are resolved."""
 
         def show(line: str) -> None:
             # "Downloading numpy (16.1MiB)", " Downloaded numpy", "Prepared 160 packages in 5s"
             self.progress(line.strip())
 
-        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        self.command([*pip, "install", "--no-deps", "-r", str(self.installer_file)])
-        # The lock file is complete, so no dependencies are resolved.
         install = [str(self.venv / "bin" / "uv"), "pip", "install", "--no-deps"]
-        install += ["--python", str(self.python)]
-        install += ["-r", str(self.lock_file), "-r", str(self.models_file)]
+        install += ["--python", str(self.python), "-r", str(requirements)]
         self.command(install, env=self.environment_of_uv(), on_line=show)
 
     def environment_of_uv(self) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Third-party models run unchanged, with derived gains and sensors."""
 
 import os
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,6 +24,17 @@ def simulate(package: str, file: str) -> Simulation:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"{package} is not installed; requirements/models.txt has it")
     return Simulation(load_scene(str(Path(spec.submodule_search_locations[0]) / file)))
+
+
+def example_robot(file: str) -> Simulation:
+    """Load a URDF of the package example-robot-data, which contains no Python."""
+    try:
+        files = metadata.files("example-robot-data") or []
+    except metadata.PackageNotFoundError:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing("example-robot-data is not installed; requirements/models.txt has it")
+    (path,) = (it for it in files if str(it).endswith(f"/example-robot-data/robots/{file}"))
+    return Simulation(load_scene(str(Path(str(path.locate())).resolve())))
 
 
 def run(simulation: Simulation, seconds: float) -> np.ndarray:
@@ -158,3 +170,27 @@ def test_a_dexterous_hand_with_force_feedback_and_mocap_runs():
     assert simulation.model.nmocap == 1
     run(simulation, 1.0)
     assert mujoco.mj_name2id(simulation.model, mujoco.mjtObj.mjOBJ_BODY, "Object") > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "overlap", "mass"),
+    [
+        ("talos_data/robots/talos_full_v2.urdf", "93.1 mm", 93.34),
+        ("icub_description/robots/icub.urdf", "89.7 mm", 28.35),
+        ("pr2_description/urdf/pr2.urdf", "256.0 mm", 257.16),
+        ("panda_description/urdf/panda.urdf", "41.4 mm", 17.45),
+        ("tiago_description/robots/tiago_dual.urdf", "145.6 mm", 98.05),
+    ],
+)
+def test_a_urdf_whose_links_overlap_comes_to_rest(caplog, file: str, overlap: str, mass: float):
+    simulation = example_robot(file)
+    assert overlap in caplog.text
+    assert simulation.model.body_mass.sum() == pytest.approx(mass, abs=0.01)
+    run(simulation, 3.0)
+    assert np.abs(simulation.data.qvel).max() < 0.02
+    assert not any(contact.dist < -1e-3 for contact in simulation.data.contact)
+
+
+def test_fingers_without_inertia_have_the_mass_of_their_volume():
+    # As much as the same robot with the masses of its fingers left out, and 0.1 kg.
+    assert example_robot("romeo_description/urdf/romeo.urdf").model.body_mass.sum() < 40.7
