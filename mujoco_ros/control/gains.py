@@ -28,7 +28,7 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
 
     Args:
         path: ``.yaml``/``.yml``, or any other suffix for mc-mujoco's text format: one line for each
-            of `required`, comments after ``#``.
+            of `joints`, or for each of `required`, comments after ``#``.
         joints: All joints of the robot.
         required: The joints that need gains (those driven by torque motors).
 
@@ -40,7 +40,7 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
     """
     text, where = read_text(path), str(path)
     is_yaml = path.suffix in (".yaml", ".yml")
-    pairs = _from_yaml(text, where) if is_yaml else _from_text(text, where, required)
+    pairs = _from_yaml(text, where) if is_yaml else _from_text(text, where, joints, required)
     kp, kd = np.zeros(len(joints)), np.zeros(len(joints))
     for joint, (p, d) in pairs.items():
         if joint not in joints:
@@ -89,17 +89,18 @@ def _from_yaml(text: str, where: str) -> Mapping[str, tuple[float, float]]:
 
 
 def _from_text(
-    text: str, path: str, required: tuple[str, ...]
+    text: str, path: str, joints: tuple[str, ...], required: tuple[str, ...]
 ) -> Mapping[str, tuple[float, float]]:
     lines = text.splitlines()
     rows = [(i, row) for i, line in enumerate(lines, 1) if (row := line.partition("#")[0].split())]
-    if len(rows) != len(required):
+    if len(rows) not in (len(required), len(joints)):
         raise UserInputError(
             f"{path}: has {len(rows)} lines of 'kp kd', the robot has {len(required)} motor-driven "
-            f"joints: {', '.join(required)}"
+            f"joints: {', '.join(required)}; and {len(joints)} joints in all"
         )
     pairs = {}
-    for (number, row), joint in zip(rows, required, strict=True):
+    names = required if len(rows) == len(required) else joints
+    for (number, row), joint in zip(rows, names, strict=True):
         if len(row) != 2:
             raise UserInputError(f"{path}: line {number}: expected 'kp kd', got {len(row)} values")
         where = f"{path}: line {number}"

@@ -55,6 +55,12 @@ def test_text_gains_are_a_line_for_each_driven_joint(gains, name):
     np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 0.0, 3.5])
 
 
+def test_text_gains_can_be_a_line_for_each_joint(gains):
+    loaded = gains("100 0\n20.5 2\n7 8\n30 3.5\n", "PDgains_sim.dat")
+    np.testing.assert_array_equal(loaded.kp, [100.0, 20.5, 7.0, 30.0])
+    np.testing.assert_array_equal(loaded.kd, [0.0, 2.0, 8.0, 3.5])
+
+
 @given(
     pairs=st.lists(
         st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=len(DRIVEN), max_size=len(DRIVEN)
@@ -105,7 +111,7 @@ def test_an_invalid_yaml_file_is_one_clear_error(gains, text, message):
     ("text", "message"),
     [
         ("1 2\n3 4\n", r"has 2 lines of 'kp kd', the robot has 3 motor-driven joints: hip, knee"),
-        ("1 2\n3 4\n5 6\n7 8\n", r"has 4 lines"),
+        ("1 2\n3 4\n5 6\n7 8\n9 10\n", r"has 5 lines.* 3 motor-driven .*; and 4 joints in all"),
         ("1 2\n3\n5 6\n", r"line 2: expected 'kp kd', got 1 values"),
         ("1 2\n# knee\n3 4 5\n5 6\n", r"line 3: expected 'kp kd', got 3 values"),
         ("1 2\n3 x\n5 6\n", r"line 2: expected a number, got 'x'"),
