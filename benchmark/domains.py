@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from mujoco_ros.process.middleware_ports import remove_unfinished_ports
+
 _DOMAINS = range(1, 102)
 """Without the default domain; above 101, ports reach into Linux' ephemeral range.
 
@@ -27,6 +29,7 @@ class Domain:
         Raises:
             RuntimeError: No domain is free.
         """
+        remove_unfinished_ports()
         # Processes that start at different domains rarely compete for one.
         start = os.getpid() if first is None else first - _DOMAINS.start
         for offset in range(len(_DOMAINS)):

@@ -18,6 +18,7 @@ from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.memory_trim import MemoryTrimmer
+from mujoco_ros.process.middleware_ports import remove_unfinished_ports
 
 # Longest time for which another thread keeps the GIL from the physics thread; Python's default is
 # 5 ms.
@@ -74,6 +75,7 @@ def ros(arguments: Sequence[str]) -> Iterator[None]:
     Raises:
         UserInputError: ROS rejects the arguments.
     """
+    remove_unfinished_ports()
     try:
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:

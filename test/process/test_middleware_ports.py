@@ -1,0 +1,67 @@
+"""Shared memory ports of killed processes."""
+
+import os
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.process.middleware_ports import SHARED_MEMORY, remove_unfinished_ports
+
+
+def write(path: Path, content: bytes, age_s: float) -> None:
+    path.write_bytes(content)
+    then = time.time() - age_s
+    os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize("name", ["fastrtps_port7661", "fastdds_port7661"])
+@pytest.mark.parametrize("content", [b"", bytes(64), struct.pack("=I", 1) + bytes(60)])
+def test_an_unfinished_port_is_removed(tmp_path: Path, caplog, name: str, content: bytes):
+    write(tmp_path / name, content, age_s=10.0)
+    assert remove_unfinished_ports(tmp_path) == [name]
+    assert list(tmp_path.iterdir()) == []
+    assert name in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "age_s"),
+    [
+        ("fastrtps_port7661", struct.pack("=I", 2) + bytes(60), 10.0),
+        ("fastrtps_port7661", b"", 0.0),
+        ("fastrtps_port7661_el", b"", 10.0),
+        ("sem.fastrtps_port7661_mutex", b"", 10.0),
+        ("my_port7661", b"", 10.0),
+    ],
+    ids=["a port in use", "a port in creation", "a lock", "a semaphore", "another program's"],
+)
+def test_other_files_remain(tmp_path: Path, caplog, name: str, content: bytes, age_s: float):
+    write(tmp_path / name, content, age_s)
+    assert remove_unfinished_ports(tmp_path) == []
+    assert (tmp_path / name).exists()
+    assert not caplog.text
+
+
+def test_without_shared_memory_nothing_is_removed(tmp_path: Path):
+    assert remove_unfinished_ports(tmp_path / "missing") == []
+
+
+@pytest.mark.skipif(not SHARED_MEMORY.is_dir(), reason=f"no {SHARED_MEMORY}")
+def test_a_simulator_starts_in_a_domain_with_an_unfinished_port(tmp_path: Path):
+    simulators = pytest.importorskip("simulators", reason="ROS 2 is not installed here")
+    domain = simulators.Domain()
+    # The port of the first participant of a domain: DDSI-RTPS 2.5, 9.6.2.3.
+    number = 7400 + 250 * domain.id + 11
+    for kind in ("fastrtps", "fastdds"):
+        write(SHARED_MEMORY / f"{kind}_port{number}", b"", age_s=10.0)
+    parameters = {"scene": "arm", "cameras": "false"}
+    simulator = simulators.Simulator(tmp_path / "log", parameters, domain.id)
+    try:
+        simulator.wait_for_log("simulating 'arm'")
+        simulator.wait_for_log("removed shared memory that a killed process left unfinished")
+        assert simulator.stop() == 0
+    finally:
+        if simulator.process.poll() is None:
+            simulator.process.kill()
+        domain.close()
