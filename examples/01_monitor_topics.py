@@ -15,6 +15,7 @@ from typing import Any
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 ENOUGH = 500  # messages of a topic
@@ -107,7 +108,9 @@ def main() -> None:
     """Print all topics with their rates, then the state of the robot."""
     wait = options().seconds
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly in a pipe to `head`
-    rclpy.init()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # rclpy's handlers would invalidate the node in the middle of a call.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("monitor_topics")
     topics = find_topics(node)
     if not topics:

@@ -105,6 +105,8 @@ def tune(robot: Robot, args: argparse.Namespace) -> str:
     kp, kd = (f"{robot.prefix}.{args.joint}.{gain}" for gain in ("kp", "kd"))
     if kp not in first:
         joints = [name.split(".")[-2] for name in first if name.endswith(".kp")]
+        if not joints:
+            return "this robot has no gains: no torque motor drives a joint"
         return f"no gains of a joint '{args.joint}' here; --joint is one of: {', '.join(joints)}"
     joint = list(robot.state.joint_names).index(args.joint)
     print(f"{'kp':>10} {'kd':>8} {'error':>10} {'kp·error':>9} {'torque':>9}  of {args.joint}")

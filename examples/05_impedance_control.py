@@ -161,6 +161,8 @@ def show_compliance(robot: Impedance, args: argparse.Namespace) -> str:
     """Hold, push and release; return an error, empty if the joint deflects by push / kp."""
     if problem := robot.find():
         return problem
+    if not robot.joints:
+        return "no motor drives a joint of this robot"
     if args.joint not in robot.joints:
         return f"no motor drives '{args.joint}'; --joint is one of: {', '.join(robot.joints)}"
     joint = robot.joints.index(args.joint)

@@ -22,8 +22,9 @@ def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
             "camera": len(robot.cameras),
             "lidar": len(robot.lidars),
         }
-        listing = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n)
-        yield f"{robot.name}: {listing}, {'floating' if robot.bases else 'fixed'} base"
+        listing = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n]
+        listing.append(f"{'floating' if robot.bases else 'fixed'} base")
+        yield f"{robot.name}: {', '.join(listing)}"
         if robot.unused_sensors:
             yield f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"

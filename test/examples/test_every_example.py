@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from example_runs import CommandedSimulator, Example
 from retry_slower import retry_slower
-from simulators import ROOT, Domain
+from simulators import ROOT, Domain, SimulatorLauncher
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FINDING = [path.name for path in EXAMPLES[1:]]
@@ -17,6 +17,14 @@ COMMANDING = [
     name for name in FINDING if name not in ("09_view_camera.py", "10_drive_controller.py")
 ]
 ROS_ARGUMENTS = ("--ros-args", "-r")
+
+
+SERVO = """
+<mujoco>
+  <worldbody><body name="arm"><joint name="j"/><geom size=".1"/></body></worldbody>
+  <actuator><position name="j" joint="j" kp="10"/></actuator>
+</mujoco>
+"""
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
@@ -55,6 +63,20 @@ def test_errors_for_missing_names_have_the_available_ones(pair: CommandedSimulat
     assert trajectory.errors.startswith("the controller has no joint 'elbow_joint'; it has: ")
     assert gains.errors.startswith("no gains of a joint 'elbow_joint' here; --joint is one of: ")
     assert impedance.errors.startswith("this robot has a floating base")
+
+
+def test_a_robot_without_torque_motors_has_no_gains_to_tune(
+    starter: SimulatorLauncher, folder: Path
+) -> None:
+    servo = folder / "servo.xml"
+    servo.write_text(SERVO)
+    simulator = starter.simulator(scene=servo)
+    robot = CommandedSimulator(folder, simulator, starter.listener(simulator))
+    running = [robot.start(it) for it in ("04_tune_gains.py", "05_impedance_control.py")]
+    gains, impedance = (example.outcome() for example in running)
+    assert (gains.code, impedance.code) == (1, 1)
+    assert gains.errors == "this robot has no gains: no torque motor drives a joint"
+    assert impedance.errors == "no motor drives a joint of this robot"
 
 
 @pytest.mark.parametrize("script", COMMANDING)

@@ -86,6 +86,22 @@ def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
     return run_and_close
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_quietly_when_it_is_interrupted(simulator, domain: str, number: signal.Signals):
+    process = subprocess.Popen(
+        [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
+        env={**os.environ, "ROS_DOMAIN_ID": domain},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    assert process.stdout.readline().startswith("monitoring ")
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (-number, "")
+
+
 def test_it_prints_topics_with_their_rates_and_the_state_of_a_standing_robot(
     simulator, run, first_line
 ):

@@ -90,7 +90,10 @@ def assemble(config: SceneConfig) -> Assembly:
     else:
         assembly = _merged(config)
     if config.robots and not assembly.model.njnt:
-        raise UserInputError(f"scene '{config.name}': the model has no joint, so nothing can move")
+        raise UserInputError(
+            f"scene '{config.name}': the model has no joint, so nothing can move; "
+            "`base: free` in a scene file frees the base of a robot"
+        )
     return assembly
 
 
