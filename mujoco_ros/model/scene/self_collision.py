@@ -66,7 +66,12 @@ def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> N
         mujoco.mj_resetDataKeyframe(model, data, names.index(keyframe) if keyframe else 0)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
+    try:
+        mujoco.mj_collision(model, data)
+    except mujoco.FatalError as error:  # thousands of links need more memory than the model has
+        reason = " ".join(str(error).split())
+        _LOGGER.warning("%s: links that overlap at the start are not excluded: %s", where, reason)
+        return
     depths: dict[tuple[str, str], float] = {}
     for contact in data.contact:
         first, second = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
