@@ -50,7 +50,7 @@ if __name__ == "__main__":
         python_requires=">=3.11",
         install_requires=[
             *("lxml", "lz4", "mcap>=1.6", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "regex"),
-            *("trimesh", "zstandard"),
+            *("trimesh", "xacro", "zstandard"),
         ],
         extras_require={
             **EXTRAS,

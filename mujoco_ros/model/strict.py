@@ -125,9 +125,13 @@ def convert(kind: Any, value: Any, where: str) -> Any:
     """Return a value converted to a type annotation, checked as by `from_dict`."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        if value is None:
+        kinds = [it for it in get_args(kind) if it is not type(None)]
+        if value is None and len(kinds) < len(get_args(kind)):
             return None
-        return convert(next(k for k in get_args(kind) if k is not type(None)), value, where)
+        if len(kinds) > 1 and type(value) not in kinds:
+            names = ", ".join(_KINDS[it] for it in kinds)
+            raise UserInputError(f"{where}: expected {names}; got {_shown(value)}")
+        return convert(kinds[0] if len(kinds) == 1 else type(value), value, where)
     if origin is Literal:
         return _choice(value, list(get_args(kind)), where)
     if origin is tuple:

@@ -1,49 +1,29 @@
 """Paths and URIs of files, resolved."""
 
-import os
-import re
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
-
-_SOURCE_TREE = Path(__file__).resolve().parents[2]
-
-
-def share_directory() -> Path:
-    """Return the folder of `config`, `launch` and `urdf_mjcf`: source tree or share folder."""
-    if (_SOURCE_TREE / "package.xml").is_file():
-        return _SOURCE_TREE
-    return package_directory("mujoco_ros")
+from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package_directory
 
 
-def package_directory(package: str) -> Path:
-    """Return the share folder of a ROS package, below ``AMENT_PREFIX_PATH`` or Python's prefix."""
-    if package == "mujoco_ros" and (_SOURCE_TREE / "package.xml").is_file():
-        return _SOURCE_TREE
-    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    for prefix in [*prefixes, sys.prefix]:
-        share = Path(prefix) / "share" / package
-        if share.is_dir():
-            return share
-    searched = ", ".join([*prefixes, sys.prefix])
-    raise UserInputError(f"package '{package}' not found; searched the prefixes: {searched}")
-
-
-def resolve(uri: str, base: Path) -> Path:
+def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
     """Return the absolute path of a path, ``file://`` or ``package://`` URI.
+
+    Among several folders of a package, that with the file precedes; see `package_directories`.
 
     Args:
         uri: The path or URI; ``~`` is expanded.
-        base: Folder of relative paths.
+        base: Folder of relative paths, above which packages need not be installed.
+        packages: Folders of packages by name.
 
     Raises:
         UserInputError: The scheme or package is unknown, or the path is invalid; the file need
             not exist.
     """
     try:
-        path = _resolve(uri, base).resolve()
+        path = _resolve(uri, base, packages).resolve()
         path.exists()  # raises for invalid names and missing permissions
     except UserInputError:
         raise
@@ -54,15 +34,17 @@ def resolve(uri: str, base: Path) -> Path:
     return path
 
 
-def _resolve(uri: str, base: Path) -> Path:
+def _resolve(uri: str, base: Path, packages: Mapping[str, Path] | None) -> Path:
     scheme, separator, rest = uri.partition("://")
     if not separator:
         return base / Path(uri).expanduser()
     if scheme == "package":
-        package, _, path = rest.partition("/")
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
+        package, _, path = unquote(rest).partition("/")
+        if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        return package_directory(package) / unquote(path)
+        preferred = package_directory(package, base, packages)
+        found = package_directories(package, base, packages)
+        return next((it / path for it in found if (it / path).exists()), preferred / path)
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:

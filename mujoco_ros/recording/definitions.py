@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.uri import package_directory
+from mujoco_ros.model.packages import package_directory
 
 _LINE = "=" * 80
 _TYPE = re.compile(r"(\w+)/(?:(\w+)/)?(\w+)")

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.uri import check_file, package_directory, resolve, share_directory
+from mujoco_ros.model.packages import package_directory, share_directory
+from mujoco_ros.model.uri import check_file, resolve
 
 
 def test_the_share_directory_contains_the_shipped_files():

@@ -1,10 +1,13 @@
 """The robot_description of each robot of a scene."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.packages import package_directory, share_directory
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -14,7 +17,6 @@ from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.mesh_cache import user_cache
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh
-from mujoco_ros.model.uri import resolve, share_directory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +59,13 @@ def descriptions(assembly: Assembly, layout: ModelLayout) -> list[RobotDescripti
         if source is None and config.path(robot_config.model).suffix == ".urdf":
             source = robot_config.model
         pose = PoseConfig()
-        if part.urdf is not None:
+        if source is None and part.urdf is not None and not robot_config.model:
             urdf, pose = part.urdf, robot_config.pose
-        elif source is not None:
-            urdf, pose = _with_resolved_meshes(config.path(source), robot.name), robot_config.pose
+        elif source is not None or part.urdf is not None:
+            path = config.path(source or robot_config.model)
+            text = part.urdf if source is None else None
+            urdf = _with_resolved_meshes(path, text, robot.name, config.package_folders)
+            pose = robot_config.pose
         else:
             root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None
             urdf = export_urdf(
@@ -108,28 +113,32 @@ def _description(urdf: str, robot: RobotLayout, pose: PoseConfig) -> RobotDescri
     )
 
 
-def _with_resolved_meshes(path: Path, robot: str) -> str:
+def _with_resolved_meshes(
+    path: Path, text: str | None, robot: str, packages: Mapping[str, Path]
+) -> str:
     """Return the text of a URDF, with URIs of meshes that other programs can resolve."""
     try:
-        text = read_text(path)
-        tree = parse_robot(path)
+        text = read_text(path) if text is None else text
+        tree = parse_robot(path, text)
     except UserInputError as error:
         raise UserInputError(f"robot '{robot}': URDF {error}") from error
     moved = False
     for mesh in tree.iter("mesh"):
         uri = mesh.get("filename", "")
-        if uri.startswith("file://") or (uri.startswith("package://") and _is_found(uri, path)):
+        if uri.startswith("file://") or (uri.startswith("package://") and _is_found(uri)):
             continue
         try:
-            mesh.set("filename", mesh_uri(find_mesh(uri, path)))
+            mesh.set("filename", mesh_uri(find_mesh(uri, path, packages=packages)))
             moved = True
         except UserInputError:
             continue  # may exist on another machine; the simulated model was checked before
     return ElementTree.tostring(tree, encoding="unicode") if moved else text
 
 
-def _is_found(uri: str, urdf: Path) -> bool:
+def _is_found(uri: str) -> bool:
+    """Whether other programs find the file of a URI, in an installed package."""
+    package, _, path = uri.removeprefix("package://").partition("/")
     try:
-        return resolve(uri, urdf.parent).is_file()
-    except UserInputError:
+        return (package_directory(package) / unquote(path)).is_file()
+    except (UserInputError, OSError, ValueError):
         return False

@@ -15,15 +15,18 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.naming import NAME, check_name
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
-from mujoco_ros.model.uri import check_file, resolve, share_directory
+from mujoco_ros.model.uri import check_file, resolve
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
+XACRO_SUFFIX = ".xacro"
+"""Suffix of models that only a robot of the scene at the start can have."""
 NO_FOLDER = Path("/a text has no folder")
 """Placeholder for the folder of a model or scene that is given as text."""
 MAX_RATE_HZ = 100_000.0
@@ -63,10 +66,10 @@ class RobotConfig:
     gripper controller. `urdf` replaces the robot_description exported from the model. `srdf` is an
     SRDF file, whose disabled collisions and named states are read. `self_collision` is ``auto``
     (links of a URDF that overlap at the start do not collide), ``none`` or ``all``; `exclude` has
-    further pairs of links that do not collide.
-    `publish_rate` has rates of the robot's topics [Hz of simulated time], 0 for off; None and
-    missing ones follow the parameters. `cameras` and `lidars` add to, or configure, those of the
-    model.
+    further pairs of links that do not collide. `xacro_args` are the arguments of a model or SRDF
+    that is a xacro file. `publish_rate` has rates of the robot's topics [Hz of simulated time], 0
+    for off; None and missing ones follow the parameters. `cameras` and `lidars` add to, or
+    configure, those of the model.
     """
 
     name: str
@@ -77,6 +80,7 @@ class RobotConfig:
     gripper: str | None = None
     urdf: str | None = None
     srdf: str | None = None
+    xacro_args: dict[str, bool | int | float | str] = field(default_factory=dict)
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
     base: Literal["fixed", "free"] | None = None
@@ -131,6 +135,7 @@ class _SceneFile:
     robots: tuple[RobotConfig, ...]
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
+    packages: dict[str, str] = field(default_factory=dict)
     physics: PhysicsConfig = PhysicsConfig()
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
@@ -138,7 +143,7 @@ class _SceneFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SceneConfig(_SceneFile):
-    """A scene. Paths are absolute, or relative to `folder`."""
+    """A scene. Paths are absolute, or relative to `folder`; `packages` are folders by package."""
 
     name: str = "scene"
     folder: Path = Path()
@@ -165,7 +170,12 @@ class SceneConfig(_SceneFile):
 
     def path(self, uri: str) -> Path:
         """Return the absolute path of a file of the scene."""
-        return resolve(uri, self.folder)
+        return resolve(uri, self.folder, self.package_folders)
+
+    @property
+    def package_folders(self) -> dict[str, Path]:
+        """Return the folders of `packages`."""
+        return {name: resolve(uri, self.folder) for name, uri in self.packages.items()}
 
 
 def _check_rates(rates: Mapping[str, float | None]) -> None:
@@ -208,14 +218,15 @@ def load_scene(reference: str) -> SceneConfig:
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path)
-    if path.suffix in MODEL_SUFFIXES:
-        name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")[:50]
+    if path.suffix in (*MODEL_SUFFIXES, XACRO_SUFFIX):
+        stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
+        name = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:50]
         name = name if NAME.match(name) else f"robot_{name}"
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
     raise UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
-        f"{', '.join(MODEL_SUFFIXES)}"
+        f"{', '.join((*MODEL_SUFFIXES, XACRO_SUFFIX))}"
     )
 
 

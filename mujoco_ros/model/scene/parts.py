@@ -1,6 +1,7 @@
 """The parts of a scene: robots and objects, read once and merged into each new model."""
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,12 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, referenced_files, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
     NO_FOLDER,
+    XACRO_SUFFIX,
     ObjectConfig,
     RobotConfig,
     SceneConfig,
@@ -28,6 +31,7 @@ from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import free_base, load_urdf
 from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
+from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -45,7 +49,7 @@ class Part:
         spec: Its model, which is copied and never changed.
         prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
         files: Snapshot of the files of its model.
-        urdf: The URDF text of its model; None if the model is not given as URDF text.
+        urdf: The URDF text of its model, if that is given as text or a xacro file.
     """
 
     config: RobotConfig | ObjectConfig
@@ -63,7 +67,11 @@ class Part:
 def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     """Read a robot of a scene."""
     path = config.path(robot.model)
-    spec = load_spec(path, f"robot '{robot.name}'")
+    urdf = _expanded(config, robot, path, "model file")
+    if urdf is None:
+        spec = load_spec(path, f"robot '{robot.name}'", config.package_folders)
+    else:
+        spec = load_urdf(path, urdf, config.package_folders)
     if robot.base == "free":
         try:
             free_base(spec)
@@ -73,21 +81,39 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     where = f"robot '{robot.name}'"
     if robot.srdf is not None:
-        _apply_srdf(spec, config.path(robot.srdf), where)
+        _apply_srdf(spec, config, robot, config.path(robot.srdf))
     exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
         exclude_all(spec, where)
-    elif robot.self_collision == "auto" and path.suffix == ".urdf":
+    elif robot.self_collision == "auto" and path.suffix in (".urdf", XACRO_SUFFIX):
         exclude_overlaps(spec, robot.keyframe, where)
     edit_cameras(spec, robot.cameras, where)
     edit_lidars(spec, robot.lidars, where)
-    return Part(config=robot, spec=spec, prefix=prefix, files=snapshot_files(spec, path.parent))
+    files = snapshot_files(spec, path.parent)
+    return Part(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
 
 
-def _apply_srdf(spec: mujoco.MjSpec, path: Path, where: str) -> None:
+def _expanded(config: SceneConfig, robot: RobotConfig, path: Path, kind: str) -> str | None:
+    """Return the text of a xacro file of a robot; None for another file."""
+    if path.suffix != XACRO_SUFFIX:
+        return None
+    check_file(path, f"robot '{robot.name}': {kind}")
+    arguments = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in robot.xacro_args.items()
+    }
+    folders = config.package_folders
+
+    def find(package: str) -> Path:
+        return package_directory(package, path.parent, folders)
+
+    return expand_xacro(path, arguments, find)
+
+
+def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, path: Path) -> None:
     """Exclude the contacts that an SRDF file disables, and add its states as keyframes."""
-    check_file(path, f"{where}: SRDF file")
-    srdf = read_srdf(path)
+    check_file(path, f"robot '{robot.name}': SRDF file")
+    srdf = read_srdf(path, _expanded(config, robot, path, "SRDF file"))
     pairs = disabled_pairs(srdf, [body.name for body in spec.bodies[1:]])
     exclude_pairs(spec, pairs, str(path))
     add_keyframes(spec, srdf)
@@ -96,7 +122,8 @@ def _apply_srdf(spec: mujoco.MjSpec, path: Path, where: str) -> None:
 def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
     """Read an object of a scene."""
     path = config.path(entity.model)
-    return _part(entity, load_spec(path, f"object '{entity.name}'"), path.parent)
+    spec = load_spec(path, f"object '{entity.name}'", config.package_folders)
+    return _part(entity, spec, path.parent)
 
 
 def _part(
@@ -154,8 +181,18 @@ def part_from_text(
     return _part(config, spec, NO_FOLDER, urdf)
 
 
-def load_spec(path: Path, owner: str) -> mujoco.MjSpec:
-    """Read an MJCF or URDF file; `owner` begins error messages."""
+def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
+    """Read an MJCF or URDF file.
+
+    Args:
+        path: The file.
+        owner: Begins error messages.
+        packages: Folders of packages by name, for the meshes of a URDF.
+    """
+    if path.suffix == XACRO_SUFFIX:
+        raise UnsupportedFormatError(
+            f"{owner}: '{path}' is a xacro file, which only a robot of the start scene can have"
+        )
     if path.suffix == ".mjb":
         raise UnsupportedFormatError(
             f"{owner}: '{path}' is a compiled model, which can only run alone; "
@@ -167,7 +204,7 @@ def load_spec(path: Path, owner: str) -> mujoco.MjSpec:
         )
     check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
-        return load_urdf(path)
+        return load_urdf(path, packages=packages)
     with suppress(OSError):  # MjSpec reports it
         check_text(_NOT_CONTENT.sub("", path.read_text(errors="replace")), str(path))
     try:

@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.config import RobotConfig, read_scene, shipped_scenes
-from mujoco_ros.model.uri import share_directory
 
 
 def shipped_uri(path: Path) -> str | None:

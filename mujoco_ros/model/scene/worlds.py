@@ -8,11 +8,13 @@ from mujoco_ros.model.errors import (
     MissingAssetError,
     MissingFileError,
     ParseError,
+    UnsupportedFormatError,
     UserInputError,
 )
 from mujoco_ros.model.scene.assembly import Assembly, assemble, assemble_part
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
+    XACRO_SUFFIX,
     ObjectConfig,
     SceneConfig,
     load_scene,
@@ -80,7 +82,7 @@ def load_world(reference: str) -> Assembly:
         NativeCodeError: It has a plugin that the scene at start did not load.
         UserInputError: It does not exist, or its content is invalid.
     """
-    config = _without_new_plugins(load_scene(reference))
+    config = _allowed_for_clients(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":
         return _assemble(config)
     part = part_from_file(Path(config.robots[0].model), name=config.name)
@@ -94,12 +96,20 @@ def world_from_text(text: str) -> Assembly:
     """Load a world from the text of a scene (YAML), an MJCF or a URDF, as `load_world` does."""
     if text.lstrip().startswith(_XML):
         return assemble_part(part_from_text(text, name=root_element(text)[1] or "world"))
-    return _assemble(_without_new_plugins(scene_from_text(text)))
+    return _assemble(_allowed_for_clients(scene_from_text(text)))
 
 
-def _without_new_plugins(config: SceneConfig) -> SceneConfig:
+def _allowed_for_clients(config: SceneConfig) -> SceneConfig:
+    """Return a scene that a client names, without new plugins and expressions to evaluate."""
     for folder in config.plugins:
         check_plugins_loaded(config.path(folder))
+    for robot in config.robots:
+        for file in (robot.model, robot.srdf or ""):
+            if file.endswith(XACRO_SUFFIX):
+                raise UnsupportedFormatError(
+                    f"robot '{robot.name}': '{file}' is a xacro file, whose expressions are "
+                    "evaluated; only the scene that the simulator starts with can have one"
+                )
     return config
 
 

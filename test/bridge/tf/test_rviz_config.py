@@ -4,10 +4,10 @@ import pytest
 import yaml
 
 from mujoco_ros.bridge.tf.rviz_config import KINDS, displayable_topics, filled
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.uri import share_directory
 
 TEMPLATE = share_directory() / "config" / "rviz" / "mujoco_ros.rviz"
 

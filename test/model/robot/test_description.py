@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.robot.description import describe, descriptions, mesh_uri
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.uri import resolve, share_directory
+from mujoco_ros.model.uri import resolve
 
 DATA = Path(__file__).parents[1] / "data"
 SCENES = ["arm", "humanoid", "quadruped", "zoo"]

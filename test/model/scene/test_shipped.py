@@ -1,7 +1,8 @@
 from pathlib import Path
 
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_settings, shipped_uri
-from mujoco_ros.model.uri import resolve, share_directory
+from mujoco_ros.model.uri import resolve
 
 
 def test_the_settings_of_a_robot_in_a_scene_are_found_by_its_model():

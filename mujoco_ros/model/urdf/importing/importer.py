@@ -6,6 +6,7 @@ the massless links between the axes of a joint. Otherwise the result is the same
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,8 +36,12 @@ WORLD = "world"
 _LOGGER = logging.getLogger(__name__)
 
 
-def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
+def load_urdf(
+    path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
+) -> mujoco.MjSpec:
     """Read a URDF file, or `text` in its place, into a spec that compiles.
+
+    Meshes are found with `packages`, folders of packages by name, as by `find_mesh`.
 
     - Every link is a body of its name; a root link named ``world`` is the world. The base is fixed
       unless the root link has a child on a ``floating`` joint; see `free_base`.
@@ -54,7 +59,7 @@ def load_urdf(path: Path, text: str | None = None) -> mujoco.MjSpec:
     """
     urdf = read_urdf(path, text)
     spec = extension_spec(urdf)
-    builder = _Builder(urdf, spec)
+    builder = _Builder(urdf, spec, packages)
     builder.build()
     exclude_base_neighbours(spec)
     try:
@@ -115,13 +120,15 @@ class _Mount:
 
 
 class _Builder:
-    def __init__(self, urdf: Urdf, spec: mujoco.MjSpec) -> None:
+    def __init__(
+        self, urdf: Urdf, spec: mujoco.MjSpec, packages: Mapping[str, Path] | None
+    ) -> None:
         self._urdf = urdf
         self._spec = spec
         compiler = urdf.mujoco.find("compiler")
         settings = {} if compiler is None else compiler.attrib
         self._shapes = ImportedShapes(
-            spec, urdf.path, settings.get("meshdir", settings.get("assetdir", ""))
+            spec, urdf.path, settings.get("meshdir", settings.get("assetdir", "")), packages
         )
         self._masses = self._carried_masses()
         self._from_shape: set[str] = set()  # links with the mass of their shapes

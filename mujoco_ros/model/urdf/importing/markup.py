@@ -18,10 +18,6 @@ class _NoDoctype(ET.TreeBuilder):
 
 def parse_robot(path: Path, text: str | None = None) -> ET.Element:
     """Return the ``<robot>`` element of a URDF file, or of `text` in its place."""
-    if path.suffix == ".xacro":
-        raise UserInputError(
-            f"{path}: xacro is not expanded here; run: xacro {path.name} > robot.urdf"
-        )
     try:
         content = path.read_bytes() if text is None else text.encode()
     except OSError as error:
@@ -36,7 +32,7 @@ def parse_robot(path: Path, text: str | None = None) -> ET.Element:
         "xacro" in element.tag.partition("}")[0] for element in robot.iter() if "}" in element.tag
     ):
         raise UserInputError(
-            f"{path}: contains xacro elements; expand it first: xacro in.xacro > robot.urdf"
+            f"{path}: contains xacro elements; give it the suffix .xacro, so that it is expanded"
         )
     if robot.tag != "robot":
         raise UserInputError(

@@ -3,15 +3,15 @@
 import io
 import struct
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mujoco_ros.model.errors import MissingAssetError, UserInputError
+from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
 from mujoco_ros.model.uri import resolve
 
 if TYPE_CHECKING:
@@ -32,44 +32,33 @@ class MeshData:
     rgba: tuple[float, ...] | None
 
 
-def find_mesh(uri: str, urdf: Path, meshdir: str = "") -> Path:
+def find_mesh(
+    uri: str, urdf: Path, meshdir: str = "", packages: Mapping[str, Path] | None = None
+) -> Path:
     """Return the file of a URI in a URDF.
-
-    A ``package://`` URI is resolved as in ROS, else in the folders above the URDF, so that a
-    description package need not be installed.
 
     Args:
         uri: ``package://``, ``file://`` or a path relative to the URDF.
-        urdf: The URDF file.
+        urdf: The URDF file; a package around it need not be installed.
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
+        packages: Folders of packages by name.
 
     Raises:
-        MissingAssetError: The file does not exist.
+        MissingAssetError: The file or its package does not exist.
         UserInputError: The URI is wrong.
     """
     base = urdf.parent.resolve()
-    tried: list[str] = []
     try:
-        candidates = [resolve(uri, base)]
-    except UserInputError as error:
-        if not uri.startswith("package://"):
-            raise
-        candidates = []
-        tried.append(str(error))
-    if uri.startswith("package://"):
-        package, _, rest = unquote(uri.removeprefix("package://")).partition("/")
-        folders = [
-            folder if folder.name == package else folder / package
-            for folder in (base, *base.parents)
-        ]
-        candidates += [folder / rest for folder in folders if folder.is_dir()]
-    elif meshdir and "://" not in uri:
+        candidates = [resolve(uri, base, packages)]
+    except MissingFileError as error:
+        raise MissingAssetError(f"mesh '{uri}': {error}") from error
+    if meshdir and "://" not in uri:
         candidates.append((base / meshdir / uri).resolve())
     for candidate in candidates:
         if candidate.is_file():
             return candidate
-        tried.append(str(candidate))
-    raise MissingAssetError(f"mesh '{uri}' not found; looked for: {'; '.join(tried)}")
+    listing = "; ".join(map(str, candidates))
+    raise MissingAssetError(f"mesh '{uri}' not found; looked for: {listing}")
 
 
 def is_native(path: Path) -> bool:

@@ -1,5 +1,6 @@
 """Import of the shapes of URDF links as geoms, and of their meshes as assets."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ _GEOM_TYPES = {
 class ImportedShapes:
     """Adds shapes to bodies; shapes share the asset of a mesh file."""
 
-    def __init__(self, spec: mujoco.MjSpec, path: Path, meshdir: str) -> None:
-        """Add shapes to a spec; `path` and `meshdir` are as for `find_mesh`."""
-        self._spec, self._path, self._meshdir = spec, path, meshdir
+    def __init__(
+        self, spec: mujoco.MjSpec, path: Path, meshdir: str, packages: Mapping[str, Path] | None
+    ) -> None:
+        """Add shapes to a spec; the other arguments are as for `find_mesh`."""
+        self._spec, self._path, self._meshdir, self._packages = spec, path, meshdir, packages
         self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
 
@@ -81,7 +84,7 @@ class ImportedShapes:
     ) -> tuple[str, Vector | None]:
         """Return the name of the mesh asset, and the colour in its file."""
         try:
-            path = find_mesh(shape.mesh, self._path, self._meshdir)
+            path = find_mesh(shape.mesh, self._path, self._meshdir, self._packages)
             key = (path, shape.size, solid)
             if key not in self._meshes:
                 self._meshes[key] = self._add_mesh(*key)

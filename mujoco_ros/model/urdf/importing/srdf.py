@@ -45,13 +45,13 @@ class Srdf:
     states: tuple[GroupState, ...]
 
 
-def read_srdf(path: Path) -> Srdf:
-    """Read an SRDF file.
+def read_srdf(path: Path, text: str | None = None) -> Srdf:
+    """Read an SRDF file, or `text` in its place.
 
     Raises:
         UserInputError: It is not an SRDF, or an element lacks an attribute.
     """
-    robot = parse_robot(path)
+    robot = parse_robot(path, text)
     where = str(path)
     single = robot.findall("disable_default_collisions")
     return Srdf(

@@ -1,0 +1,87 @@
+"""Share folders of ROS packages, installed or in a source tree."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from mujoco_ros.model.errors import MissingFileError, UserInputError
+
+_SOURCE_TREE = Path(__file__).resolve().parents[2]
+_MANIFEST_NAME = re.compile(r"<name>\s*(\S+)\s*</name>")
+PACKAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def share_directory() -> Path:
+    """Return the folder of `config`, `launch` and `urdf_mjcf`: source tree or share folder."""
+    return package_directory("mujoco_ros")
+
+
+def package_directory(
+    package: str, above: Path | None = None, packages: Mapping[str, Path] | None = None
+) -> Path:
+    """Return the first one of `package_directories`.
+
+    Raises:
+        MissingFileError: There is none.
+    """
+    found = package_directories(package, above, packages)
+    if not found:
+        searched = [str(folder) for folder in _prefixes()]
+        searched += [f"{folder} (ROS_PACKAGE_PATH)" for folder in _source_folders()]
+        searched += [f"the folders above {above}"] if above is not None else []
+        raise MissingFileError(
+            f"package '{package}' not found; searched: {', '.join(searched)}; source its "
+            "workspace, or add its folder to ROS_PACKAGE_PATH, or to `packages` in a scene file"
+        )
+    return found[0]
+
+
+def package_directories(
+    package: str, above: Path | None = None, packages: Mapping[str, Path] | None = None
+) -> list[Path]:
+    """Return the existing folders of a package, the preferred one first.
+
+    Args:
+        package: Name of the package.
+        above: Folder of the file that names the package; a package around it, or beside one of the
+            folders above it, need not be installed.
+        packages: Folders of packages by name; they precede all others.
+
+    Raises:
+        UserInputError: The name is not one of a package.
+    """
+    if not PACKAGE_NAME.fullmatch(package):
+        raise UserInputError(f"'{package}' is not the name of a package")
+    folders = [packages[package]] if packages and package in packages else []
+    if package == "mujoco_ros" and (_SOURCE_TREE / "package.xml").is_file():
+        folders.append(_SOURCE_TREE)
+    folders += [prefix / "share" / package for prefix in _prefixes()]
+    for folder in (*_source_folders(), *((above, *above.parents) if above is not None else ())):
+        folders.append(folder if _is_package(folder, package) else folder / package)
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def _is_package(folder: Path, package: str) -> bool:
+    """Whether a folder has the name of a package, or its ``package.xml``, as a clone may have."""
+    if folder.name == package:
+        return True
+    with suppress(OSError, UnicodeDecodeError):
+        named = _MANIFEST_NAME.search((folder / "package.xml").read_text(encoding="utf-8"))
+        return named is not None and named.group(1) == package
+    return False
+
+
+def _prefixes() -> list[Path]:
+    """Return where packages are installed: ``AMENT_PREFIX_PATH``, then Python's prefix."""
+    return [*_folders("AMENT_PREFIX_PATH"), Path(sys.prefix)]
+
+
+def _source_folders() -> list[Path]:
+    return _folders("ROS_PACKAGE_PATH")
+
+
+def _folders(variable: str) -> list[Path]:
+    return [Path(it) for it in os.environ.get(variable, "").split(os.pathsep) if it]
