@@ -25,8 +25,9 @@ def _parser() -> argparse.ArgumentParser:
             "Parameters are given as ROS arguments, e.g.\n"
             "  --ros-args -p scene:=quadruped -p real_time_factor:=2.0\n"
             f"Shipped scenes: {', '.join(shipped_scenes())}; a scene can also be the path of a\n"
-            "scene YAML, MJCF, URDF or MJB file. docs/reference/parameters.md explains every\n"
-            "parameter, and so does 'ros2 param describe /mujoco <name>'."
+            "scene YAML, MJCF, URDF, xacro or MJB file, or a robot of an installed\n"
+            "package, such as example-robot-data:talos. docs/reference/parameters.md explains\n"
+            "every parameter, and so does 'ros2 param describe /mujoco <name>'."
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -6,8 +6,8 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "scene",
         "humanoid",
-        "Scene to simulate: name of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB "
-        "file",
+        "Scene to simulate: name of a shipped scene, path of a scene YAML, MJCF, URDF, xacro or "
+        "MJB file, or a robot of an installed package, such as example-robot-data:talos",
         read_only=True,
     ),
     ParameterSpec(

@@ -17,6 +17,7 @@ from mujoco_ros.model.errors import (
 from mujoco_ros.model.naming import NAME, check_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
+from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.scene.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -170,7 +171,8 @@ class SceneConfig(_SceneFile):
 
     def path(self, uri: str) -> Path:
         """Return the absolute path of a file of the scene."""
-        return resolve(uri, self.folder, self.package_folders)
+        named = split_reference(uri)
+        return find_robot(*named) if named else resolve(uri, self.folder, self.package_folders)
 
     @property
     def package_folders(self) -> dict[str, Path]:
@@ -204,7 +206,11 @@ def shipped_scenes() -> dict[str, Path]:
 
 
 def load_scene(reference: str) -> SceneConfig:
-    """Read a scene: name of a shipped one, or path or URI of a scene YAML, MJCF, URDF or MJB file.
+    """Read a scene.
+
+    Args:
+        reference: Name of a shipped scene, path or URI of a scene YAML, MJCF, URDF, xacro or MJB
+            file, or ``<collection>:<robot>`` as for `find_robot`.
 
     Raises:
         UserInputError: The scene or file does not exist, or its content is invalid.
@@ -212,7 +218,8 @@ def load_scene(reference: str) -> SceneConfig:
     shipped = shipped_scenes()
     if reference in shipped:
         return read_scene(shipped[reference])
-    path = resolve(reference, Path.cwd())
+    named = split_reference(reference)
+    path = find_robot(*named) if named else resolve(reference, Path.cwd())
     if not path.suffix and "/" not in reference:
         raise MissingFileError(str(unknown("scene", reference, shipped)))
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
