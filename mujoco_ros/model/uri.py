@@ -39,7 +39,7 @@ def _resolve(uri: str, base: Path, packages: Mapping[str, Path] | None) -> Path:
     if not separator:
         return base / Path(uri).expanduser()
     if scheme == "package":
-        package, _, path = unquote(rest).partition("/")
+        package, _, path = unquote(rest).lstrip("/").partition("/")
         if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
         preferred = package_directory(package, base, packages)

@@ -16,7 +16,7 @@ MENAGERIE = "menagerie"
 """Collection of the models that the packages mujoco-menagerie and robot_descriptions cached."""
 
 _REFERENCE = re.compile(r"(?P<collection>[A-Za-z][\w.-]*):(?P<robot>[A-Za-z0-9][\w./-]*)")
-# Folders that say what is in them instead of which robot it is.
+# Folders named after what is in them instead of after a robot.
 _GENERIC = {"mjcf", "model", "models", "robot", "robots", "urdf", "urdfs", "xml", "share", "assets"}
 _SUFFIX = re.compile(r"(_descriptions?|_data|-[0-9a-f]{16})$")
 _HEADER_CHARACTERS = 4096
