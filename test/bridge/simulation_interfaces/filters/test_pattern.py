@@ -71,3 +71,19 @@ def test_no_expression_takes_longer_than_its_budget(expression):
 def test_an_expression_that_exceeds_its_budget_is_reported():
     with pytest.raises(PatternError, match="takes too long to match"):
         Pattern(r"^(a|aa|a)+\1$").search("a" * 200 + "b")
+
+
+def test_the_time_that_other_processes_take_is_not_counted(monkeypatch):
+    pattern = Pattern("^box")
+    search, interruptions = pattern._compiled.search, iter(range(3))
+
+    class Interrupted:
+        """A search that the scheduler interrupts for longer than the budget, three times."""
+
+        def search(self, *args: object, **options: object) -> object:
+            if next(interruptions, None) is not None:
+                raise TimeoutError
+            return search(*args, **options)
+
+    monkeypatch.setattr(pattern, "_compiled", Interrupted())
+    assert pattern.search("box_1")
