@@ -1,4 +1,4 @@
-"""PD gains: file formats, and defaults derived from the inertia."""
+"""PD gains and their file formats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,26 +50,6 @@ def load_gains(path: Path, joints: tuple[str, ...], required: tuple[str, ...]) -
     if missing:
         raise UserInputError(f"{path}: no gains for the motor-driven joints {', '.join(missing)}")
     return Gains(kp=kp, kd=kd)
-
-
-def derive_gains(inertia: np.ndarray, torque_limit: np.ndarray, timestep: float) -> Gains:
-    """Return default gains that hold a configuration.
-
-    The stiffness reaches the torque limit at an error of 0.1 rad (or m), within the stability of
-    explicit integration; without a torque limit, the natural frequency is 5 Hz. The damping is
-    critical for the joint's own inertia.
-
-    Args:
-        inertia: Inertia of each joint with all others free: 1 / diagonal of the inverse of the
-            joint-space inertia, armature included [kg m² or kg].  # (n,)
-        torque_limit: Largest torque at the joint, inf where unlimited [Nm or N].  # (n,)
-        timestep: Simulated time between steps [s].
-    """
-    stiff = np.where(np.isfinite(torque_limit), torque_limit / 0.1, inertia * (2 * np.pi * 5) ** 2)
-    # Joints with parallel axes share a mode of lower inertia than each alone, hence the margin.
-    kp = np.minimum(stiff, inertia * (0.25 / timestep) ** 2)
-    kp = np.minimum(kp, LARGEST_GAIN)
-    return Gains(kp=kp, kd=np.minimum(2.0 * np.sqrt(kp * inertia), LARGEST_GAIN))
 
 
 @lru_cache(maxsize=16)  # repeated loads of one scene parse its gains once

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mujoco_ros.control.gains import LARGEST_GAIN, derive_gains, load_gains
+from mujoco_ros.control.gains import load_gains
 from mujoco_ros.model.errors import UserInputError
 
 JOINTS = ("hip", "knee", "spring", "ankle")
@@ -129,51 +129,3 @@ def test_an_invalid_text_file_is_one_clear_error(gains, text, message):
 def test_a_missing_file_is_one_clear_error(tmp_path, name):
     with pytest.raises(UserInputError, match=rf"{name}: cannot be read"):
         load_gains(tmp_path / name, JOINTS, DRIVEN)
-
-
-inertias = st.floats(1e-5, 100.0)
-limits = st.one_of(st.just(np.inf), st.floats(1e-3, 1e4))
-timesteps = st.floats(1e-4, 0.02)
-
-
-@given(inertia=inertias, limit=limits, timestep=timesteps)
-def test_derived_gains_use_the_torque_and_are_stable(inertia, limit, timestep):
-    gains = derive_gains(np.array([inertia]), np.array([limit]), timestep)
-    (kp,), (kd,) = gains.kp, gains.kd
-    assert 0 < kp < np.inf
-    assert kp * 0.1 <= limit * (1 + 1e-12)
-    rate = np.sqrt(kp / inertia)
-    assert rate * timestep <= 0.25 + 1e-12, "explicit integration must be stable"
-    assert kd == pytest.approx(2 * rate * inertia), "critical damping"
-    if np.isinf(limit):
-        assert rate <= 2 * np.pi * 5 * (1 + 1e-12)
-
-
-@given(inertia=inertias, limit=limits, timestep=timesteps)
-def test_a_joint_comes_to_rest_under_derived_gains(inertia, limit, timestep):
-    gains = derive_gains(np.array([inertia]), np.array([limit]), timestep)
-    q, dq, farthest = 0.1, 0.0, 0.1
-    steps = min(5000, int(30.0 / (np.sqrt(gains.kp[0] / inertia) * timestep)))
-    for _ in range(steps):
-        # Damping implicit, as the engine's implicitfast integrator has it.
-        dq = (dq - timestep * gains.kp[0] * q / inertia) / (1 + timestep * gains.kd[0] / inertia)
-        q += timestep * dq
-        farthest = max(farthest, abs(q))
-    assert farthest <= 0.1 + 1e-12, "no overshoot beyond the start"
-    assert steps == 5000 or abs(q) < 1e-3
-
-
-def test_derived_gains_are_at_most_the_maximum_gain():
-    gains = derive_gains(np.array([1e3, 1e9]), np.array([np.inf, 1e9]), 1e-5)
-    assert gains.kp[1] == gains.kd[1] == LARGEST_GAIN
-    assert (np.array([gains.kp, gains.kd]) <= LARGEST_GAIN).all()
-
-
-def test_gains_are_derived_joint_by_joint():
-    inertia, limit = np.array([0.1, 2.0, 0.5]), np.array([5.0, np.inf, 1e9])
-    together = derive_gains(inertia, limit, 0.001)
-    for joint in range(3):
-        alone = derive_gains(inertia[joint : joint + 1], limit[joint : joint + 1], 0.001)
-        assert together.kp[joint] == alone.kp[0]
-        assert together.kd[joint] == alone.kd[0]
-    np.testing.assert_allclose(together.kp, [50.0, 2.0 * (10 * np.pi) ** 2, 0.5 * 250.0**2])

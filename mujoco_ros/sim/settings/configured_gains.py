@@ -6,11 +6,11 @@ from collections.abc import Collection
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.gains import Gains, derive_gains, load_gains
-from mujoco_ros.model.robot.actuator_limits import joint_effort
-from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.control.gains import Gains, load_gains
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.sim.settings.derived_gains import BANDWIDTH_HZ, DAMPING_RATIO, derive_gains
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,28 +54,12 @@ def configured_gains(
         elif servo.size:
             _LOG.warning(
                 "robot '%s' has no gains file: PD gains of its %d torque motors are derived from "
-                "their torque limits and inertias",
+                "their inertias, for a bandwidth of %g Hz and a damping ratio of %g",
                 robot.name,
                 servo.size,
+                BANDWIDTH_HZ,
+                DAMPING_RATIO,
             )
-            gains = _derived(assembly.model, data, robot, servo, timestep)
+            gains = derive_gains(assembly.model, data.qpos, robot.joints, servo, timestep)
             kp[columns][servo], kd[columns][servo] = gains.kp, gains.kd
     return Gains(kp=kp, kd=kd)
-
-
-def _derived(
-    model: mujoco.MjModel,
-    data: mujoco.MjData,
-    robot: RobotLayout,
-    servo: np.ndarray,
-    timestep: float,
-) -> Gains:
-    """Derive gains from the torque limit of each joint and the inertia about it alone."""
-    dof, joint = robot.joints.dof[servo], robot.joints.ids[servo]
-    unit = np.zeros((len(servo), model.nv))
-    unit[np.arange(len(servo)), dof] = 1.0
-    acceleration = np.zeros_like(unit)
-    mujoco.mj_solveM(model, data, acceleration, unit)
-    inertia = 1.0 / acceleration[np.arange(len(servo)), dof]
-    limits = np.array([joint_effort(model, int(j)) for j in joint])
-    return derive_gains(inertia, limits, timestep)
