@@ -227,6 +227,11 @@ def _binary(config: SceneConfig) -> Assembly:
             f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
             "can be added; name its MJCF or URDF"
         )
+    if robot.joints or robot.gravity_compensation:
+        raise UserInputError(
+            f"'{path}' is a compiled model, for which 'joints' and 'gravity_compensation' have no "
+            "effect; name its MJCF or URDF"
+        )
     check_file(path, "model file")
     try:
         model = mujoco.MjModel.from_binary_path(str(path))
@@ -275,7 +280,8 @@ def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[AssetFile, ...]]:
         files = snapshot_files(spec, path.parent)
     else:
         spec = mujoco.MjSpec()
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST  # damps servos implicitly
+        # Stiff servos and light links stay stable.
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
     edit_cameras(spec, config.cameras, "the world")
     edit_lidars(spec, config.lidars, "the world")
     return spec, files

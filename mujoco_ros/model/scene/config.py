@@ -18,6 +18,7 @@ from mujoco_ros.model.naming import NAME, check_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
+from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.scene.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -67,10 +68,11 @@ class RobotConfig:
     gripper controller. `urdf` replaces the robot_description exported from the model. `srdf` is an
     SRDF file, whose disabled collisions and named states are read. `self_collision` is ``auto``
     (links of a URDF that overlap at the start do not collide), ``none`` or ``all``; `exclude` has
-    further pairs of links that do not collide. `xacro_args` are the arguments of a model or SRDF
-    that is a xacro file. `publish_rate` has rates of the robot's topics [Hz of simulated time], 0
-    for off; None and missing ones follow the parameters. `cameras` and `lidars` add to, or
-    configure, those of the model.
+    further pairs of links that do not collide. `joints` are settings by joint or pattern of joints.
+    `gravity_compensation` compensates the weight of the links, of a fixed base. `xacro_args` are
+    the arguments of a model or SRDF that is a xacro file. `publish_rate` has rates of the robot's
+    topics [Hz of simulated time], 0 for off; None and missing ones follow the parameters. `cameras`
+    and `lidars` add to, or configure, those of the model.
     """
 
     name: str
@@ -84,6 +86,8 @@ class RobotConfig:
     xacro_args: dict[str, bool | int | float | str] = field(default_factory=dict)
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
+    joints: dict[str, JointOptions] = field(default_factory=dict)
+    gravity_compensation: bool = False
     base: Literal["fixed", "free"] | None = None
     namespace: str | None = None
     publish_rate: dict[str, float | None] = field(default_factory=dict)

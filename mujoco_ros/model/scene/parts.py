@@ -25,6 +25,9 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
+from mujoco_ros.model.scene.robot_options.joint_options import apply_joint_options
+from mujoco_ros.model.scene.robot_options.start_pose import move_start, start_within_limits
 from mujoco_ros.model.scene.self_collision import exclude_all, exclude_overlaps, exclude_pairs
 from mujoco_ros.model.scene.size_limits import check_spec, check_text
 from mujoco_ros.model.sensors.cameras import edit_cameras
@@ -82,10 +85,16 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     where = f"robot '{robot.name}'"
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
+    is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
+    if is_urdf:
+        start_within_limits(spec, where)
+    move_start(spec, apply_joint_options(spec, robot.joints, where), robot.keyframe)
+    if robot.gravity_compensation:
+        compensate_gravity(spec, where)
     exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
         exclude_all(spec, where)
-    elif robot.self_collision == "auto" and path.suffix in (".urdf", XACRO_SUFFIX):
+    elif robot.self_collision == "auto" and is_urdf:
         exclude_overlaps(spec, robot.keyframe, where)
     edit_cameras(spec, robot.cameras, where)
     edit_lidars(spec, robot.lidars, where)
@@ -153,7 +162,7 @@ def part_from_file(
     """
     spec = load_spec(path, f"'{name}'")
     if path.suffix == ".urdf":
-        exclude_overlaps(spec, None, f"'{name}'")
+        _prepare_urdf(spec, f"'{name}'")
     config = _config(spec, str(path), name, pose, namespace)
     return _part(config, spec, path.parent)
 
@@ -171,7 +180,7 @@ def part_from_text(
         spec, urdf = _mjcf_text(text, f"the text of '{name}'"), None
     elif kind == "robot":
         spec, urdf = load_urdf(NO_FOLDER / f"{name}.urdf", text), text
-        exclude_overlaps(spec, None, f"'{name}'")
+        _prepare_urdf(spec, f"'{name}'")
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
@@ -179,6 +188,11 @@ def part_from_text(
         )
     config = _config(spec, "", name, pose, namespace)
     return _part(config, spec, NO_FOLDER, urdf)
+
+
+def _prepare_urdf(spec: mujoco.MjSpec, where: str) -> None:
+    start_within_limits(spec, where)
+    exclude_overlaps(spec, None, where)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:

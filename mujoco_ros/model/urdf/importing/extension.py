@@ -48,8 +48,8 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
         UserInputError: MuJoCo rejects a section, or one includes a file.
     """
     root = ET.Element("mujoco", model=urdf.name)
-    # The damping of servos needs implicit integration, which is not MuJoCo's default.
-    ET.SubElement(root, "option", integrator="implicitfast")
+    # Stiff servos, and mimics between light links, need an implicit integrator.
+    ET.SubElement(root, "option", integrator="discrete")
     ignored: list[str] = []
     for element in urdf.mujoco:
         if element.tag not in SECTIONS:

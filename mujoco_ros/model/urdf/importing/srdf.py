@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.keyframes import SCALAR, add_keyframe
 from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
-
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +80,6 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
     keyframe. A warning names the joints that do not exist and the states that are left out, because
     the model has a keyframe of the name, or because groups contradict each other.
     """
-    model = spec.compile()
     keyframes = {key.name for key in spec.keys}
     merged: dict[str, dict[str, float]] = {}
     skipped: list[str] = []
@@ -93,7 +90,7 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
             skipped.append(f"{state.name} of {state.group}")
         else:
             positions.update(state.positions)
-    joints = {model.joint(j).name: j for j in range(model.njnt) if model.jnt_type[j] in _SCALAR}
+    joints = {joint.name for joint in spec.joints if int(joint.type) in SCALAR}
     missing = sorted({it for positions in merged.values() for it in positions}.difference(joints))
     if missing:
         _LOGGER.warning("%s: the robot has no joint: %s", srdf.path, ", ".join(missing))
@@ -102,23 +99,7 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
     for name, positions in merged.items():
         if name in keyframes:
             continue
-        qpos = model.qpos0.copy()
-        for joint, position in positions.items():
-            if joint in joints:
-                qpos[model.jnt_qposadr[joints[joint]]] = position
-        _move_mimics(model, qpos)
-        spec.add_key(name=name, qpos=qpos)
-
-
-def _move_mimics(model: mujoco.MjModel, qpos: np.ndarray) -> None:
-    """Write the positions of the joints that mimic others."""
-    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
-        joint, master = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
-        if master >= 0:
-            source, target = model.jnt_qposadr[master], model.jnt_qposadr[joint]
-            moved = qpos[source] - model.qpos0[source]
-            polynomial = model.eq_data[row, 4::-1]
-            qpos[target] = model.qpos0[target] + np.polyval(polynomial, moved)
+        add_keyframe(spec, name, positions)
 
 
 def _pairs(robot: ET.Element, tag: str, where: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,1 @@
+"""Settings of a robot in a scene file that change its model."""
