@@ -7,7 +7,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import Gains, load_gains
-from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.settings.derived_gains import BANDWIDTH_HZ, DAMPING_RATIO, derive_gains
@@ -62,4 +63,26 @@ def configured_gains(
             )
             gains = derive_gains(assembly.model, data.qpos, robot.joints, servo, timestep)
             kp[columns][servo], kd[columns][servo] = gains.kp, gains.kd
+            if not robot.bases:
+                _warn_of_weak_motors(assembly.model, data, robot, servo)
     return Gains(kp=kp, kd=kd)
+
+
+def _warn_of_weak_motors(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, servo: np.ndarray
+) -> None:
+    """Log the motors that cannot carry the weight of a robot with a fixed base at the start."""
+    weights = abs(data.qfrc_bias[robot.joints.dof[servo]])
+    limits = [joint_effort(model, int(joint)) for joint in robot.joints.ids[servo]]
+    weak = [
+        f"{robot.joints.names[joint]} ({weight:.3g} of {limit:.3g})"
+        for joint, weight, limit in zip(servo, weights, limits, strict=True)
+        if weight > limit
+    ]
+    if weak:
+        _LOG.warning(
+            "robot '%s': the weight at the start is more than these motors can hold, in Nm or N: "
+            "%s",
+            robot.name,
+            ", ".join(weak),
+        )

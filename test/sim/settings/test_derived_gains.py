@@ -167,3 +167,9 @@ def test_an_arm_holds_its_weight_with_a_small_sag(load):
     sag = abs(run(simulation, 2.0)[-1]).max()
     assert 1e-5 < sag < 5e-3
     assert abs(simulation.data.qvel).max() < 1e-6
+
+
+@pytest.mark.parametrize(("torque", "is_weak"), [(1.0, True), (60.0, False)])
+def test_motors_that_cannot_carry_the_weight_are_named(load, caplog, torque, is_weak):
+    load(chain(2).replace("0 0 -0.2", "0.2 0 0"), gravity=9.81, torque=torque)
+    assert ("more than these motors can hold, in Nm or N: joint0 (" in caplog.text) is is_weak
