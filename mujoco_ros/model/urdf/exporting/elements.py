@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mujoco_ros.model.pose import Pose
 
 
-def text(values: ArrayLike, digits: int = 9) -> str:
+def text(values: ArrayLike, digits: int = 12) -> str:
     """Return numbers as text with `digits` significant digits, and 0 below 1e-12.
 
     Rounding hides the last bits, which differ between machines.
@@ -55,5 +55,5 @@ def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
         "izz": (2, 2),
     }
     ET.SubElement(
-        inertial, "inertia", {key: f"{tensor[index]:.9g}" for key, index in entries.items()}
+        inertial, "inertia", {key: f"{tensor[index]:.12g}" for key, index in entries.items()}
     )

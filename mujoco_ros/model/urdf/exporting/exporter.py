@@ -320,8 +320,12 @@ class _Writer:
         limit.set("effort", text(effort if math.isfinite(effort) else 0.0))
         limit.set("velocity", text(velocity))
         damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
-        if damping or friction:
-            ET.SubElement(element, "dynamics", damping=text(damping), friction=text(friction))
+        armature = model.dof_armature[dof]
+        if damping or friction or armature:
+            dynamics = ET.SubElement(element, "dynamics", damping=text(damping))
+            dynamics.set("friction", text(friction))
+            if armature:  # no attribute of URDF; readers ignore it, and the importer reads it
+                dynamics.set("armature", text(armature))
         if joint in self._mimics:
             mimic = self._mimics[joint]
             ET.SubElement(

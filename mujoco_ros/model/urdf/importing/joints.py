@@ -30,6 +30,8 @@ def add_joint(
         warn: Called with a warning and the name of the joint.
     """
     dynamics = {"damping": [joint.damping, 0.0, 0.0], "frictionloss": joint.friction}
+    if joint.armature is not None:
+        dynamics["armature"] = joint.armature
     kind = mujoco.mjtJoint
     if joint.type == "floating":
         body.add_freejoint(name=joint.name)

@@ -1,5 +1,6 @@
 """A URDF file as checked data: names exist, numbers are finite, links form one tree."""
 
+import logging
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,7 @@ SCALAR_TYPES = ("revolute", "continuous", "prismatic")
 JOINT_TYPES = (*SCALAR_TYPES, "fixed", "floating", "planar", "spherical")
 """URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
 
+_LOGGER = logging.getLogger(__name__)
 _SHAPES = {
     "box": (("size", 3),),
     "sphere": (("radius", 1),),
@@ -96,6 +98,7 @@ class UrdfJoint:
     velocity: float | None
     damping: float
     friction: float
+    armature: float | None
     mimic: UrdfMimic | None
 
 
@@ -203,6 +206,8 @@ def _inertial(link: ET.Element, where: str) -> UrdfInertial | None:
     ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
     ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
     if mass == 0:
+        if any((ixx, iyy, izz)):
+            _LOGGER.warning("%s: its inertia is ignored, because it has no mass", where)
         return None
     tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     return UrdfInertial(origin=_origin(element, where), mass=mass, inertia=tensor)
@@ -283,6 +288,9 @@ def _joint(element: ET.Element, path: str) -> UrdfJoint:
         velocity=abs(number(limit, "velocity", where, 0.0)) or None,
         damping=number(dynamics, "damping", where, 0.0),
         friction=number(dynamics, "friction", where, 0.0),
+        armature=None
+        if dynamics is None or dynamics.get("armature") is None
+        else number(dynamics, "armature", where),
         mimic=None
         if mimic is None
         else UrdfMimic(
