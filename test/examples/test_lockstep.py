@@ -29,7 +29,9 @@ def test_two_simulators_are_bitwise_identical(starter: SimulatorLauncher, tmp_pa
     logs = [tmp_path / "one.log", tmp_path / "other.log"]
     fingerprints = []
     for log in logs:
-        simulator = starter.simulator(scene="arm", state_log=log, fresh_interpreter=True)
+        simulator = starter.simulator(
+            scene="arm", state_log=log, lockstep_timeout=60.0, fresh_interpreter=True
+        )
         simulator.wait_until_running()
         example = Example(tmp_path, simulator.domain, SCRIPT, "--seconds", str(SECONDS))
         done = example.outcome()
