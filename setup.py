@@ -15,6 +15,7 @@ EXTRAS = {
     "viewer": ["websockets"],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING],
+    "decomposition": ["coacd"],
 }
 
 

@@ -15,6 +15,7 @@ EXTRAS = {
         "toppra": ">=0.6.10",
     },
     "evaluation": {"matplotlib": ""},
+    "decomposition": {"coacd": ""},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
 

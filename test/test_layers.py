@@ -19,7 +19,7 @@ _RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULA
 _BRIDGE = {"bridge", "process", *_RUNTIME}
 _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
 MAY_IMPORT = {
-    "model": {"model"},
+    "model": {"model", "extras"},
     "control": {"control", *_BASICS},
     "process": {"process"},
     "extras": {"model.errors"},

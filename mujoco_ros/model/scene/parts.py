@@ -25,6 +25,7 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
 from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
 from mujoco_ros.model.scene.robot_options.joint_options import apply_joint_options
 from mujoco_ros.model.scene.robot_options.start_pose import move_start, start_within_limits
@@ -91,6 +92,7 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     move_start(spec, apply_joint_options(spec, robot.joints, where), robot.keyframe)
     if robot.gravity_compensation:
         compensate_gravity(spec, where)
+    decompose_meshes(spec, robot.convex_decomposition, where)
     exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
         exclude_all(spec, where)

@@ -1,0 +1,88 @@
+"""A folder of files that can be made again, shared by processes and limited in size."""
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+LIMIT_BYTES = 512 * 1024 * 1024
+_RECENT_S = 24 * 3600.0
+"""Files used within this time [s] are kept, because other programs may still read them."""
+_UNFINISHED = ".unfinished-"
+
+
+class FileCache:
+    """A folder of files of one kind, to which several processes may write.
+
+    Attributes:
+        folder: The folder, which need not exist.
+    """
+
+    def __init__(self, folder: Path, suffix: str, limit_bytes: int | None = None) -> None:
+        """Use a folder.
+
+        Args:
+            folder: The folder.
+            suffix: Suffix of its files; others are left alone.
+            limit_bytes: Size beyond which files that were not used for a day are removed, the
+                longest unused first; None is no limit.
+        """
+        self.folder = folder
+        self._suffix = suffix
+        self._limit_bytes = limit_bytes
+
+    def find(self, name: str) -> Path | None:
+        """Return the file of a name without suffix, which counts as used now."""
+        path = self.folder / f"{name}{self._suffix}"
+        if not path.is_file():
+            return None
+        with suppress(PermissionError):
+            os.utime(path)
+        return path
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file, which appears with all of its content.
+
+        Raises:
+            OSError: The folder cannot be written to.
+        """
+        path = self.folder / f"{name}{self._suffix}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=self.folder, prefix=_UNFINISHED, delete=False) as file:
+            unfinished = Path(file.name)
+            try:
+                file.write(content)
+                file.flush()
+                unfinished.chmod(0o644)  # other users' programs may read it
+                unfinished.replace(path)
+            except OSError:
+                unfinished.unlink(missing_ok=True)
+                raise
+        if self._limit_bytes is not None:
+            self._remove_unused(self._limit_bytes)
+        return path
+
+    def _remove_unused(self, limit_bytes: int) -> None:
+        files = []
+        for path in self.folder.iterdir():
+            if path.suffix == self._suffix or path.name.startswith(_UNFINISHED):
+                with suppress(FileNotFoundError):  # removed by another process
+                    status = path.stat()
+                    files.append((status.st_mtime, status.st_size, path))
+        size = sum(entry[1] for entry in files)
+        since = time.time() - _RECENT_S
+        for used, length, path in sorted(files):
+            if used > since or (size <= limit_bytes and path.suffix == self._suffix):
+                continue
+            with suppress(OSError):  # a file of another user
+                path.unlink(missing_ok=True)
+                size -= length
+
+
+def user_folder(name: str) -> Path:
+    """Return a folder of the user's cache, ``$XDG_CACHE_HOME/mujoco_ros/<name>``."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification requires relative paths to be ignored.
+    home = named if named.is_absolute() else Path("~/.cache").expanduser()
+    return home / "mujoco_ros" / name

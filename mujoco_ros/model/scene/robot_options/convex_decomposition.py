@@ -1,0 +1,218 @@
+"""Convex decomposition of the collision meshes of links, with the results of earlier runs kept.
+
+MuJoCo collides the convex hull of a mesh, so that hollows and holes in it are solid.
+"""
+
+import hashlib
+import io
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from mujoco_ros.extras import require
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
+from mujoco_ros.model.naming import numbered_name
+
+Hull = NDArray[np.float32]
+"""Vertices of a convex part [m].  # (n, 3)"""
+
+_LOGGER = logging.getLogger(__name__)
+
+_MESH = mujoco.mjtGeom.mjGEOM_MESH
+_SHELL = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+_COLLISION_GROUP = 3
+_KEPT = (
+    *("contype", "conaffinity", "condim", "friction", "gap", "margin", "priority"),
+    *("solimp", "solmix", "solref", "surfacevel", "rgba", "material"),
+)
+"""Attributes of a geom that its convex parts share."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConvexDecomposition:
+    """How the collision meshes of a link are decomposed.
+
+    Attributes:
+        threshold: Concavity up to which a part remains whole, as a share of the mesh's size, from
+            0.01 (many parts) to 1.
+        max_parts: Largest number of parts of a mesh; None is no limit.
+    """
+
+    threshold: float = 0.05
+    max_parts: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.threshold <= 1:
+            raise UserInputError(f"'threshold' must be from 0.01 to 1, got {self.threshold:g}")
+        if self.max_parts is not None and self.max_parts < 1:
+            raise UserInputError(f"'max_parts' must be at least 1, got {self.max_parts}")
+
+
+def decompose_meshes(
+    spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
+) -> None:
+    """Replace concave collision meshes of a robot by convex parts.
+
+    A mesh that gives its link mass, or is in a group that is visible, remains without contacts.
+
+    Args:
+        spec: The model of the robot.
+        options: Settings by link, or by pattern of the shell (``*_finger``); of several for the
+            same link, the last one counts.
+        where: Begins error and log messages.
+
+    Raises:
+        MissingExtraError: The decomposition is not installed.
+        UserInputError: A name matches no link with a collision mesh, or a contact pair or sensor
+            names a mesh that would be replaced.
+    """
+    if not options:
+        return
+    require("decomposition", f"{where}: 'convex_decomposition'")
+    chosen = _chosen_links(spec, options, where)
+    model = spec.compile()
+    meshes = [(geom, chosen[body.name]) for body, geom in _collision_meshes(spec, chosen)]
+    keys = list(dict.fromkeys((geom.meshname, option) for geom, option in meshes))
+    parts: dict[tuple[str, ConvexDecomposition], list[Hull]] = {}
+    cache = FileCache(user_folder("convex_parts"), ".npz", LIMIT_BYTES)
+    for number, key in enumerate(keys, start=1):
+        triangles = _triangles(model, key[0])
+        progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
+        parts[key] = _cached_parts(*triangles, key[1], cache, progress)
+    for geom, option in meshes:
+        found = parts[geom.meshname, option]
+        if len(found) > 1:
+            _check_references(spec, geom, where)
+            _replace(spec, model, geom, found)
+
+
+def _chosen_links(
+    spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
+) -> dict[str, ConvexDecomposition]:
+    names = [body.name for body in spec.bodies[1:]]
+    solid = list(dict.fromkeys(body.name for body, _ in _collision_meshes(spec, names)))
+    chosen = {}
+    for pattern, option in options.items():
+        found = [name for name in solid if fnmatchcase(name, pattern)]
+        if not found:
+            place = f"{where}: convex_decomposition"
+            raise unknown("link with a collision mesh", pattern, solid, where=place)
+        chosen.update(dict.fromkeys(found, option))
+    return chosen
+
+
+def _collision_meshes(
+    spec: mujoco.MjSpec, links: Mapping[str, object] | list[str]
+) -> Iterator[tuple[mujoco.MjsBody, mujoco.MjsGeom]]:
+    for body in spec.bodies[1:]:
+        if body.name in links:
+            for geom in body.geoms:
+                if geom.type == _MESH and (geom.contype or geom.conaffinity):
+                    yield body, geom
+
+
+def _triangles(model: mujoco.MjModel, mesh: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return vertices [m] and faces of a compiled mesh, in the frame of its geoms."""
+    index = model.mesh(mesh).id
+    vertex, face = model.mesh_vertadr[index], model.mesh_faceadr[index]
+    return (
+        model.mesh_vert[vertex : vertex + model.mesh_vertnum[index]],
+        model.mesh_face[face : face + model.mesh_facenum[index]],
+    )
+
+
+def _cached_parts(
+    vertices: NDArray[np.float32],
+    faces: NDArray[np.int32],
+    option: ConvexDecomposition,
+    cache: FileCache,
+    progress: str,
+) -> list[Hull]:
+    """Return the convex parts of a mesh, from the cache if it has them."""
+    digest = hashlib.sha256(f"coacd {version('coacd')} {option}".encode())
+    digest.update(vertices.tobytes())
+    digest.update(faces.tobytes())
+    name = digest.hexdigest()[:32]
+    path = cache.find(name)
+    if path is not None:
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return [file[key] for key in file.files]
+        except (OSError, ValueError, EOFError):
+            _LOGGER.warning("'%s' cannot be read, and is made again", path)
+    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(faces))
+    began = time.monotonic()
+    parts = _decompose(vertices, faces, option)
+    took = time.monotonic() - began
+    _LOGGER.info("%s: %d convex parts, after %.1f s", progress, len(parts), took)
+    content = io.BytesIO()
+    np.savez(content, *parts)
+    try:
+        cache.write(name, content.getvalue())
+    except OSError as error:
+        _LOGGER.warning(
+            "convex parts cannot be written to '%s' (%s), so each start computes them again; set "
+            "XDG_CACHE_HOME to a folder that can be written to",
+            cache.folder,
+            error.strerror,
+        )
+    return parts
+
+
+def _decompose(
+    vertices: NDArray[np.float32], faces: NDArray[np.int32], option: ConvexDecomposition
+) -> list[Hull]:
+    import coacd  # loads a library, which few models need
+
+    coacd.set_log_level("error")
+    limit = -1 if option.max_parts is None else option.max_parts
+    mesh = coacd.Mesh(vertices, faces)
+    found = coacd.run_coacd(mesh, threshold=option.threshold, max_convex_hull=limit, seed=0)
+    return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
+
+
+def _check_references(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, where: str) -> None:
+    if not geom.name:
+        return
+    for pair in spec.pairs:
+        if geom.name in (pair.geomname1, pair.geomname2):
+            raise UserInputError(
+                f"{where}: convex_decomposition: a contact pair of the model names '{geom.name}', "
+                "which would be replaced"
+            )
+    for sensor in spec.sensors:
+        objects = ((sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname))
+        if (mujoco.mjtObj.mjOBJ_GEOM, geom.name) in objects:
+            raise UserInputError(
+                f"{where}: convex_decomposition: sensor '{sensor.name}' names '{geom.name}', "
+                "which would be replaced"
+            )
+
+
+def _replace(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, geom: mujoco.MjsGeom, parts: list[Hull]
+) -> None:
+    body = geom.parent
+    pose = {"pos": model.geom_pos[geom.id], "quat": model.geom_quat[geom.id]}
+    group = max(int(geom.group), _COLLISION_GROUP)
+    names = {mesh.name for mesh in spec.meshes}
+    for hull in parts:
+        name = numbered_name(f"{geom.meshname}_part", names)
+        names.add(name)
+        spec.add_mesh(name=name, uservert=hull.ravel(), inertia=_SHELL)  # may be thin
+        part = body.add_geom(type=_MESH, meshname=name, group=group, density=0.0, **pose)
+        for attribute in _KEPT:
+            setattr(part, attribute, getattr(geom, attribute))
+    always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    if body.explicitinertial and not always and geom.group >= _COLLISION_GROUP:
+        spec.delete(geom)
+    else:
+        geom.contype = geom.conaffinity = 0

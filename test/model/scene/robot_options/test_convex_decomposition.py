@@ -1,0 +1,199 @@
+"""Convex decomposition: what fits through a hole of a mesh falls through it."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.parts import robot_part
+from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
+from mujoco_ros.model.strict import from_dict
+
+RADIUS_M, HOLE_M, HEIGHT_M = 0.1, 0.05, 0.04
+DEFAULT = ConvexDecomposition()
+
+URDF = f"""
+<robot name="arm">
+  <link name="base"/>
+  <joint name="lift" type="prismatic">
+    <parent link="base"/> <child link="ring"/> <axis xyz="0 0 1"/>
+    <origin xyz="0.3 0 0.5" rpy="0 0 0.4"/>
+    <limit lower="-0.1" upper="0.1" effort="50" velocity="1"/>
+  </joint>
+  <link name="ring">
+    INERTIAL
+    <collision> <origin xyz="0 0 0.1" rpy="0.05 0 0"/> <geometry>
+      <mesh filename="ring.stl" scale="0.001 0.001 0.001"/>
+    </geometry> </collision>
+  </link>
+  <joint name="turn" type="revolute">
+    <parent link="ring"/> <child link="bar"/> <axis xyz="0 0 1"/>
+    <origin xyz="0 0 {1 - 0.1}"/> <limit lower="-1" upper="1" effort="50" velocity="1"/>
+  </joint>
+  <link name="bar">
+    <inertial>
+      <mass value="1"/> <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
+    <collision> <geometry> <box size="0.1 0.1 0.1"/> </geometry> </collision>
+  </link>
+</robot>
+"""
+INERTIAL = """<inertial> <mass value="2"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/> </inertial>"""
+WORLD = """
+<mujoco>
+  <worldbody>
+    <body name="ball" pos="0.3 0 1.3">
+      <freejoint/> <geom name="ball" type="sphere" size="0.02" friction="0.1"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture(scope="module")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def shared_cache(shared_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decompose equal meshes once, because that takes a second of processor time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_folder))
+
+
+def scene(
+    folder: Path, options: Mapping[str, ConvexDecomposition], inertial: str = INERTIAL
+) -> SceneConfig:
+    ring = trimesh.creation.annulus(
+        r_min=1e3 * HOLE_M, r_max=1e3 * RADIUS_M, height=1e3 * HEIGHT_M, sections=16
+    )
+    ring.export(folder / "ring.stl")
+    (folder / "arm.urdf").write_text(URDF.replace("INERTIAL", inertial))
+    (folder / "world.xml").write_text(WORLD)
+    robot = RobotConfig(name="arm", model="arm.urdf", convex_decomposition=dict(options))
+    return SceneConfig(world="world.xml", robots=(robot,), folder=folder)
+
+
+def lowest_ball(config: SceneConfig) -> float:
+    """Return the height of the ball after 0.6 s, with the joints locked [m]."""
+    model = assemble(config).model
+    data = mujoco.MjData(model)
+    ball = model.body("ball").jntadr[0]
+    adr, vel = model.jnt_qposadr[ball], model.jnt_dofadr[ball]
+    others = np.setdiff1d(np.arange(model.nv), np.arange(vel, vel + 6))
+    while data.time < 0.6:
+        mujoco.mj_step(model, data)
+        data.qvel[others] = 0.0
+    return float(data.qpos[adr + 2])
+
+
+def test_a_ball_falls_through_the_hole_of_a_decomposed_ring_only(tmp_path: Path) -> None:
+    top = 0.5 + 0.1 + HEIGHT_M / 2
+    assert lowest_ball(scene(tmp_path, {})) > top - 0.03  # it lies on the convex hull
+    assert lowest_ball(scene(tmp_path, {"ring": DEFAULT})) < 0.4
+
+
+@pytest.mark.parametrize("inertial", [INERTIAL, ""], ids=["inertial", "mass of the mesh"])
+def test_mass_and_inertia_stay_the_same(tmp_path: Path, inertial: str) -> None:
+    whole = assemble(scene(tmp_path, {}, inertial)).model.body("arm/ring")
+    parts = assemble(scene(tmp_path, {"*": DEFAULT}, inertial)).model.body("arm/ring")
+    assert whole.mass > 0.5
+    for name in ("mass", "inertia", "ipos", "iquat"):
+        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
+
+
+def test_the_parts_fill_the_ring_and_share_its_contact_settings(tmp_path: Path) -> None:
+    spec = robot_part(
+        config := scene(tmp_path, {"ring": DEFAULT}), config.robots[0], prefix=""
+    ).spec
+    model = spec.compile()
+    ring = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name == "ring"]
+    assert len(ring) >= 6
+    assert {int(model.geom_contype[g]) for g in ring} == {1}
+    assert {int(model.geom_group[g]) for g in ring} == {3}
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    corners = []
+    for geom in ring:
+        mesh = model.geom_dataid[geom]
+        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        vertices = model.mesh_vert[first : first + count]
+        corners.append(data.geom_xpos[geom] + vertices @ data.geom_xmat[geom].reshape(3, 3).T)
+    hulls = [trimesh.convex.convex_hull(part) for part in corners]
+    area = 8 * np.sin(np.pi / 8) * (RADIUS_M**2 - HOLE_M**2)  # of 16-gons
+    assert sum(hull.volume for hull in hulls) == pytest.approx(area * HEIGHT_M, rel=0.1)
+    centre = np.concatenate(corners).min(axis=0) + np.ptp(np.concatenate(corners), axis=0) / 2
+    assert centre == pytest.approx([0.3, 0, 0.6], abs=2e-3)
+
+
+def test_the_second_start_takes_the_parts_of_the_first(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config = scene(tmp_path, {"ring": DEFAULT})
+    with caplog.at_level(logging.INFO):
+        first = assemble(config).model
+    assert "robot 'arm': mesh 'ring' (1 of 1): convex decomposition of" in caplog.text
+    assert "convex parts, after" in caplog.text
+    (file,) = (tmp_path / "cache/mujoco_ros/convex_parts").iterdir()
+    with monkeypatch.context() as without_computation:
+        without_computation.setattr("coacd.run_coacd", None)
+        assert np.array_equal(assemble(config).model.mesh_vert, first.mesh_vert)
+
+    file.write_bytes(b"no parts")
+    assert np.array_equal(assemble(config).model.mesh_vert, first.mesh_vert)
+    assert "cannot be read, and is made again" in caplog.text
+
+
+def test_the_number_of_parts_is_limited(tmp_path: Path) -> None:
+    few = assemble(scene(tmp_path, {"*": DEFAULT, "ring": ConvexDecomposition(max_parts=3)})).model
+    assert few.nmesh == assemble(scene(tmp_path, {})).model.nmesh + 3
+
+
+def test_a_link_without_collision_mesh_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UserInputError, match=r"link with a collision mesh 'bar' .*there are: ring"):
+        assemble(scene(tmp_path, {"bar": DEFAULT}))
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("<contact><pair geom1='hoop' geom2='bar'/></contact>", "a contact pair .* 'hoop'"),
+        (
+            "<sensor><contact name='felt' geom1='hoop' data='found'/></sensor>",
+            "sensor 'felt' names 'hoop'",
+        ),
+    ],
+)
+def test_a_mesh_with_references_is_not_replaced(
+    tmp_path: Path, reference: str, message: str
+) -> None:
+    config = scene(tmp_path, {"ring": DEFAULT})
+    urdf = tmp_path / "arm.urdf"
+    text = urdf.read_text().replace("<collision> <origin", '<collision name="hoop"> <origin')
+    text = text.replace("<collision> <geometry>", '<collision name="bar"> <geometry>')
+    urdf.write_text(text.replace("</robot>", f"<mujoco>{reference}</mujoco></robot>"))
+    with pytest.raises(UserInputError, match=message):
+        assemble(config)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 0.001}, "'threshold' must be from 0.01 to 1, got 0.001"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"max_parts": 0}, "'max_parts' must be at least 1, got 0"),
+        ({"parts": 3}, "parts"),
+    ],
+)
+def test_wrong_settings_are_errors(options: dict, message: str) -> None:
+    with pytest.raises(UserInputError, match=message):
+        from_dict(ConvexDecomposition, options, "here")
