@@ -6,6 +6,8 @@ import signal
 import sys
 from importlib import import_module
 
+from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
+
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _NICE = 5
 
@@ -21,7 +23,18 @@ def main() -> int:
     if os.getppid() != int(parent):
         return 0  # the parent ended before the line above
     # The parent may end during this import, which takes long: so it comes last.
-    code: int = import_module(module).main(arguments)
+    try:
+        run = import_module(module).main
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if missing.partition(".")[0] == __package__.partition(".")[0]:
+            raise  # incomplete installation of this package
+        sys.stderr.write(
+            f"Python module '{missing}' is not installed; install the dependencies of mujoco_ros, "
+            "with rosdep or pip, and start again\n"
+        )
+        return CANNOT_RUN_HERE
+    code: int = run(arguments)
     return code
 
 
