@@ -1,6 +1,5 @@
 """The configuration of a scene: the checked content of a scene YAML."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,10 +13,12 @@ from mujoco_ros.model.errors import (
     UserInputError,
     unknown,
 )
-from mujoco_ros.model.naming import NAME, check_name
+from mujoco_ros.model.naming import NAME, check_name, to_name
 from mujoco_ros.model.packages import share_directory
+from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
+from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.scene.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
@@ -45,6 +46,8 @@ RATES = {
 }
 """Default publish rates in simulated time [Hz]."""
 ROBOT_RATES = tuple(key for key in RATES if key != "tf")
+_GENERIC_NAMES = ("", "scene", "model", "robot", "mujoco", "mujoco_model")
+"""Names of models that name no robot."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +71,8 @@ class RobotConfig:
     gripper controller. `urdf` replaces the robot_description exported from the model. `srdf` is an
     SRDF file, whose disabled collisions and named states are read. `self_collision` is ``auto``
     (links of a URDF that overlap at the start do not collide), ``none`` or ``all``; `exclude` has
-    further pairs of links that do not collide. `joints` are settings by joint or pattern of joints.
+    further pairs of links that do not collide. `convex_decomposition` has settings by link or
+    pattern of links. `joints` are settings by joint or pattern of joints.
     `gravity_compensation` compensates the weight of the links, of a fixed base. `xacro_args` are
     the arguments of a model or SRDF that is a xacro file. `publish_rate` has rates of the robot's
     topics [Hz of simulated time], 0 for off; None and missing ones follow the parameters. `cameras`
@@ -86,6 +90,7 @@ class RobotConfig:
     xacro_args: dict[str, bool | int | float | str] = field(default_factory=dict)
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
+    convex_decomposition: dict[str, ConvexDecomposition] = field(default_factory=dict)
     joints: dict[str, JointOptions] = field(default_factory=dict)
     gravity_compensation: bool = False
     base: Literal["fixed", "free"] | None = None
@@ -230,15 +235,24 @@ def load_scene(reference: str) -> SceneConfig:
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path)
     if path.suffix in (*MODEL_SUFFIXES, XACRO_SUFFIX):
-        stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
-        name = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:50]
-        name = name if NAME.match(name) else f"robot_{name}"
+        name = _robot_name(path)
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
     raise UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
         f"{', '.join((*MODEL_SUFFIXES, XACRO_SUFFIX))}"
     )
+
+
+def _robot_name(path: Path) -> str:
+    """Return the name in a model file, or else that of the file or its folder."""
+    stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
+    candidates = [stem, path.resolve().parent.name]
+    if path.suffix not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name
+        with path.open(encoding="utf-8", errors="replace") as file:
+            candidates.insert(0, root_element(file.read(HEADER_CHARACTERS))[1])
+    names = [to_name(name).removesuffix("_scene") for name in candidates]
+    return next((name for name in names if name.lower() not in _GENERIC_NAMES), "robot")
 
 
 def read_scene(path: Path) -> SceneConfig:

@@ -44,6 +44,27 @@ def test_every_shipped_scene_loads_by_its_name_and_compiles(name):
     assert assemble(config).model.nu > 0
 
 
+@pytest.mark.parametrize(
+    ("file", "root", "name"),
+    [
+        ("scene.xml", '<mujoco model="panda scene"/>', "panda"),
+        ("scene.xml", '<mujoco model="scene"/>', "my_panda"),
+        ("scene.xml", "<mujoco/>", "my_panda"),
+        ("hand-left.xml", '<mujoco model="MuJoCo Model"/>', "hand_left"),
+        ("ur.urdf", '<robot name="ur10"/>', "ur10"),
+        ("ur.urdf", '<robot name="7 dof"/>', "model_7_dof"),
+        ("ur.urdf", "not XML", "ur"),
+        ("iiwa.urdf.xacro", '<robot name="$(arg name)"/>', "iiwa"),
+    ],
+)
+def test_a_robot_has_the_name_in_its_file_or_that_of_the_file_or_folder(tmp_path, file, root, name):
+    path = tmp_path / "my-panda" / file
+    path.parent.mkdir()
+    path.write_text(root)
+    scene = load_scene(str(path))
+    assert [scene.name, scene.robots[0].name] == [name, name]
+
+
 # --- reading
 
 
@@ -273,7 +294,7 @@ def test_a_scene_is_found_by_its_package_uri():
     [
         ("arm.xml", "arm"),
         ("my arm-2.urdf", "my_arm_2"),
-        ("7dof.mjcf", "robot_7dof"),
+        ("7dof.mjcf", "model_7dof"),
         ("ärm.mjb", "rm"),
         ("x" * 100 + ".xml", "x" * 50),
     ],
