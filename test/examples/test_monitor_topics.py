@@ -16,7 +16,7 @@ from benchmark.domains import Domain
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 ROOT = Path(__file__).resolve().parents[2]
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 120.0
 Run = Callable[[], "subprocess.CompletedProcess[str]"]
 
 

@@ -33,7 +33,7 @@ EMPTY_PACKAGES = (
     "ros2bag",
     "rosbag2_storage_mcap",
 )
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
 
 # Records its start, then behaves like a node: runs until SIGINT and ends with 0. If configured to

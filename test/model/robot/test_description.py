@@ -123,7 +123,7 @@ def test_meshes_elsewhere_have_file_uris(tmp_path):
 def test_a_bare_model_is_described_with_its_own_name():
     (robot,) = describe(str(DATA / "scene_pendulum.xml"))
     tree = ElementTree.fromstring(robot.urdf)
-    assert tree.get("name") == "scene_pendulum"
+    assert tree.get("name") == "pendulum"
     assert (robot.namespace, robot.frame_prefix) == ("", "")
     assert {"shoulder", "elbow"} <= {joint.get("name") for joint in tree.iter("joint")}
 

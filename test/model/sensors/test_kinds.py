@@ -34,7 +34,7 @@ def simulated(tmp_path: Any, kind: SensorKind, **options: Any) -> Simulation:
     """Return a pendulum with a sensor of a kind, with a measurement in each number."""
     sensors = "".join(element(measurement.sensor) for measurement in kind.measurements)
     (tmp_path / "robot.xml").write_text(
-        f"""<mujoco>
+        f"""<mujoco model="pendulum">
           <option magnetic="2e-5 1e-5 -4e-5"/>
           <worldbody>
             <geom type="plane" size="1 1 .1"/>
@@ -126,7 +126,7 @@ def test_a_kind_can_be_plotted(kind, tmp_path):
     plotted = [measurement for measurement in kind.measurements if measurement.label]
     assert plotted
     for measurement in plotted:
-        signal = found[f"robot {kind.plots}", sensor.name, measurement.label]
+        signal = found[f"pendulum {kind.plots}", sensor.name, measurement.label]
         first, count = sensor.addresses[measurement.name], len(measurement.paths)
         expected = simulation.data.sensordata[first : first + count]
         assert (
