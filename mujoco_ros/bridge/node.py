@@ -44,7 +44,7 @@ class MujocoNode(ComponentNode):
         components = [*compose(context), *(extension(context) for extension in extensions)]
         components += [DuplicateNodes(self, clock_topic().name), Diagnostics(context, components)]
         self.assemble(context, components, values["realtime_priority"])
-        for line in startup_summary(simulation, pacer.factor):
+        for line in startup_summary(simulation, pacer.factor, controllers=context.has_controllers):
             self.get_logger().info(line)
 
     def _begin_time(self) -> float:

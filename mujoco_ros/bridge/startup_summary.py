@@ -2,20 +2,28 @@
 
 from collections.abc import Iterator
 
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls
 from mujoco_ros.sim.simulation import Simulation
 
 
-def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
+def startup_summary(
+    simulation: Simulation, factor: float, *, controllers: bool = True
+) -> Iterator[str]:
     """Yield the log lines that describe a simulation.
 
     Args:
         simulation: The simulation.
         factor: Simulated seconds per wall second; 0 is as fast as possible.
+        controllers: Whether the node has controllers of its own.
     """
     for note in simulation.assembly.compiler_log:
         yield f"MuJoCo compiler: {note}"
-    for robot in simulation.layout.robots:
+    free = free_controls(simulation.plant)
+    for robot, control in zip(simulation.layout.robots, simulation.controls, strict=True):
         parts = {
             "joint": len(robot.joints.names),
             **{kind.title: len(robot.sensors[kind.key]) for kind in SENSOR_KINDS},
@@ -27,8 +35,31 @@ def startup_summary(simulation: Simulation, factor: float) -> Iterator[str]:
         yield f"{robot.name}: {', '.join(listing)}"
         if robot.unused_sensors:
             yield f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}"
+        if controls := free[robot.name]:
+            topic = within(robot.namespace, CommandSource.ACTUATORS)
+            yield f"{robot.name}: actuators on {topic}: {_listing(controls)}"
+        if controllers and control.joints.has_gripper:
+            topic = within(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
+            yield f"{robot.name}: gripper on {topic}: {_gripper(control.joints)}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"
     yield (
         f"simulating '{simulation.assembly.config.name}' with a step of "
         f"{1e3 * simulation.model.opt.timestep:g} ms, {pace}, until Ctrl-C"
     )
+
+
+def _listing(controls: tuple[Control, ...]) -> str:
+    """Return the names of actuators by kind."""
+    names: dict[str, list[str]] = {}
+    for control in controls:
+        names.setdefault(control.kind, []).append(control.name)
+    return "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
+
+
+def _gripper(joints: ControlledJoints) -> str:
+    """Return the joint or tendon of a gripper, and its range."""
+    index, tendon = joints.gripper, joints.tendon
+    if tendon is not None:
+        unit = "rad" if tendon.is_angle else "m"
+        return f"tendon {tendon.name}, {tendon.lower:.4g} to {tendon.upper:.4g} {unit}"
+    return "" if index is None else f"joint {joints.gripper_name}"

@@ -10,7 +10,7 @@ from mujoco_ros.control.gains import Gains
 
 
 class CommandSource(StrEnum):
-    """Possible owners of a joint; the values are names of topics and controllers."""
+    """Sources of commands, named as topics and controllers; ACTUATORS owns no joint."""
 
     UNCLAIMED = "unclaimed"
     TRAJECTORY = "joint_trajectory_controller"
@@ -20,6 +20,7 @@ class CommandSource(StrEnum):
     EFFORT = "effort_controller"
     GRIPPER = "gripper_controller"
     CONTROLLER = "controller"
+    ACTUATORS = "actuator_commands"
 
 
 class Outcome(IntEnum):

@@ -1,5 +1,6 @@
 """Gripper controller of one robot, equivalent to ros2_controllers' parallel_gripper_controller."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -7,8 +8,8 @@ import numpy as np
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import Event, GoalEnded, GoalProgress, GoalStarted, Outcome
+from mujoco_ros.control.gripper_drive import GripperDrive
 from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
-from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
 _FEEDBACK_PERIOD_S = 0.05
@@ -21,10 +22,10 @@ class GripperCommand:
     """A checked command.
 
     Attributes:
-        position: Goal position of the gripper joint [m or rad].
+        position: Goal position of the gripper's joint or tendon [m or rad].
         velocity: Largest speed of the reference [m/s or rad/s]; 0 is the setting's.
         effort: Largest effort [N or Nm]; 0 is the setting's.
-        clamped: Whether the position was clamped to the joint's limits.
+        clamped: Whether the position was clamped to the limits.
     """
 
     position: float
@@ -46,11 +47,12 @@ def gripper_command(
     Raises:
         CommandError: The command is invalid.
     """
-    if joints.gripper is None:
+    if not joints.has_gripper:
         raise CommandError("the robot has no gripper")
-    joint = joints.names[joints.gripper]
-    if names and names != [joint]:
-        raise CommandError(f"the gripper's joint is '{joint}', not '{', '.join(names)}'")
+    joint, kind = joints.gripper_name, "joint" if joints.tendon is None else "tendon"
+    accepted = {joint, *(() if joints.tendon is None else joints.tendon.actuators)}
+    if names and not (len(names) == 1 and names[0] in accepted):
+        raise CommandError(f"the gripper's {kind} is '{joint}', not '{', '.join(names)}'")
     if len(position) != 1:
         raise CommandError(f"a gripper command has 1 position, got {len(position)}")
     values = {"position": position[0]}
@@ -59,14 +61,12 @@ def gripper_command(
             raise CommandError(f"a gripper command has at most 1 {name}, got {len(given)}")
         values[name] = given[0] if given else 0.0
     for name, value in values.items():
-        check_numbers(np.array([value]), name, [joint], nan=False)
+        check_numbers(np.array([value]), name, [joint], nan=False, kind=kind)
         if name != "position" and value < 0:
             raise CommandError(f"the {name} limit must not be negative, got {value:g}")
-    goal, clamped = joints.clamp(
-        np.array([joints.gripper]), np.array([values["position"]]), out_of_limits
-    )
+    goal, clamped = joints.clamp_gripper(values["position"], out_of_limits)
     return GripperCommand(
-        position=float(goal[0]),
+        position=goal,
         velocity=values["velocity"],
         effort=values["effort"],
         clamped=clamped,
@@ -74,33 +74,31 @@ def gripper_command(
 
 
 class GripperController:
-    """Ramps the reference of one joint to a goal and reports when the joint reaches it or stalls.
+    """Ramps the reference of a gripper to a goal and reports when it reaches it or stalls.
 
     A stall is a standstill before the goal, as on an obstacle or a gripped object.
+
+    Attributes:
+        settings: Tolerances, stall detection and default limits.
+        drive: The servo of its joint or tendon.
     """
 
     def __init__(
         self,
-        joint: int,
-        references: References,
+        drive: GripperDrive,
         settings: GripperSettings,
         emit: Callable[[Event], None],
-        limit_effort: Callable[[float], None],
     ) -> None:
         """Start without a goal.
 
         Args:
-            joint: Index of the joint.
-            references: References of all joints of the robot.
+            drive: The servo of its joint or tendon.
             settings: Tolerances, stall detection and default limits.
             emit: Called with each event.
-            limit_effort: Limits the joint's effort [N or Nm]; 0 restores its own limit.
         """
         self.settings = settings
-        self._joint = joint
-        self._references = references
+        self.drive = drive
         self._emit = emit
-        self._limit_effort = limit_effort
         self._goal: object | None = None
         self._started = False
         self._target = 0.0
@@ -126,7 +124,7 @@ class GripperController:
         self._target = command.position
         self._speed = command.velocity or self.settings.max_velocity or np.inf
         self._next_feedback = time
-        self._limit_effort(command.effort or self.settings.max_effort)
+        self.drive.limit_effort(command.effort or self.settings.max_effort)
 
     def cancel(self, goal: object) -> None:
         """Hold the reference if `goal` is active; the effort limit remains."""
@@ -145,7 +143,7 @@ class GripperController:
 
     def reset(self, reason: str) -> None:
         """Restore the joint's own effort limit and abort the goal."""
-        self._limit_effort(0.0)
+        self.drive.limit_effort(0.0)
         self.stop(reason)
 
     def save_state(self) -> dict[str, float]:
@@ -156,15 +154,16 @@ class GripperController:
         """Continue from a saved state; no goal may be active."""
         vars(self).update(state)
 
-    def update(self, time: float, timestep: float, q: float, dq: float, effort: float) -> None:
+    def update(self, time: float, timestep: float) -> None:
         """Write the reference of this step, and monitor the goal by the measured state."""
-        self._q, self._effort = q, effort
+        q, dq, self._effort = self.drive.measured()
+        self._q = q
         if self._moving:
-            reference, step = self._references.q[self._joint], self._speed * timestep
+            reference, step = self.drive.reference(), self._speed * timestep
             remaining = self._target - reference
             self._moving = abs(remaining) > step
-            self._references.q[self._joint] = (
-                reference + np.copysign(step, remaining) if self._moving else self._target
+            self.drive.set_reference(
+                reference + math.copysign(step, remaining) if self._moving else self._target
             )
         if self._goal is not None:
             self._monitor(time, q, dq)
@@ -175,6 +174,7 @@ class GripperController:
             self._started = True
             self._still_since, self._still_at = time, q
             self._emit(GoalStarted(goal=self._goal))
+            return  # the length of a tendon is that of the last step, and unknown after a reset
         # By the mean speed: in stiff contacts the momentary speed oscillates without end.
         if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
             self._still_since, self._still_at = time, q

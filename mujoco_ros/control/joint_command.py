@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.control.errors import CommandError, JointError
 from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
-from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.control.modes import INTERFACES, POSITION, VELOCITY
 from mujoco_ros.control.settings import OutOfLimits
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
@@ -21,11 +21,13 @@ class JointCommand:
         joints: Indices of the joints.  # (k,)
         values: Position, velocity and effort; NaN is unchanged.  # (3, k)
         clamped: Which positions were clamped to the joints' limits.
+        ignored: Names of joints whose velocity was ignored: servos that take positions.
     """
 
     joints: np.ndarray
     values: np.ndarray
     clamped: Clamped
+    ignored: tuple[str, ...] = ()
 
 
 def joint_command(
@@ -35,6 +37,9 @@ def joint_command(
     fields: Sequence[Sequence[float]],
 ) -> JointCommand:
     """Return a checked command for named joints, without joints that have NaN only.
+
+    Velocities of joints that take positions but no velocities are ignored: teleoperation and MoveIt
+    send them with the positions.
 
     Args:
         joints: The robot's joints.
@@ -49,6 +54,7 @@ def joint_command(
         raise JointError("the command names no joints")
     indices = joints.find(names)
     values = np.full((3, len(names)), np.nan)
+    ignored = np.zeros(len(names), dtype=bool)
     for row, (interface, field) in enumerate(zip(INTERFACES, fields, strict=True)):
         if not len(field):
             continue
@@ -59,10 +65,20 @@ def joint_command(
             )
         values[row] = field
         check_numbers(values[row], interface, names, nan=True)
+        if interface == VELOCITY:
+            ignored = joints.position_only[indices] & ~np.isnan(values[row])
+            values[row, ignored] = np.nan
         joints.check_interface(indices, interface, ~np.isnan(values[row]))
     values[0], clamped = joints.clamp(indices, values[0], out_of_limits)
     commanded = ~np.isnan(values).all(axis=0)
-    return JointCommand(joints=indices[commanded], values=values[:, commanded], clamped=clamped)
+    if not commanded.any():  # a command of ignored velocities alone would do nothing
+        joints.check_interface(indices, VELOCITY, ignored)
+    return JointCommand(
+        joints=indices[commanded],
+        values=values[:, commanded],
+        clamped=clamped,
+        ignored=tuple(name for name, skip in zip(names, ignored, strict=True) if skip),
+    )
 
 
 def forward_command(

@@ -45,6 +45,10 @@ class JointOwners:
             if owned.size:
                 yield source, owned
 
+    def of(self, source: CommandSource) -> np.ndarray:
+        """Return the indices of the joints that `source` owns."""
+        return np.flatnonzero(self._codes == _CODES[source])
+
     def claim(
         self, source: CommandSource, joints: np.ndarray
     ) -> list[tuple[CommandSource, np.ndarray]]:

@@ -1,13 +1,14 @@
 """Joints of a robot: command interfaces, limits and errors."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.gripper_drive import GripperTendon
+from mujoco_ros.control.modes import INTERFACES, POSITION, VELOCITY
 from mujoco_ros.control.settings import OutOfLimits
 from mujoco_ros.model.errors import unknown
 
@@ -16,6 +17,7 @@ LARGEST = 1e9
 _SLACK = 1e-3
 """Simulated limits are soft and described ones rounded: a command that holds a joint at its limit
 exceeds the limit by up to this [rad or m]."""
+_OF_GRIPPER = "belongs to the gripper controller"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class ControlledJoints:
         upper: Largest position [rad or m], inf where unlimited.  # (n,)
         continuous: Whether the joint is continuous: full turns are equivalent.  # (n,) bool
         gripper: Index of the gripper controller's joint, None without one.
+        tendon: Tendon that the gripper controller moves instead of a joint.
+        moved_by: Names of the actuators that move a joint without command interfaces, by its index.
     """
 
     names: tuple[str, ...]
@@ -45,6 +49,34 @@ class ControlledJoints:
     upper: np.ndarray
     continuous: np.ndarray
     gripper: int | None = None
+    tendon: GripperTendon | None = None
+    moved_by: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def has_gripper(self) -> bool:
+        """Whether there is a gripper controller."""
+        return self.gripper is not None or self.tendon is not None
+
+    @property
+    def gripper_name(self) -> str:
+        """Name of the gripper's joint or tendon; empty without a gripper."""
+        if self.gripper is not None:
+            return self.names[self.gripper]
+        return "" if self.tendon is None else self.tendon.name
+
+    @cached_property
+    def gripper_joints(self) -> np.ndarray:
+        """Indices of the joints that the gripper controller owns while it moves.  # (k,)"""
+        if self.tendon is not None:
+            return self.tendon.joints
+        own = () if self.gripper is None else (self.gripper,)
+        return np.array(own, dtype=np.intp)
+
+    @cached_property
+    def position_only(self) -> np.ndarray:
+        """Which joints take positions, but no velocities.  # (n,) bool."""
+        only = [POSITION in has and VELOCITY not in has for has in self.interfaces]
+        return np.array(only, dtype=bool)
 
     def with_interface(self, interface: str) -> tuple[int, ...]:
         """Return the joints that have the command `interface`, without the gripper's."""
@@ -64,10 +96,8 @@ class ControlledJoints:
             if name not in index:
                 if name in self.names:
                     joint = self.names.index(name)
-                    if joint == self.gripper:
-                        reason = "belongs to the gripper controller"
-                    else:
-                        reason = self.describe(joint)
+                    own = joint == self.gripper
+                    reason = _OF_GRIPPER if own else self.describe(joint)
                     raise JointError(f"joint '{name}' {reason}; choose from: {', '.join(index)}")
                 raise JointError(str(unknown("joint", name, index)))
         if len(set(names)) < len(names):
@@ -78,6 +108,11 @@ class ControlledJoints:
     def describe(self, joint: int) -> str:
         """Return the predicate of a sentence about a joint's command interfaces."""
         has = [interface for interface in INTERFACES if interface in self.interfaces[joint]]
+        if not has and joint in self.gripper_joints:
+            return _OF_GRIPPER
+        if not has and joint in self.moved_by:
+            names = ", ".join(f"'{name}'" for name in self.moved_by[joint])
+            return f"takes no commands; {names} on the topic actuator_commands moves it"
         if not has:
             return "is passive: it takes no commands"
         return f"takes {' and '.join(has)} only" if len(has) < 3 else "takes any command"
@@ -119,23 +154,55 @@ class ControlledJoints:
             CommandError: A position is beyond the limits and `out_of_limits` is ``refuse``.
         """
         lower, upper = self.lower[joints], self.upper[joints]
-        if not ((positions < lower) | (positions > upper)).any():
-            return positions, Clamped()
-        outside = (positions < lower - _SLACK) | (positions > upper + _SLACK)
-        count = int(np.count_nonzero(outside))
-        within = np.clip(positions, lower, upper)
-        if not count:
-            return within, Clamped()
-        *_, column = np.argwhere(outside)[0]
-        first = f"position {positions[outside][0]:g} of joint '{self.names[joints[column]]}'"
-        limits = f"its limits [{lower[column]:g}, {upper[column]:g}]"
-        if out_of_limits == "refuse":
-            raise CommandError(f"{first} is outside {limits}")
-        more = f", and {count - 1} more" if count > 1 else ""
-        return within, Clamped(count, f"{first} was clamped to {limits}{more}")
+
+        def name(column: int) -> str:
+            return f"joint '{self.names[joints[column]]}'"
+
+        return _clamp(positions, lower, upper, name, out_of_limits)
+
+    def clamp_gripper(self, position: float, out_of_limits: OutOfLimits) -> tuple[float, Clamped]:
+        """Return a position of the gripper [m or rad] clamped to its limits, as `clamp` does.
+
+        Raises:
+            CommandError: It is beyond the limits and `out_of_limits` is ``refuse``.
+        """
+        tendon, goal = self.tendon, np.array([position])
+        if tendon is None:
+            goal, clamped = self.clamp(self.gripper_joints, goal, out_of_limits)
+        else:
+            lower, upper = np.array([tendon.lower]), np.array([tendon.upper])
+            name = f"tendon '{tendon.name}'"
+            goal, clamped = _clamp(goal, lower, upper, lambda _: name, out_of_limits)
+        return float(goal[0]), clamped
 
 
-def check_numbers(values: np.ndarray, quantity: str, names: Sequence[str], *, nan: bool) -> None:
+def _clamp(
+    positions: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    name: Callable[[int], str],
+    out_of_limits: OutOfLimits,
+) -> tuple[np.ndarray, Clamped]:
+    """Return positions (..., k) clamped to limits (k,); `name` is that of a column."""
+    if not ((positions < lower) | (positions > upper)).any():
+        return positions, Clamped()
+    outside = (positions < lower - _SLACK) | (positions > upper + _SLACK)
+    count = int(np.count_nonzero(outside))
+    within = np.clip(positions, lower, upper)
+    if not count:
+        return within, Clamped()
+    *_, column = np.argwhere(outside)[0]
+    first = f"position {positions[outside][0]:g} of {name(int(column))}"
+    limits = f"its limits [{lower[column]:g}, {upper[column]:g}]"
+    if out_of_limits == "refuse":
+        raise CommandError(f"{first} is outside {limits}")
+    more = f", and {count - 1} more" if count > 1 else ""
+    return within, Clamped(count, f"{first} was clamped to {limits}{more}")
+
+
+def check_numbers(
+    values: np.ndarray, quantity: str, names: Sequence[str], *, nan: bool, kind: str = "joint"
+) -> None:
     """Reject non-finite and excessive values (..., k); NaN is valid if `nan`, as "unchanged".
 
     Raises:
@@ -149,4 +216,5 @@ def check_numbers(values: np.ndarray, quantity: str, names: Sequence[str], *, na
     *_, column = np.argwhere(~valid)[0]
     value = values[~valid][0]
     expected = "a finite number" if not np.isfinite(value) else f"within ±{LARGEST:g}"
-    raise CommandError(f"{quantity} of joint '{names[column]}' is {value:g}; it must be {expected}")
+    what = f"{quantity} of {kind} '{names[column]}'"
+    raise CommandError(f"{what} is {value:g}; it must be {expected}")

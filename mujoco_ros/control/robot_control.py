@@ -18,6 +18,7 @@ from mujoco_ros.control.events import (
     StreamStopped,
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
+from mujoco_ros.control.gripper_drive import GripperDrive, JointDrive
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joint_owners import JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints
@@ -64,6 +65,7 @@ class RobotControl:
         dq: Measured velocities.  # (n,)
         effort: Efforts of the actuators.  # (n,)
         timestep: Simulated time between steps [s].
+        limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class RobotControl:
         timestep: float,
         emit: Callable[[Event], None],
         limit_effort: Callable[[int, float], None],
+        tendon: GripperDrive | None = None,
     ) -> None:
         """Start with all joints unclaimed.
 
@@ -82,6 +85,7 @@ class RobotControl:
             timestep: Simulated time between steps [s].
             emit: Called with each event.
             limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
+            tendon: The servo of the gripper's tendon, if it has one.
         """
         count = len(joints.names)
         self.joints = joints
@@ -91,7 +95,7 @@ class RobotControl:
         self.q, self.dq, self.effort = np.zeros((3, count))
         self.timestep = timestep
         self._emit = emit
-        self._limit_effort = limit_effort
+        self.limit_effort = limit_effort
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self._streams = {
@@ -101,15 +105,9 @@ class RobotControl:
         self._each = tuple(self._streams.items())
         self._velocity = self._streams[CommandSource.VELOCITY]
         self.gripper: GripperController | None = None
-        if joints.gripper is not None:
-            index = joints.gripper
-            self.gripper = GripperController(
-                index,
-                references,
-                GripperSettings(),
-                emit,
-                lambda effort: self._limit_effort(index, effort),
-            )
+        drive = tendon if joints.gripper is None else JointDrive(self, joints.gripper)
+        if drive is not None:
+            self.gripper = GripperController(drive, GripperSettings(), emit)
         self._sources: dict[CommandSource, JointOwner] = {
             CommandSource.TRAJECTORY: self.trajectory,
             **self._streams,
@@ -122,14 +120,20 @@ class RobotControl:
         self._integrates = np.array(positioned, dtype=bool)
 
     def bind(
-        self, references: np.ndarray, timestep: float, limit_effort: Callable[[int, float], None]
+        self,
+        references: np.ndarray,
+        timestep: float,
+        limit_effort: Callable[[int, float], None],
+        tendon: GripperDrive | None = None,
     ) -> None:
         """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
         for stream in self._streams.values():
             stream.bind(self.references)
         self.timestep = timestep
-        self._limit_effort = limit_effort
+        self.limit_effort = limit_effort
+        if self.gripper is not None and tendon is not None:
+            self.gripper.drive = tendon
 
     @property
     def active(self) -> bool:
@@ -203,10 +207,26 @@ class RobotControl:
 
     def command_gripper(self, command: GripperCommand, goal: object, time: float) -> None:
         """Execute a gripper command."""
-        if self.gripper is not None and self.joints.gripper is not None:
+        if self.gripper is not None:
             self.rates.add(CommandSource.GRIPPER, time)
-            self._claim(CommandSource.GRIPPER, np.array([self.joints.gripper]), time)
+            self._claim(CommandSource.GRIPPER, self.joints.gripper_joints, time)
             self.gripper.accept(command, goal, time)
+
+    def preempt_gripper(self, time: float) -> None:
+        """End the gripper's command, as the actuators of its tendon are commanded directly."""
+        gripper, owned = self.gripper, self._owners.of(CommandSource.GRIPPER)
+        if gripper is None or not (gripper.busy or owned.size):
+            return
+        self._emit(
+            CommandPreempted(
+                source=CommandSource.GRIPPER,
+                new_owner=CommandSource.ACTUATORS,
+                joints=(self.joints.gripper_name,),
+                was_idle=gripper.is_idle(owned, time),
+            )
+        )
+        gripper.release(owned, f"preempted by {CommandSource.ACTUATORS}")
+        self._owners.release(owned)
 
     def release(self, source: CommandSource, *, measured: bool = False) -> None:
         """Release the joints of a stream; they hold their position.
@@ -278,11 +298,8 @@ class RobotControl:
                 self._stop(source, silent)
         if self._velocity.busy:
             self._integrate(self._velocity.owned)
-        if self.gripper is not None and self.gripper.busy and self.joints.gripper is not None:
-            i = self.joints.gripper
-            self.gripper.update(
-                time, self.timestep, float(self.q[i]), float(self.dq[i]), float(self.effort[i])
-            )
+        if self.gripper is not None and self.gripper.busy:
+            self.gripper.update(time, self.timestep)
         if self._damping:
             np.copyto(self.references.q, self.q, where=self._damped)
 

@@ -1,6 +1,6 @@
 """Joint references as actuator controls: the PD law in the engine, and MuJoCo's own servos."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import mujoco
@@ -111,8 +111,11 @@ class Drives:
             joint: Index into the joint arrays.
             effort: Largest effort at the joint [Nm or N]; 0 restores the limit of the actuators.
         """
+        self.limit_actuators({row.actuator for row in self._inputs if row.joint == joint}, effort)
+
+    def limit_actuators(self, actuators: Collection[int], effort: float) -> None:
+        """Limit the total effort of actuators on one joint or tendon, as `limit_effort`."""
         model = self._model
-        actuators = {row.actuator for row in self._inputs if row.joint == joint}
         for actuator in actuators:
             own, limited = self._own_ranges[actuator], bool(self._own_limited[actuator])
             gear = abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))
@@ -227,6 +230,21 @@ def _balance(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float
     bias, length = model.actuator_biasprm[actuator], data.actuator_length
     force = bias[0] + bias[1] * length[model.actuator_outadr[actuator]]
     return float(-force / model.actuator_gainprm[actuator, 0])
+
+
+def position_inputs(
+    model: mujoco.MjModel, actuators: Collection[int]
+) -> list[tuple[int, float, float]]:
+    """Return slot, factor and offset of each position servo among actuators of one tendon.
+
+    The control ``factor·q + offset`` commands the position q of the tendon [m or rad].
+    """
+    return [
+        (row.slot, row.q, row.offset)
+        for actuator in actuators
+        for row in _inputs_of(model, actuator, 0, len(actuators), alone=False)
+        if row.mode is Mode.POSITION
+    ]
 
 
 def _inputs(model: mujoco.MjModel, joints: Joints) -> Iterator[_Input]:

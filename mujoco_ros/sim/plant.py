@@ -97,7 +97,7 @@ class Plant:
         self.start = self.settle(initial_state(assembly, self.layout))
         self.references = References(self.start.references.values.copy())
         self.controls: list[RobotControl] = robot_controls(
-            assembly, self.layout, self.drives, self.references, emit, staying
+            assembly, self.layout, data, self.drives, self.references, emit, staying
         )
         servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
         self.gains = GainSettings(
@@ -168,13 +168,7 @@ class Plant:
 
     def bind(self) -> None:
         """Make the command arbitration of the robots use the arrays of this plant."""
-        bind(
-            self.controls,
-            self.layout,
-            self.drives,
-            self.references,
-            float(self.model.opt.timestep),
-        )
+        bind(self.controls, self.layout, self.model, self.data, self.drives, self.references)
 
     def sense(self) -> None:
         """Evaluate the sensors on a copy, before a step whose stages overwrite them."""

@@ -16,11 +16,13 @@ from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.drives import Drives
+from mujoco_ros.sim.gripper_tendon import TendonDrive, gripper_tendon, is_drivable, movers
 
 
 def robot_controls(
     assembly: Assembly,
     layout: ModelLayout,
+    data: mujoco.MjData,
     drives: Drives,
     references: References,
     emit: Callable[[Event], None],
@@ -31,13 +33,14 @@ def robot_controls(
     Args:
         assembly: The scene.
         layout: Its robots.
+        data: Its state.
         drives: The actuators of all joints.
         references: The references of all joints.
         emit: Called with events for the sources of commands.
         staying: Those of robots that are simulated already, which are kept.
 
     Raises:
-        UserInputError: The joint of a gripper has no position interface.
+        UserInputError: The joint or tendon of a gripper takes no positions.
     """
     controls = []
     robots = zip(layout.robots, assembly.robots, layout.columns, strict=True)
@@ -56,7 +59,14 @@ def robot_controls(
         limit = _limit(drives, columns.start)
         timestep = float(model.opt.timestep)
         controls.append(
-            RobotControl(joints, references.part(columns), timestep, emit_for_robot, limit)
+            RobotControl(
+                joints,
+                references.part(columns),
+                timestep,
+                emit_for_robot,
+                limit,
+                _tendon_drive(model, data, robot, drives),
+            )
         )
     return controls
 
@@ -64,13 +74,27 @@ def robot_controls(
 def bind(
     controls: Sequence[RobotControl],
     layout: ModelLayout,
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
     drives: Drives,
     references: References,
-    timestep: float,
 ) -> None:
-    """Make controls write `references`, and limit the efforts of `drives`."""
-    for control, columns in zip(controls, layout.columns, strict=True):
-        control.bind(references.values[:, columns], timestep, _limit(drives, columns.start))
+    """Make controls write `references` and `data`, and limit the efforts of `drives`."""
+    timestep = float(model.opt.timestep)
+    for control, robot, columns in zip(controls, layout.robots, layout.columns, strict=True):
+        control.bind(
+            references.values[:, columns],
+            timestep,
+            _limit(drives, columns.start),
+            _tendon_drive(model, data, robot, drives),
+        )
+
+
+def _tendon_drive(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, drives: Drives
+) -> TendonDrive | None:
+    tendon = robot.gripper_tendon
+    return None if tendon is None else TendonDrive(model, data, drives, tendon)
 
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
@@ -88,12 +112,8 @@ def _controlled_joints(
     for i in range(len(names)):
         low, high = drives.position_range(first + i)
         lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
-    if robot.gripper is not None and POSITION not in takes[robot.gripper]:
-        able = [name for name, taken in zip(names, takes, strict=True) if POSITION in taken]
-        raise UserInputError(
-            f"gripper of robot '{robot.name}': joint '{names[robot.gripper]}' takes no positions; "
-            f"these do: {', '.join(able)}"
-        )
+    _check_gripper(model, robot, takes)
+    tendon = robot.gripper_tendon
     hinge = model.jnt_type[ids] == mujoco.mjtJoint.mjJNT_HINGE
     return ControlledJoints(
         names=names,
@@ -102,4 +122,29 @@ def _controlled_joints(
         upper=upper,
         continuous=hinge & np.isinf(lower) & np.isinf(upper),
         gripper=robot.gripper,
+        tendon=None if tendon is None else gripper_tendon(model, robot, tendon),
+        moved_by=movers(model, robot),
+    )
+
+
+def _check_gripper(
+    model: mujoco.MjModel, robot: RobotLayout, takes: Sequence[frozenset[str]]
+) -> None:
+    """Reject a gripper that takes no positions."""
+    names = robot.joints.names
+    if robot.gripper_tendon is not None and not is_drivable(model, robot.gripper_tendon):
+        given = f"tendon '{model.tendon(robot.gripper_tendon).name.removeprefix(robot.prefix)}'"
+    elif robot.gripper is not None and POSITION not in takes[robot.gripper]:
+        given = f"joint '{names[robot.gripper]}'"
+    else:
+        return
+    able = [name for name, taken in zip(names, takes, strict=True) if POSITION in taken]
+    able += [
+        f"tendon '{model.tendon(tendon).name.removeprefix(robot.prefix)}'"
+        for tendon in range(model.ntendon)
+        if model.tendon(tendon).name.startswith(robot.prefix) and is_drivable(model, tendon)
+    ]
+    raise UserInputError(
+        f"gripper of robot '{robot.name}': {given} takes no positions; "
+        f"these do: {', '.join(able) or 'none'}"
     )

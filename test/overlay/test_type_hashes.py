@@ -42,6 +42,8 @@ from tf2_msgs.msg import TF2Error, TFMessage
 # type and hash without its prefix, under package/kind, the package with its version
 GENUINE_TABLE = """
 control_msgs/msg: 5.8.0, of Jazzy
+DynamicJointState 18024c98a62697680f581108eeed40b28fb4542fa0ac5a8e36f56c62b6813d26
+InterfaceValue 74a12144ef6b7af67533195cb30f7f607d3301b66950208a72d280695f3e190c
 JointComponentTolerance 739ea7566931944d33830fa10f1bf5e7a7fbdc3172bce7a7eaac642bd6e3ffa4
 JointTolerance c254f9cece0f3b733017b6990fd46d1326e25242d6b8844398c97d9a88e7d648
 JointTrajectoryControllerState 51d8dd89cc624cbe9daaeeb4d80d6de9b86168ffdc3be41fefc0953e3c26e480

@@ -22,16 +22,11 @@ class GripperServer(CommandServer):
         self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
 
-    @property
-    def _joint(self) -> str:
-        joints = self._control.joints
-        return "" if joints.gripper is None else joints.names[joints.gripper]
-
     def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
         """Return the final state of the gripper."""
         reached = event.outcome is Outcome.SUCCESSFUL and not event.stalled
         result = ParallelGripperCommand.Result(stalled=event.stalled, reached_goal=reached)
-        result.state.name = [self._joint]
+        result.state.name = [self._control.joints.gripper_name]
         result.state.position, result.state.effort = [event.position], [event.effort]
         return result
 
@@ -40,7 +35,7 @@ class GripperServer(CommandServer):
         feedback = ParallelGripperCommand.Feedback()
         position, velocity = event.actual[:, 0].tolist()
         feedback.state.header.stamp = stamp(event.time)
-        feedback.state.name = [self._joint]
+        feedback.state.name = [self._control.joints.gripper_name]
         feedback.state.position, feedback.state.velocity = [position], [velocity]
         feedback.state.effort = [event.effort]
         return feedback

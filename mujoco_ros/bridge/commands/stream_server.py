@@ -23,6 +23,7 @@ class StreamServer(CommandServer):
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         """Open the topics; see `CommandServer`."""
         super().__init__(context, namespace, control)
+        self._ignored: set[str] = set()
         self._subscribe(JointState, self._handle_joint_command, CommandSource.JOINT_COMMANDS)
         for source, interface in FORWARDED.items() if context.has_controllers else ():
             if indices := control.joints.with_interface(interface):
@@ -69,6 +70,14 @@ class StreamServer(CommandServer):
             self._submit(topic, _nothing, stamp=stamp)
             return
         self._rejections.report_clamped(topic, command.clamped)
+        if new := [name for name in command.ignored if name not in self._ignored]:
+            self._ignored.update(new)
+            self._rejections.report(
+                topic,
+                "velocities ignored",
+                f"velocities of {', '.join(new)} are ignored, now and later: position servos",
+                count=len(new),
+            )
         self._submit(topic, lambda time: self._control.command(source, command, time), stamp=stamp)
 
 

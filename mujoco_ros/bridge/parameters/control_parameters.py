@@ -11,6 +11,7 @@ import numpy as np
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.control_specs import (
+    ANGULAR_GRIPPER,
     FORWARD,
     GAINS,
     GAINS_FILE,
@@ -66,8 +67,8 @@ class _Robot:
         return self.prefix + GAINS_FILE.name
 
     @property
-    def gripper(self) -> int | None:
-        return self.joints.gripper if self.controllers else None
+    def has_gripper(self) -> bool:
+        return self.joints.has_gripper and self.controllers
 
     def commanded(self, interface: str) -> tuple[int, ...]:
         """Return the joints that the controllers of `interface` command."""
@@ -83,13 +84,24 @@ class _Robot:
             name = name.replace("<joint>", self.joints.names[joint])
         return self.prefix + name
 
+    def gripper_spec(self, template: ParameterSpec) -> ParameterSpec:
+        """Return the parameter of a template for the gripper's joint or tendon."""
+        joints = self.joints
+        if joints.tendon is not None:
+            angle = joints.tendon.is_angle
+        else:
+            angle = joints.gripper is not None and not self.slides[joints.gripper]
+        default = template.default
+        if angle:
+            default = ANGULAR_GRIPPER.get(template.name, default)
+        return self.spec(template, description=_in_unit(template, angle=angle), default=default)
+
     def spec(
         self, template: ParameterSpec, joint: int | None = None, **changes: Any
     ) -> ParameterSpec:
         """Return the parameter of a template, for this robot or one of its joints."""
         if joint is not None:
-            unit = r"[\2]" if self.slides[joint] else r"[\1]"
-            changes["description"] = re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
+            changes["description"] = _in_unit(template, angle=not self.slides[joint])
         return replace(template, name=self.name(template, joint), **changes)
 
     def gain_indices(self) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -112,7 +124,7 @@ class _Robot:
         return (
             StreamSettings(**of(STREAM)),
             TrajectorySettings(**tolerances, **(of(TRAJECTORY) if joints else {})),
-            None if self.gripper is None else GripperSettings(**of(GRIPPER)),
+            GripperSettings(**of(GRIPPER)) if self.has_gripper else None,
         )
 
 
@@ -297,6 +309,12 @@ class ControlParameters(Component):
         return rows
 
 
+def _in_unit(template: ParameterSpec, *, angle: bool) -> str:
+    """Return the description of a template with the unit of angles, or else of distances."""
+    unit = r"[\1]" if angle else r"[\2]"
+    return re.sub(r"\[(\S+) or (\S+)\]", unit, template.description)
+
+
 def _gains(rows: np.ndarray) -> Gains:
     kp, kd = rows.copy()
     return Gains(kp=kp, kd=kd)
@@ -342,7 +360,7 @@ def _settings_specs(robot: _Robot) -> Iterator[ParameterSpec]:
         for joint in joints:
             for template in TOLERANCES.values():
                 yield robot.spec(template, joint)
-    if robot.gripper is not None:
-        yield robot.spec(GRIPPER_JOINT, default=robot.joints.names[robot.gripper])
+    if robot.has_gripper:
+        yield robot.spec(GRIPPER_JOINT, default=robot.joints.gripper_name)
         for template in GRIPPER.values():
-            yield robot.spec(template, robot.gripper)
+            yield robot.gripper_spec(template)

@@ -57,6 +57,9 @@ TRAJECTORY = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" not
 """Field of TrajectorySettings to its parameter."""
 TOLERANCES = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" in it.name}
 """Field of TrajectorySettings to its parameter for each joint."""
-GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint of the gripper", fixed=True)
+GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint or tendon of the gripper", fixed=True)
 GRIPPER = _specs(GripperSettings, _GRIPPER)
 """Field of GripperSettings to its parameter."""
+# The tolerance is that of ros2_controllers, and the speed closes common fingers in a second.
+ANGULAR_GRIPPER = {f"{_GRIPPER}goal_tolerance": 0.01, f"{_GRIPPER}max_velocity": 1.0}
+"""Defaults of a gripper whose position is an angle [rad, rad/s], by name of the parameter."""

@@ -7,8 +7,9 @@ from itertools import accumulate, pairwise
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.actuators import find_gripper
 from mujoco_ros.model.robot.scope import Scope, cameras_of
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
@@ -60,6 +61,7 @@ class RobotLayout:
         lidars: Its lidars.
         unused_sensors: Names of its MuJoCo sensors without a topic.
         gripper: Index of the joint of the gripper controller.
+        gripper_tendon: Index in the model of its tendon instead, if it moves one.
     """
 
     name: str
@@ -75,6 +77,7 @@ class RobotLayout:
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
     gripper: int | None = None
+    gripper_tendon: int | None = None
 
     @property
     def every_sensor(self) -> tuple[SiteSensor, ...]:
@@ -124,8 +127,8 @@ def lay_out(assembly: Assembly) -> ModelLayout:
 
     Raises:
         UserInputError: Two elements would have the same TF frame, two cameras or lidars the same
-            topics, a camera has an impossible resolution, or a robot lacks the joint of its gripper
-            or the site of a lidar.
+            topics, a camera has an impossible resolution, or a robot lacks the joint, actuator or
+            tendon of its gripper or the site of a lidar.
     """
     model, config = assembly.model, assembly.config
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
@@ -211,9 +214,10 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
     bases = _free_bases(model, scope.bodies, prefix)
     articulated = tuple(base for base in bases if _has_scalar_joint(model, base.body))
     joints = _joints(scope)
-    if config.gripper is not None and config.gripper not in joints.names:
+    gripper, tendon = None, None
+    if config.gripper is not None:
         where = f"gripper of robot '{config.name}'"
-        raise unknown("joint", config.gripper, joints.names, where=where)
+        gripper, tendon = find_gripper(scope, joints.names, joints.ids, config.gripper, where)
     sensors = {kind.key: find_sensors(scope, kind) for kind in SENSOR_KINDS}
     used = {element for found in sensors.values() for it in found for element in it.elements}
     return RobotLayout(
@@ -254,7 +258,8 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
             for sensor in range(model.nsensor)
             if sensor not in used and scope.includes(model.sensor(sensor).name)
         ),
-        gripper=None if config.gripper is None else joints.names.index(config.gripper),
+        gripper=gripper,
+        gripper_tendon=tendon,
     )
 
 

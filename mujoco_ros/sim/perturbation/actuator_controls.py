@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.robot.actuators import actuator_kind, joint_of, tendon_of
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
 
 
@@ -18,12 +20,16 @@ class Control:
         key: Name of the actuator in the model.
         input: Index among the inputs of the actuator.
         slot: Index in ``MjData.ctrl``.
+        kind: Kind of the actuator: ``tendon``, ``site``, ``muscle``, ``adhesion`` and so on.
+        of_gripper: Whether it acts on the tendon of the gripper controller.
     """
 
     name: str
     key: str
     input: int
     slot: int
+    kind: str = "general"
+    of_gripper: bool = False
 
 
 def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
@@ -33,20 +39,34 @@ def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
     found: dict[str, list[Control]] = {robot.name: [] for robot in plant.layout.robots}
-    prefixes = {robot.name: robot.prefix for robot in plant.layout.robots}
+    robots = {robot.name: robot for robot in plant.layout.robots}
     for actuator in range(model.nactuator):
         key = model.actuator(actuator).name
         part = plant.assembly.part_of(key)
         if not key or part is None or part.name not in found:
             continue
         first, count = int(model.actuator_ctrladr[actuator]), int(model.actuator_ctrlnum[actuator])
+        robot, kind = robots[part.name], actuator_kind(model, actuator)
+        tendon = tendon_of(model, actuator)
+        of_gripper = tendon is not None and tendon == robot.gripper_tendon
         for index in range(count):
-            name = key.removeprefix(prefixes[part.name])
+            name = key.removeprefix(robot.prefix)
             if count > 1:
                 name += f".{mujoco.mj_actuatorInputName(model, actuator, index)}"
             if first + index not in driven:
-                found[part.name].append(Control(name, key, index, first + index))
+                control = Control(name, key, index, first + index, kind, of_gripper)
+                found[part.name].append(control)
     return {robot: tuple(controls) for robot, controls in found.items()}
+
+
+def joints_of_actuators(model: mujoco.MjModel, robot: RobotLayout) -> dict[str, str]:
+    """Return the scalar joint of each actuator of a robot that acts on one, by name."""
+    joints = dict(zip(robot.joints.ids.tolist(), robot.joints.names, strict=True))
+    return {
+        model.actuator(actuator).name.removeprefix(robot.prefix): joints[joint]
+        for actuator in range(model.nactuator)
+        if (joint := joint_of(model, actuator)) in joints
+    }
 
 
 def slots_of(model: mujoco.MjModel, controls: tuple[Control, ...]) -> np.ndarray:

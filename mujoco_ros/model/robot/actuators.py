@@ -1,0 +1,145 @@
+"""Actuators and what they act on: joints, tendons and others."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.scope import Scope
+
+_TRN = mujoco.mjtTrn
+_KINDS = {
+    int(_TRN.mjTRN_TENDON): "tendon",
+    int(_TRN.mjTRN_SITE): "site",
+    int(_TRN.mjTRN_SLIDERCRANK): "slider-crank",
+    int(_TRN.mjTRN_BODY): "adhesion",
+}
+_ON_JOINT = (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT))
+
+
+def actuator_kind(model: mujoco.MjModel, actuator: int) -> str:
+    """Return a word for an actuator: that of its law, or else of what it acts on."""
+    if model.actuator_plugin[actuator] >= 0:
+        return "plugin"
+    muscles = (
+        model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_MUSCLE
+        or model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_MUSCLE
+    )
+    if muscles:
+        return "muscle"
+    return _KINDS.get(int(model.actuator_trntype[actuator]), "general")
+
+
+def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:
+    """Return the joint that an actuator acts on; None if it acts on something else."""
+    on_joint = model.actuator_trntype[actuator] in _ON_JOINT
+    return int(model.actuator_trnid[actuator, 0]) if on_joint else None
+
+
+def tendon_of(model: mujoco.MjModel, actuator: int) -> int | None:
+    """Return the tendon that an actuator acts on; None if it acts on something else."""
+    on_tendon = model.actuator_trntype[actuator] == _TRN.mjTRN_TENDON
+    return int(model.actuator_trnid[actuator, 0]) if on_tendon else None
+
+
+def tendon_actuators(model: mujoco.MjModel, tendon: int) -> list[int]:
+    """Return the actuators that act on a tendon."""
+    return [it for it in range(model.nactuator) if tendon_of(model, it) == tendon]
+
+
+def tendon_dofs(model: mujoco.MjModel, tendon: int) -> np.ndarray:
+    """Return the degrees of freedom that change the length of a tendon.  # (k,)"""
+    first, count = int(model.ten_J_rowadr[tendon]), int(model.ten_J_rownnz[tendon])
+    return np.array(model.ten_J_colind[first : first + count], dtype=np.intp)
+
+
+def tendon_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
+    """Return the smallest and largest length of a tendon [m, or rad over hinge joints].
+
+    They follow from its own limits, and from those of the joints of a fixed tendon.
+    """
+    low, high = -np.inf, np.inf
+    if model.tendon_limited[tendon]:
+        low, high = (float(end) for end in model.tendon_range[tendon])
+    joints = _fixed_joints(model, tendon)
+    if joints:
+        ends = np.zeros(2)
+        for joint, coefficient in joints:
+            limited = bool(model.jnt_limited[joint])
+            span = model.jnt_range[joint] if limited else np.array([-np.inf, np.inf])
+            if coefficient:
+                ends += np.sort(coefficient * span)
+        low, high = max(low, float(ends[0])), min(high, float(ends[1]))
+    return low, high
+
+
+def tendon_is_angle(model: mujoco.MjModel, tendon: int) -> bool:
+    """Return whether the length of a tendon is an angle [rad], not a distance [m]."""
+    joints = _fixed_joints(model, tendon)
+    hinge = mujoco.mjtJoint.mjJNT_HINGE
+    return bool(joints) and all(model.jnt_type[joint] == hinge for joint, _ in joints)
+
+
+def find_gripper(
+    scope: Scope, joints: Sequence[str], ids: np.ndarray, name: str, where: str
+) -> tuple[int | None, int | None]:
+    """Return the joint or the tendon that a name means, one of them None.
+
+    A joint without actuators comes after an actuator and a tendon of the same name.
+
+    Args:
+        scope: The robot.
+        joints: Names of its scalar joints.
+        ids: Their indices in the model.  # (n,)
+        name: Name of a joint, of a tendon, or of an actuator on one of them.
+        where: Beginning of the error.
+
+    Returns:
+        An index into `joints`, and the index of a tendon in the model.
+
+    Raises:
+        UserInputError: The name is unknown, or of an actuator on something else.
+    """
+    model = scope.model
+    actuators = {
+        scope.short(model.actuator(it).name): it
+        for it in range(model.nactuator)
+        if scope.includes(model.actuator(it).name)
+    }
+    tendons = {
+        scope.short(model.tendon(it).name): it
+        for it in range(model.ntendon)
+        if scope.includes(model.tendon(it).name)
+    }
+    joint = joints.index(name) if name in joints else None
+    if joint is not None and (
+        joint_actuators(model, int(ids[joint])) or name not in {*actuators, *tendons}
+    ):
+        return joint, None
+    if name in actuators:
+        of_joint, of_tendon = (at(model, actuators[name]) for at in (joint_of, tendon_of))
+        if of_tendon is not None:
+            return None, of_tendon
+        if of_joint is None or of_joint not in ids:
+            kind = actuator_kind(model, actuators[name])
+            raise UserInputError(
+                f"{where}: actuator '{name}' ({kind}) moves neither a tendon nor a joint with one "
+                "axis; name a joint, a tendon, or an actuator on one of them"
+            )
+        return int(np.flatnonzero(ids == of_joint)[0]), None
+    if name in tendons:
+        return None, tendons[name]
+    known = dict.fromkeys(it for it in (*joints, *actuators, *tendons) if it)
+    raise unknown("joint, actuator or tendon", name, known, where=where)
+
+
+def _fixed_joints(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]]:
+    """Return joints and coefficients of a fixed tendon; none of a spatial one."""
+    first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+    return [
+        (int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap]))
+        for wrap in range(first, first + count)
+        if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT
+    ]
