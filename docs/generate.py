@@ -138,7 +138,9 @@ Names as in ros2_controllers' joint_trajectory_controller.
 GRIPPER_HEAD = """
 ### Gripper
 
-Of a robot whose scene names its [`gripper`](scenes.md#a-robot). Names as in ros2_controllers'
+Of a robot whose scene names its [`gripper`](scenes.md#a-robot). The defaults are those of a
+gripper that moves in metres. Of one that turns, `goal_tolerance` is 0.01 rad, and `max_velocity`
+1 rad/s. Names as in ros2_controllers'
 parallel_gripper_controller. [Control](../explanation/control.md#the-gripper) explains them.
 
 """
@@ -282,7 +284,9 @@ def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
     takers = [index for index, takes in enumerate(joints.interfaces) if takes]
 
     def row(name: str, kind: str, message: str, chosen: Sequence[int]) -> tuple[str, ...]:
-        names = [joints.names[index] for index in chosen]
+        return named(name, kind, message, [joints.names[index] for index in chosen])
+
+    def named(name: str, kind: str, message: str, names: Sequence[str]) -> tuple[str, ...]:
         listing = ", ".join(f"`{name}`" for name in names)
         many = f"{len(names)} joints"
         return (
@@ -302,9 +306,9 @@ def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
         yield row(f"{name}/joint_trajectory", topic, "trajectory_msgs/JointTrajectory", chosen)
         action = "control_msgs/action/FollowJointTrajectory"
         yield row(f"{name}/follow_joint_trajectory", "action", action, chosen)
-    if joints.gripper is not None:
-        name = f"{CommandSource.GRIPPER}/gripper_cmd"
-        yield row(name, "action", "control_msgs/action/ParallelGripperCommand", [joints.gripper])
+    if joints.has_gripper:
+        name, message = f"{CommandSource.GRIPPER}/gripper_cmd", "ParallelGripperCommand"
+        yield named(name, "action", f"control_msgs/action/{message}", [joints.gripper_name])
 
 
 def _topic_row(topic: Topic) -> tuple[str, ...]:

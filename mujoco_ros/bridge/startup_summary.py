@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+import mujoco
+
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls
 from mujoco_ros.sim.simulation import Simulation
@@ -40,7 +43,8 @@ def startup_summary(
             yield f"{robot.name}: actuators on {topic}: {_listing(controls)}"
         if controllers and control.joints.has_gripper:
             topic = within(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
-            yield f"{robot.name}: gripper on {topic}: {_gripper(control.joints)}"
+            described = _gripper(simulation.model, robot, control.joints)
+            yield f"{robot.name}: gripper on {topic}: {described}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"
     yield (
         f"simulating '{simulation.assembly.config.name}' with a step of "
@@ -56,10 +60,13 @@ def _listing(controls: tuple[Control, ...]) -> str:
     return "; ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
 
 
-def _gripper(joints: ControlledJoints) -> str:
+def _gripper(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> str:
     """Return the joint or tendon of a gripper, and its range."""
-    index, tendon = joints.gripper, joints.tendon
+    tendon, index = joints.tendon, joints.gripper
     if tendon is not None:
-        unit = "rad" if tendon.is_angle else "m"
-        return f"tendon {tendon.name}, {tendon.lower:.4g} to {tendon.upper:.4g} {unit}"
-    return "" if index is None else f"joint {joints.gripper_name}"
+        kind, lower, upper, is_angle = "tendon", tendon.lower, tendon.upper, tendon.is_angle
+    else:
+        kind, lower, upper = "joint", float(joints.lower[index]), float(joints.upper[index])
+        is_angle = model.jnt_type[robot.joints.ids[index]] == mujoco.mjtJoint.mjJNT_HINGE
+    unit = "rad" if is_angle else "m"
+    return f"{kind} {joints.gripper_name}, {lower:.4g} to {upper:.4g} {unit}"

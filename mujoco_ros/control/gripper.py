@@ -174,7 +174,6 @@ class GripperController:
             self._started = True
             self._still_since, self._still_at = time, q
             self._emit(GoalStarted(goal=self._goal))
-            return  # the length of a tendon is that of the last step, and unknown after a reset
         # By the mean speed: in stiff contacts the momentary speed oscillates without end.
         if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
             self._still_since, self._still_at = time, q

@@ -5,6 +5,7 @@ import numpy as np
 
 from mujoco_ros.control.gripper_drive import GripperTendon
 from mujoco_ros.model.robot.actuators import (
+    fixed_joints,
     tendon_actuators,
     tendon_dofs,
     tendon_is_angle,
@@ -30,7 +31,10 @@ class TendonDrive:
         self._inputs = position_inputs(model, actuators)
         outputs = model.actuator_outadr[actuators].tolist()
         self._forces = [(it, float(model.actuator_gear[it, 0])) for it in outputs]
-        self._tendon, self._data, self._drives = tendon, data, drives
+        joints = [joint for joint, _ in fixed_joints(model, tendon)]
+        self._qpos, self._dof = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+        self._coefficients = np.array([factor for _, factor in fixed_joints(model, tendon)])
+        self._tendon, self._model, self._data, self._drives = tendon, model, data, drives
         self._lower, self._upper = position_range(model, tendon)
 
     def reference(self) -> float:
@@ -48,6 +52,13 @@ class TendonDrive:
         """Return length [m or rad], its rate and the force of the actuators [N or Nm]."""
         data, tendon = self._data, self._tendon
         effort = sum(float(data.actuator_force[output]) * gear for output, gear in self._forces)
+        if len(self._coefficients):
+            length = self._coefficients @ data.qpos[self._qpos]
+            return float(length), float(self._coefficients @ data.qvel[self._dof]), effort
+        # That of the last step is zero after a reset; the next step computes the same again.
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_comPos(self._model, data)
+        mujoco.mj_tendon(self._model, data)
         return float(data.ten_length[tendon]), float(data.ten_velocity[tendon]), effort
 
     def limit_effort(self, effort: float) -> None:

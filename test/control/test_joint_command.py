@@ -46,6 +46,41 @@ def test_joints_without_a_value_are_left_out():
     assert by_name(["a", "b"]).joints.tolist() == []
 
 
+SERVOS = some_joints(
+    ("a", "s1", "s2", "wheel"),
+    interfaces={"s1": ["position"], "s2": ["position", "effort"], "wheel": ["velocity"]},
+)
+
+
+def test_velocities_of_position_servos_are_ignored_and_named():
+    names = ("s1", "wheel", "a", "s2")
+    positions, velocities = [0.1, LEAVE, 0.3, 0.4], [1.0, 2.0, 3.0, 0.0]
+    found = joint_command(SERVOS, "clamp", names, (positions, velocities, []))
+    expected = [positions, [LEAVE, 2.0, 3.0, LEAVE], [LEAVE] * 4]
+    np.testing.assert_array_equal(found.values, expected)
+    assert found.ignored == ("s1", "s2")
+    without = joint_command(SERVOS, "clamp", ("s1",), ([0.1], [LEAVE], []))
+    assert without.ignored == ()
+
+
+def test_a_servo_with_a_velocity_alone_is_left_out_of_a_command_of_others():
+    found = joint_command(SERVOS, "clamp", ("s1", "wheel"), ([], [1.0, 2.0], []))
+    assert (found.joints.tolist(), found.ignored) == ([3], ("s1",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (([], [1.0], []), "joint 's1' takes no velocity: it takes position only"),
+        (([0.0], [np.inf], []), "velocity of joint 's1' is inf; it must be a finite number"),
+        (([0.0], [0.0], [0.0]), "joint 's1' takes no effort: it takes position only"),
+    ],
+)
+def test_a_velocity_that_cannot_be_ignored_is_refused(fields, message):
+    with pytest.raises(CommandError, match=re.escape(message)):
+        joint_command(SERVOS, "clamp", ("s1",), fields)
+
+
 def test_zero_is_a_value():
     assert by_name(["a"], effort=[0.0]).values[:, 0].tolist()[2] == 0.0
 

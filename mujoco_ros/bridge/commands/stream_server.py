@@ -75,7 +75,8 @@ class StreamServer(CommandServer):
             self._rejections.report(
                 topic,
                 "velocities ignored",
-                f"velocities of {', '.join(new)} are ignored, now and later: position servos",
+                f"the velocity of {', '.join(new)} is ignored, now and later: a position servo "
+                "takes none",
                 count=len(new),
             )
         self._submit(topic, lambda time: self._control.command(source, command, time), stamp=stamp)

@@ -63,7 +63,7 @@ def tendon_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
     low, high = -np.inf, np.inf
     if model.tendon_limited[tendon]:
         low, high = (float(end) for end in model.tendon_range[tendon])
-    joints = _fixed_joints(model, tendon)
+    joints = fixed_joints(model, tendon)
     if joints:
         ends = np.zeros(2)
         for joint, coefficient in joints:
@@ -77,7 +77,7 @@ def tendon_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
 
 def tendon_is_angle(model: mujoco.MjModel, tendon: int) -> bool:
     """Return whether the length of a tendon is an angle [rad], not a distance [m]."""
-    joints = _fixed_joints(model, tendon)
+    joints = fixed_joints(model, tendon)
     hinge = mujoco.mjtJoint.mjJNT_HINGE
     return bool(joints) and all(model.jnt_type[joint] == hinge for joint, _ in joints)
 
@@ -135,7 +135,7 @@ def find_gripper(
     raise unknown("joint, actuator or tendon", name, known, where=where)
 
 
-def _fixed_joints(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]]:
+def fixed_joints(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]]:
     """Return joints and coefficients of a fixed tendon; none of a spatial one."""
     first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
     return [

@@ -64,19 +64,29 @@ class ObjectConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotConfig:
-    """A robot of the scene.
+    """A robot of the scene; None is the value of the model, or the default of the parameters.
 
-    `model` is empty for a model given as text. `base` overrides the fixed base of a URDF. `gains`
-    is a gains file; without one, gains are derived from the model. `gripper` is the joint of the
-    gripper controller. `urdf` replaces the robot_description exported from the model. `srdf` is an
-    SRDF file, whose disabled collisions and named states are read. `self_collision` is ``auto``
-    (links of a URDF that overlap at the start do not collide), ``none`` or ``all``; `exclude` has
-    further pairs of links that do not collide. `convex_decomposition` has settings by link or
-    pattern of links. `joints` are settings by joint or pattern of joints.
-    `gravity_compensation` compensates the weight of the links, of a fixed base. `xacro_args` are
-    the arguments of a model or SRDF that is a xacro file. `publish_rate` has rates of the robot's
-    topics [Hz of simulated time], 0 for off; None and missing ones follow the parameters. `cameras`
-    and `lidars` add to, or configure, those of the model.
+    Attributes:
+        name: Its name.
+        model: Path or URI of its model; empty for a model given as text.
+        pose: Pose of the model's origin in the world.
+        keyframe: State at the start.
+        gains: Gains file; without one, gains are derived from the model.
+        gripper: Joint or tendon of the gripper controller, or an actuator on one of them.
+        urdf: File that replaces the robot_description exported from the model.
+        srdf: SRDF file, whose disabled collisions and named states are read.
+        xacro_args: Arguments of a model or SRDF that is a xacro file.
+        self_collision: ``auto`` (links of a URDF that overlap at the start do not collide),
+            ``none`` or ``all``.
+        exclude: Further pairs of links that do not collide.
+        convex_decomposition: Settings by link or pattern of links.
+        joints: Settings by joint or pattern of joints.
+        gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
+        base: Overrides the fixed base of a URDF.
+        namespace: Namespace of its topics.
+        publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
+        cameras: Cameras to add, or settings of those of the model.
+        lidars: Lidars to add, or settings of those of the model.
     """
 
     name: str

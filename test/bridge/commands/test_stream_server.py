@@ -64,6 +64,18 @@ def test_the_next_step_sums_the_references_by_the_pd_law(stepped: SteppedNode) -
     assert torque == pytest.approx(expected, abs=1e-9)
 
 
+def test_the_velocity_of_a_position_servo_is_ignored_with_one_warning(stepped: SteppedNode) -> None:
+    for position in (0.02, 0.01):
+        _command(stepped, (_FINGER, ARM[0]), position=[position, 0.1], velocity=[0.5, 0.2])
+        assert stepped.references[:2, 6].tolist() == [position, 0.0]
+        assert stepped.references[1, 0] == pytest.approx(0.2)
+        stepped.run(0.3)
+    assert stepped.warnings == [
+        f"joint_commands: the velocity of {_FINGER} is ignored, now and later: "
+        "a position servo takes none"
+    ]
+
+
 def test_nan_leaves_a_value_unchanged(stepped: SteppedNode, home: np.ndarray) -> None:
     _command(stepped, ARM[:2], position=[0.2, -1.6], velocity=[0.1, 0.1], effort=[1.0, 2.0])
     _command(stepped, ARM[:2], position=[_NAN, -1.5], velocity=[0.2, _NAN], effort=[_NAN, _NAN])
