@@ -16,6 +16,7 @@ from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.snapshots import restore, take_snapshot
 
 KP, KV, OPEN, FULL = 100.0, 10.0, 0.04, 255.0
 PALM = """
@@ -270,6 +271,21 @@ def test_a_gripper_continues_when_the_model_changes(grippers):
     assert ended.outcome is Outcome.SUCCESSFUL
     assert simulation.data.joint("left").qpos[0] == pytest.approx(OPEN, abs=5e-4)
     assert simulation.data.joint("other/left").qpos[0] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_loaded_state_continues_the_motion_bit_by_bit(grippers):
+    simulation = grippers(hand(), max_velocity=0.02)
+    start_grip(simulation, OPEN, effort=0.5)
+    run(simulation, 0.5)
+    saved = take_snapshot(simulation)
+    run(simulation, 1.0)
+    expected = simulation.data.qpos.tobytes(), simulation.data.ctrl.tobytes()
+    for change in (lambda: start_grip(simulation, 0.0), simulation.reset):
+        change()
+        run(simulation, 0.2)
+        restore(simulation, saved)
+        run(simulation, 1.0)
+        assert (simulation.data.qpos.tobytes(), simulation.data.ctrl.tobytes()) == expected
 
 
 # --- names
