@@ -1,6 +1,7 @@
 """The gripper action: opening, closing, gripping, results and warnings."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -251,3 +252,52 @@ def test_a_goal_for_a_paused_simulation_waits(stepped: SteppedNode) -> None:
     assert not sent.ended
     stepped.simulation.paused = False
     assert _answer(stepped, sent).result.reached_goal
+
+
+_HAND = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 0"/>
+  <worldbody>
+    <body name="palm">
+      <geom size="0.01"/>
+      <body name="left"><joint name="left" axis="0 0 1" range="0 60" damping="0.1"/>
+        <geom type="capsule" size="0.01" fromto="0.02 0 0 0.1 0 0" contype="0" mass="0.1"/></body>
+      <body name="right"><joint name="right" axis="0 0 -1" range="0 60" damping="0.1"/>
+        <geom type="capsule" size="0.01" fromto="0.02 0 0 0.1 0 0" contype="0" mass="0.1"/></body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="split"><joint joint="left" coef="0.5"/><joint joint="right" coef="0.5"/></fixed>
+  </tendon>
+  <equality><joint joint1="left" joint2="right"/></equality>
+  <actuator>
+    <general name="fingers" tendon="split" ctrlrange="0 255" forcerange="-5 5" biastype="affine"
+      gainprm="0.3137255" biasprm="0 -100 -10"/>
+  </actuator>
+</mujoco>"""
+
+
+def test_a_gripper_of_an_actuator_moves_its_tendon_in_radians(tmp_path: Path) -> None:
+    (tmp_path / "hand.xml").write_text(_HAND)
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("robots: [{name: hand, model: hand.xml, gripper: fingers}]")
+    stepped = SteppedNode(str(scene))
+    try:
+        stepped.configure(max_velocity=1.0)
+        for target in (0.8, 0.0, 0.4):
+            answer = _answer(stepped, stepped.commander.grip(target), 5.0)
+            assert answer.status == GoalStatus.STATUS_SUCCEEDED
+            assert answer.result.reached_goal
+            assert list(answer.result.state.name) == ["split"]
+            assert answer.result.state.position[0] == pytest.approx(target, abs=5e-4)
+            finger = stepped.joint_states()[-1]
+            assert finger.position == pytest.approx([target, target], abs=2e-3)
+        goal = grip(0.1)
+        goal.command.name = ["left"]
+        assert not stepped.commander.send(goal).accepted
+        assert stepped.warnings == [
+            "gripper_controller/gripper_cmd: goal rejected: the gripper's tendon is 'split', not "
+            "'left'"
+        ]
+    finally:
+        stepped.close()

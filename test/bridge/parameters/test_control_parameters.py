@@ -194,6 +194,38 @@ def test_controllers_name_their_joints_in_model_order(tune: Callable[..., Tuned]
     assert "gripper_controller.joint" not in probe.parameters.values
 
 
+_HAND = """
+<mujoco>
+  <worldbody><body>
+    <joint name="knuckle" type="{}" range="0 1"/><geom size="0.1"/>
+  </body></worldbody>
+  <tendon><fixed name="cable"><joint joint="knuckle" coef="1"/></fixed></tendon>
+  <actuator><position name="pull" {} kp="10"/></actuator>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "on", "name"),
+    [
+        ("slide", 'tendon="cable"', "cable"),
+        ("hinge", 'tendon="cable"', "cable"),
+        ("slide", 'joint="knuckle"', "knuckle"),
+        ("hinge", 'joint="knuckle"', "knuckle"),
+    ],
+)
+def test_the_defaults_of_a_gripper_depend_on_its_unit(tune, tmp_path, kind, on, name):
+    (tmp_path / "hand.xml").write_text(_HAND.format(kind, on))
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("robots: [{name: hand, model: hand.xml, gripper: pull}]")
+    hand = tune(scene)
+    assert hand["gripper_controller.joint"] == name
+    of_unit = (0.01, 1.0) if kind == "hinge" else (0.0005, 0.1)
+    names = ("goal_tolerance", "max_velocity")
+    assert tuple(hand[f"gripper_controller.{it}"] for it in names) == of_unit
+    described = hand.node.describe_parameter("gripper_controller.max_effort").description
+    assert f"[{'Nm' if kind == 'hinge' else 'N'}]" in described
+
+
 def test_a_controller_without_joints_has_no_parameters(
     tune: Callable[..., Tuned], tmp_path: Path
 ) -> None:
