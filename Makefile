@@ -5,6 +5,7 @@ SCENE  ?= humanoid
 VIEWER ?= web
 ARGS   ?=
 TESTS  ?=
+INTERFACES ?=
 PYTHON ?=
 
 VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
@@ -15,6 +16,14 @@ RUN  := env -u PYTHONPATH -u PYTHONHOME -u AMENT_PREFIX_PATH -u CMAKE_PREFIX_PAT
         -u LD_LIBRARY_PATH -u RMW_IMPLEMENTATION -u _ROS_WHEELS_BOOTSTRAP_COMPLETE \
         -u PYTHONDONTWRITEBYTECODE
 
+# Another version of simulation_interfaces, before that of the distribution.
+OTHER := $(CURDIR)/$(VENV)/simulation_interfaces-$(INTERFACES)
+empty :=
+LIBRARIES = $(subst $(empty) ,:,$(wildcard $(OTHER)/lib $(CURDIR)/$(VENV)/lib \
+            $(CURDIR)/$(VENV)/lib/python3.*/site-packages/ros_*.libs))
+RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPATH=$(OTHER)/python \
+            AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
+
 .DEFAULT_GOAL := help
 .PHONY: help setup sim demo demo-check test lint format bench pictures lock clean
 
@@ -23,12 +32,14 @@ help: ## show this help
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
+	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
 	@printf '  ARGS=           further arguments of `make sim`, `make test` or `make bench`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
-	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact) $(MODELS)
+	@$(or $(PYTHON),python3) -m bootstrap --ros $(ROS) $(if $(PYTHON),--exact) $(MODELS) \
+		$(if $(INTERFACES),--interfaces $(INTERFACES))
 
 # tf:=all because PyPI has no robot_state_publisher to publish the links.
 sim: setup ## run the simulator
@@ -45,7 +56,7 @@ demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 # Tests of a file share processes, so they stay together and in order.
 test: MODELS := --models
 test: setup ## run the tests, several files at a time
-	@$(RUN) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
+	@$(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 
 lint: setup ## check style, types, XML and YAML
 	@$(RUN) $(BIN)/ruff check --output-format concise .

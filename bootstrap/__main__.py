@@ -37,7 +37,7 @@ def interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def set_up(ros: str, *, apt: bool, exact: bool, models: bool) -> None:
+def set_up(ros: str, *, apt: bool, exact: bool, models: bool, interfaces: str) -> None:
     """Bring the environment for one distribution up to date."""
     if ros not in distributions():
         raise SetupError(f"ROS={ros} is unknown; choose from: {', '.join(distributions())}")
@@ -46,7 +46,7 @@ def set_up(ros: str, *, apt: bool, exact: bool, models: bool) -> None:
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
     log = Log(build / f"setup-{ros}.log")
-    setup = Setup(ros, venv, log, apt=apt, exact=exact, models=models)
+    setup = Setup(ros, venv, log, apt=apt, exact=exact, models=models, interfaces=interfaces)
     with (build / f"setup-{ros}.lock").open("w") as file:
         lock(file)
         try:
@@ -69,6 +69,12 @@ def main() -> int:
     parser.add_argument(
         "--models", action="store_true", help="install the robot models of the tests too"
     )
+    parser.add_argument(
+        "--interfaces",
+        default="",
+        metavar="VERSION",
+        help="build this version of simulation_interfaces too, for the tests",
+    )
     options = parser.parse_args()
     newer = newer_python()
     if sys.version_info[:2] < OLDEST_PYTHON and newer:
@@ -76,7 +82,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, interrupt)
     try:
         check_machine()
-        set_up(options.ros, apt=not options.no_apt, exact=options.exact, models=options.models)
+        set_up(
+            options.ros,
+            apt=not options.no_apt,
+            exact=options.exact,
+            models=options.models,
+            interfaces=options.interfaces,
+        )
     except SetupError as error:
         print(f"\nset-up failed: {error}", file=sys.stderr)
         return 1

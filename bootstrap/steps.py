@@ -49,10 +49,20 @@ class Setup:
         apt: Whether missing system packages may be installed.
         exact: Whether an existing environment of another Python version is replaced.
         models: Whether the robot models of the tests are installed too.
+        interfaces: A folder of overlay/simulation_interfaces: this version of the package is built
+            too, into a folder of the environment; empty for none.
     """
 
     def __init__(
-        self, ros: str, venv: Path, log: Log, *, apt: bool, exact: bool, models: bool = False
+        self,
+        ros: str,
+        venv: Path,
+        log: Log,
+        *,
+        apt: bool,
+        exact: bool,
+        models: bool = False,
+        interfaces: str = "",
     ) -> None:
         self.ros = ros
         self.venv = venv
@@ -60,6 +70,7 @@ class Setup:
         self.apt = apt
         self.exact = exact
         self.models = models
+        self.interfaces = interfaces
         self.python = venv / "bin" / "python"
         self.build = ROOT / "build" / f"overlay-{ros}"
         self.lock_file = ROOT / "requirements" / f"{ros}.txt"
@@ -84,6 +95,8 @@ class Setup:
         }
         if self.models:
             steps["robot models"] = self.install_models
+        if self.interfaces:
+            steps[f"simulation_interfaces {self.interfaces}"] = self.build_interfaces
         stale = [name for name in steps if done.get(name) != wanted[name]]
         if not stale:
             return
@@ -108,6 +121,7 @@ class Setup:
             "overlay": overlay,
             "project": project,
             "robot models": digest([packages, *contents([self.models_file])]),
+            f"simulation_interfaces {self.interfaces}": overlay,
         }
 
     def venv_is_usable(self) -> bool:
@@ -225,14 +239,38 @@ class Setup:
         finally:
             pool.shutdown()
 
-    def build_package(self, source: Path) -> None:
-        """Configure, build and install one CMake package into the virtual environment."""
-        build = self.build / source.name
-        site = self.site_packages().relative_to(self.venv)
+    def build_interfaces(self) -> None:
+        """Build and install another version of simulation_interfaces, apart from the others."""
+        source = ROOT / "overlay" / "simulation_interfaces"
+        versions = sorted(path.parent.name for path in source.glob("*/srv"))
+        if self.interfaces not in versions:
+            raise SetupError(
+                f"simulation_interfaces {self.interfaces} is unknown; there is: "
+                f"{', '.join(versions)}"
+            )
+        name = f"{source.name}-{self.interfaces}"
+        shutil.rmtree(self.build / name, ignore_errors=True)
+        shutil.rmtree(self.venv / name, ignore_errors=True)
+        self.build_package(source, self.venv / name, "python", variant=self.interfaces)
+
+    def build_package(
+        self, source: Path, prefix: Path | None = None, site: str = "", variant: str = ""
+    ) -> None:
+        """Configure, build and install one CMake package into the virtual environment.
+
+        Args:
+            source: Its folder.
+            prefix: Where it is installed; None is the environment.
+            site: Folder for Python modules below `prefix`; empty is the environment's own.
+            variant: Folder of `source` with files that replace others; empty is the distribution.
+        """
+        prefix = prefix or self.venv
+        site = site or str(self.site_packages().relative_to(self.venv))
+        build = self.build / (source.name if prefix == self.venv else prefix.name)
         configure = [str(self.venv / "bin" / "cmake"), "-S", str(source), "-B", str(build)]
         configure += ["-G", "Ninja", "-Wno-dev", "-DBUILD_TESTING=OFF"]
-        configure += [f"-DCMAKE_INSTALL_PREFIX={self.venv}", f"-DPython3_EXECUTABLE={self.python}"]
-        configure += [f"-DPYTHON_INSTALL_DIR={site}", f"-DROS_DISTRO={self.ros}"]
+        configure += [f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DPython3_EXECUTABLE={self.python}"]
+        configure += [f"-DPYTHON_INSTALL_DIR={site}", f"-DVARIANT={variant or self.ros}"]
         configure += ["-DCMAKE_C_FLAGS=-O0 -g0", "-DCMAKE_CXX_FLAGS=-O0 -g0"]  # fast to build
         self.command(configure)
         jobs = f"-j{os.cpu_count() or 2}"

@@ -26,12 +26,12 @@ macro(overlay_interfaces)
     endif()
   endforeach()
 
-  # The folder named after the distribution, where there is one, holds what differs from Jazzy there.
+  # The folder VARIANT, where there is one, holds what differs in that distribution or version.
   file(GLOB _files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" msg/*.msg srv/*.srv action/*.action)
   set(_interfaces "")
   foreach(_file IN LISTS _files)
-    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${ROS_DISTRO}/${_file}")
-      list(APPEND _interfaces "${CMAKE_CURRENT_SOURCE_DIR}/${ROS_DISTRO}:${_file}")
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${VARIANT}/${_file}")
+      list(APPEND _interfaces "${CMAKE_CURRENT_SOURCE_DIR}/${VARIANT}:${_file}")
     else()
       list(APPEND _interfaces "${_file}")
     endif()

@@ -128,8 +128,8 @@ def spawn_and_delete(client: SimulatorClient, cycles: int, robot: str) -> float:
     for _ in range(cycles):
         for name, uri, text in (("a_box", "", _BOX), ("a_robot", robot, "")):
             request = SpawnEntity.Request(name=name)
-            request.entity_resource.uri = uri
-            request.entity_resource.resource_string = text
+            resource = getattr(request, "entity_resource", request)  # since version 2
+            resource.uri, resource.resource_string = uri, text
             request.entity_namespace = name
             request.initial_pose.pose.position.x = 3.0
             request.initial_pose.pose.position.z = 0.6
@@ -247,7 +247,7 @@ def load_broken(client: SimulatorClient, file: Path) -> str:
     world = client.call(GetCurrentWorld, "get_current_world", GetCurrentWorld.Request()).world
     before = client.next_message(JointState, "joint_states")
     request = LoadWorld.Request()
-    request.world_resource.uri = str(file)
+    getattr(request, "world_resource", request).uri = str(file)  # since version 2
     result = client.call(LoadWorld, "load_world", request).result
     if result.result == Result.RESULT_OK:
         raise RuntimeError(f"{file} was loaded")

@@ -15,6 +15,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetEntityState, SetSimulationState, SpawnEntity
 from simulators import WAIT_LIMIT_S, Listener, Recording, Simulator, SimulatorLauncher
+from spawn_requests import resource_of
 
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
@@ -136,7 +137,7 @@ def test_readers_follow_services_and_parameters(simulated: SimulatorWithCameras)
     )
     assert until(lambda: state.paused)
     spawn = SpawnEntity.Request(name="more")
-    spawn.entity_resource.uri = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
+    resource_of(spawn).uri = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
     spawn.initial_pose.pose.position.z = 3.0
     assert simulated.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
     assert until(lambda: state.update() is Update.MODEL)

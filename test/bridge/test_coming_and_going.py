@@ -14,9 +14,11 @@ from rclpy.action import ActionClient
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
-from simulation_interfaces.msg import Resource, Result
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import SpawnEntity
 from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
+from spawn_requests import named_resource
 
 _CYCLES = 5
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
@@ -155,9 +157,9 @@ def test_a_robot_is_spawned_and_deleted_while_clients_connect_and_disconnect(
     def linger(seconds: float) -> None:
         listener.spin_until(lambda: bool(crowd.run_once()), seconds)
 
-    resource = Resource(uri=str(FOLDER / "arm.xml"))
+    resource = named_resource(SpawnEntity.Request, str(FOLDER / "arm.xml"))
     for _ in range(_CYCLES):
-        spawned = done(remote.request("SpawnEntity", name="second", entity_resource=resource))
+        spawned = done(remote.request("SpawnEntity", name="second", **resource))
         assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
         linger(0.3)
         deleted = done(remote.request("DeleteEntity", entity="second"))

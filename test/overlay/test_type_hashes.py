@@ -57,7 +57,7 @@ tf2_msgs/srv: geometry2 0.36.4, of Jazzy; the same in 0.39.1
 FrameGraph 0d1fbc6222c018ba5f33822904a2fdd4063705289956d3fdde07cd8c50fe8067
 tf2_msgs/action: geometry2 0.36.4, of Jazzy; the same in 0.39.1
 LookupTransform 0b8adf6bc0b5958879e3265b41a457e03558fe523890a81252c70eba97a82c5d
-simulation_interfaces/msg: 2.1.0
+simulation_interfaces/msg: 1.5.1, of Jazzy; the same in 1.6.1, of Kilted
 Bounds e8624fe51f0f5548197542697d924c5699ac7198f1e4c68e50c3ca2af73f5b3f
 EntityCategory 43bdf7933fddf75f6970f7a8fe7078524355d821d390b3954bb46ac36c03dfe1
 EntityFilters 8e7b12e8ea062f14c55de4877221fe1b7cd9749665a7ad8a4ab855fc4b148303
@@ -70,10 +70,10 @@ SimulationState bb9f87ccdd98fba113052a512d9801e84ce732d0a2b3c2b0cb281828de36e415
 SimulatorFeatures 8b101c8529bc0ea3dcf056078254768f39832b9ef0adaf93bd5cea96c0de3305
 SpawnEntity 94a349a865ccf673c18c080520299c88c3d8d5f4842ecf1482d6c997ac4b69f9
 SpawnResult dbc277304b6c24bfb2a631cea8f52e2b005d583ec0a6c86b11613f5ce6486da1
-Spawnable 8675aa686f0df1ed7874a6ec210fdce1ac1c07f4e49fc26ec7fb6fe729f6772e
+Spawnable 8c22025d840e7a05ab31ba56f998b06458b549a9744b4695be25b778829fc176
 TagsFilter 5c3efc51e8ed04c266c09cb4691ec95b964cd410558e01d8c83646b038826b45
 WorldResource e3b65ecf904b9b115673e4a343c6aa3d28c19e185a71228faa64b783afcf2403
-simulation_interfaces/srv: 2.1.0
+simulation_interfaces/srv: 1.5.1, of Jazzy; the same in 1.6.1, of Kilted
 DeleteEntity ff7e96a5b83dc8e2bb34b8b034480028b3a24d9f8376b2c0590bac3704be3e28
 GetAvailableWorlds ce5589b5523f2732d1969a3c5a7e6b17a387091df8190c62f78d7fdd1109e3e3
 GetCurrentWorld 79ed4e910e1b7a1c9f7950ff758bfba3535bf0dec669054e8af115a099724ddd
@@ -86,17 +86,17 @@ GetNamedPoseBounds 59fa8dd2c68ba6771160cc66a628ac99fa95e2748fa0a43c2cc62a2e5f3f6
 GetNamedPoses c3d12ab920115bfd4733f6d20516adc3968fb438538540997c37e200e02b04e3
 GetSimulationState 3362dcebee4b1afebbf9c4beee5c79c1455385aded62092a892d61fde8644f30
 GetSimulatorFeatures abb9439c8cf196722a469fb6c68b44b484f198c2a1356ac38849a29c2a20a794
-GetSpawnables 3e25fd827d8bcbd9db5e36ccb190efa22d6f6313897861268ab923bf091a992a
-LoadWorld 87d0ded1bfddb40a74d0bedb963fdd592fbedb14d0057d597850404b73c338af
+GetSpawnables 3bc0266bf8236058ff589c44512e013afe4f295427c39d44cff363d1c956bf36
+LoadWorld f210682338f195f6f06191b46b20ec4992bddf485d33e2cffab2dd15341b4e3e
 ResetSimulation 4ce285d7ff9b8ac70dcc95161f32bf54c05a6f4b13427990e41ab40c36c39646
 SetEntityInfo 867fe2b6812f3e021859171f9b788560d66bb7079d640030baf6c0bb2dd2631e
-SetEntityState fba636c91d38832dbd4f6896ffce54ff98fd9929962b0533546b56ce00f988ac
+SetEntityState ca210e7d2b66629ae133c8e1edf5246e618106d75c78ed0556c0e7a33c59ee5e
 SetSimulationState a868b916dce49974f637ba252141258c4b07b0c06858b88af560e3eb6bfbcb30
 SpawnEntities 41703a359ee032bf4fc230f144f531705ba039a2e97edeae1f7997dd83b04857
-SpawnEntity 66860313e11009faddbfc8568e5d410d1a11607fe75eeb1308671dc0406fe3a7
+SpawnEntity d4c086345d4194a5fc4c9ae45095736ca4062b5cdac4d06a42dec93d683e03cf
 StepSimulation 913fe0653690ce6bf8f09f316e6a626747012e9fca31e26719910d417aa8565c
 UnloadWorld ac7f9a73df1b5b15015d854c5ac552b7726506e22f886c6792804f0b7f88b30b
-simulation_interfaces/action: 2.1.0
+simulation_interfaces/action: 1.5.1, of Jazzy; the same in 1.6.1, of Kilted
 SimulateSteps f0837c898e1219cd73bf4c041feab41e8c533e8e1057e982744dba7b093467eb
 """
 
@@ -118,6 +118,18 @@ GENUINE_SINCE_KILTED = GENUINE | _read(
     """
 control_msgs/action: 6.8.0, of Kilted
 FollowJointTrajectory ff29901b2693f5deb847e96084a1c2cdb26e70b7c847be21859b70a55fb29cf0
+"""
+)
+
+GENUINE_SINCE_SIMULATION_INTERFACES_2 = _read(
+    """
+simulation_interfaces/msg: 2.1.0
+Spawnable 8675aa686f0df1ed7874a6ec210fdce1ac1c07f4e49fc26ec7fb6fe729f6772e
+simulation_interfaces/srv: 2.1.0
+GetSpawnables 3e25fd827d8bcbd9db5e36ccb190efa22d6f6313897861268ab923bf091a992a
+LoadWorld 87d0ded1bfddb40a74d0bedb963fdd592fbedb14d0057d597850404b73c338af
+SetEntityState fba636c91d38832dbd4f6896ffce54ff98fd9929962b0533546b56ce00f988ac
+SpawnEntity 66860313e11009faddbfc8568e5d410d1a11607fe75eeb1308671dc0406fe3a7
 """
 )
 
@@ -143,6 +155,8 @@ def _hash(type_name: str) -> str:
 @pytest.mark.parametrize("type_name", GENUINE)
 def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
     genuine = GENUINE if _is_jazzy() else GENUINE_SINCE_KILTED
+    if hasattr(SpawnEntity.Request, "entity_resource"):
+        genuine = genuine | GENUINE_SINCE_SIMULATION_INTERFACES_2
     assert _hash(type_name) == genuine[type_name]
 
 

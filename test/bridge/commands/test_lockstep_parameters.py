@@ -10,9 +10,11 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import JointState
-from simulation_interfaces.msg import Resource, Result
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import SpawnEntity
 from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import SimulatorLauncher, steps_of
+from spawn_requests import named_resource
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -408,8 +410,8 @@ def test_spawning_does_not_disturb_lockstep_and_a_deleted_robot_is_not_awaited(
     for number in range(3):
         before = len(controller.responses)
         assert remote.listener.spin_until(lambda n=before: len(controller.responses) > n + 20)
-        resource = Resource(resource_string=BOX)
-        spawned = remote.call("SpawnEntity", name=f"box{number}", entity_resource=resource)
+        resource = named_resource(SpawnEntity.Request, text=BOX)
+        spawned = remote.call("SpawnEntity", name=f"box{number}", **resource)
         assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
     ticks = controller.responses[controller.responses.index(0) :]
     assert ticks == list(range(0, ticks[-1] + 1, 5))

@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
 from simulators import DATA, ROOT, Recording, SimulatorLauncher, stamps_of
+from spawn_requests import resource_of
 from stepped_node import SteppedNode
 from zoo_recording import ROBOTS, ZooRecording
 
@@ -383,7 +384,7 @@ def test_robots_are_reported_between_their_spawning_and_deletion(start: Simulato
     with closing(SimulatorClient(simulator.domain)) as client:
         client.until(lambda: "unclaimed" in client.report.get("control", {}))
         spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
-        spawn.entity_resource.uri = robot
+        resource_of(spawn).uri = robot
         assert client.call(SpawnEntity, "spawn_entity", spawn).result.result == Result.RESULT_OK
         client.until(lambda: "dog: unclaimed" in client.report["control"])
         assert "FL_hip_joint" in client.report["control"]["dog: unclaimed"]

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from simulation_interfaces.msg import Resource, Result, SimulationState, TagsFilter
-from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld, UnloadWorld
+from simulation_interfaces.msg import Result, SimulationState, TagsFilter
+from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld, SpawnEntity, UnloadWorld
 from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import SimulatorLauncher
-from spawn_requests import ARM, BALL, BOX, at, spawn
+from spawn_requests import ARM, BALL, BOX, at, named_resource, spawn
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -32,7 +32,7 @@ def simulator(shared_simulator: SimulatorClient) -> SimulatorClient:
 
 
 def load(simulator: SimulatorClient, uri: str = "", text: str = ""):
-    return simulator.call("LoadWorld", world_resource=Resource(uri=uri, resource_string=text))
+    return simulator.call("LoadWorld", **named_resource(LoadWorld.Request, uri, text))
 
 
 def names(simulator: SimulatorClient) -> list[str]:
@@ -171,7 +171,9 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
 def test_spawning_is_refused_while_the_world_is_unloaded(simulator: SimulatorClient):
     simulator.client("SpawnEntity")
     unloaded = simulator.request("UnloadWorld")
-    spawned = simulator.request("SpawnEntity", name="late", entity_resource=Resource(uri=BOX))
+    spawned = simulator.request(
+        "SpawnEntity", name="late", **named_resource(SpawnEntity.Request, BOX)
+    )
     result = simulator.listener.result(spawned).result
     assert simulator.listener.result(unloaded).result.result == OK
     assert result.result == Result.RESULT_INCORRECT_STATE

@@ -3,6 +3,7 @@
 import pytest
 from simulation_interfaces.msg import Bounds, EntityState, Result, TagsFilter
 from simulator_client import SimulatorClient
+from spawn_requests import flags
 
 OK = Result.RESULT_OK
 ARM_SITES = ("wrist_ft", "grasp", "gripper_imu", "left_pad", "right_pad")
@@ -34,7 +35,7 @@ def test_named_poses_are_filtered_by_tags(yard: SimulatorClient):
 def test_a_named_pose_moves_with_its_body(yard: SimulatorClient):
     state = EntityState()
     state.pose.position.x = 9.0
-    answer = yard.call("SetEntityState", entity="pointer", state=state, set_pose=True)
+    answer = yard.call("SetEntityState", entity="pointer", state=state, **flags("pose"))
     assert answer.result.result == OK
     tip = poses(yard)["tip"].pose.position
     assert (tip.x, tip.y, tip.z) == pytest.approx((9.0, 0.0, 0.1))

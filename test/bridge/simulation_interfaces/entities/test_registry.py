@@ -13,6 +13,7 @@ from simulation_interfaces.srv import (
     SetEntityState,
 )
 from simulators import ROOT
+from spawn_requests import flags
 from threads import RecordingResponder, Threads
 
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
@@ -92,8 +93,9 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     scene.simulation.data.qvel[body.dofadr[0] + 5] = spin
     state = EntityState()
     state.header.frame_id = "three"
+    state.pose.position.x = -1.0  # where it is; versions before 2.1 set the pose as well
     responder = RecordingResponder(SetEntityState.Response())
-    request = SetEntityState.Request(entity="two", state=state, set_twist=True)
+    request = SetEntityState.Request(entity="two", state=state, **flags("twist"))
     EntityStateService(scene.registry, scene.simulation).set_entity_state(request, responder)
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""

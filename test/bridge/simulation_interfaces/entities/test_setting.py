@@ -6,23 +6,27 @@ import pytest
 from simulation_interfaces.msg import EntityState, Result
 from simulation_interfaces.srv import SetEntityState
 from simulator_client import PAUSED, SimulatorClient
-from spawn_requests import BALL, at, spawn
+from spawn_requests import BALL, HAS_FLAGS, at, flags, spawn
 
 OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
 INVALID_POSE = SetEntityState.Response.INVALID_POSE
+needs_flags = pytest.mark.skipif(
+    not HAS_FLAGS, reason="simulation_interfaces 2.1 or newer, `make test INTERFACES=2.1`"
+)
 
 
-def wanted(x: float = 1.0, *, frame: str = "", vx: float = 0.0, w: float = 1.0) -> EntityState:
+def wanted(
+    x: float = 1.0, *, frame: str = "", vx: float = 0.0, wz: float = 3.0, w: float = 1.0
+) -> EntityState:
     state = EntityState()
     state.header.frame_id = frame
     state.pose.position.x, state.pose.position.z, state.pose.orientation.w = x, 2.0, w
-    state.twist.linear.x, state.twist.angular.z = vx, 3.0
+    state.twist.linear.x, state.twist.angular.z = vx, wz
     return state
 
 
-def set_state(yard: SimulatorClient, entity: str, state: EntityState, *flags: str) -> Result:
-    fields = {f"set_{flag}": True for flag in flags}
-    return yard.call("SetEntityState", entity=entity, state=state, **fields).result
+def set_state(yard: SimulatorClient, entity: str, state: EntityState, *parts: str) -> Result:
+    return yard.call("SetEntityState", entity=entity, state=state, **flags(*parts)).result
 
 
 def state_of(yard: SimulatorClient, entity: str) -> EntityState:
@@ -48,6 +52,7 @@ def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Simula
     assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
 
 
+@needs_flags
 def test_only_the_parts_named_by_flags_are_set(yard: SimulatorClient):
     yard.ensure_state(PAUSED)
     before = state_of(yard, "box")
@@ -59,14 +64,22 @@ def test_only_the_parts_named_by_flags_are_set(yard: SimulatorClient):
     assert numbers(state_of(yard, "box")) == pytest.approx([7.0, 2.0, 0.5, 3.0])
 
 
+@needs_flags
 def test_a_request_without_a_flag_sets_nothing_and_reports_it(yard: SimulatorClient):
     result = set_state(yard, "box", wanted())
     assert result.result == FAILED
     assert "set set_pose, set_twist or both to true" in result.error_message
 
 
+@pytest.mark.skipif(HAS_FLAGS, reason="simulation_interfaces before 2.1")
+def test_a_request_of_older_versions_sets_pose_and_twist(yard: SimulatorClient):
+    yard.ensure_state(PAUSED)
+    assert set_state(yard, "box", wanted(vx=0.5)).result == OK
+    assert numbers(state_of(yard, "box")) == pytest.approx([1.0, 2.0, 0.5, 3.0])
+
+
 def test_the_pose_of_a_mocap_body_can_be_set(yard: SimulatorClient):
-    assert set_state(yard, "pointer", wanted(x=-5.0), "pose").result == OK
+    assert set_state(yard, "pointer", wanted(x=-5.0, wz=0.0), "pose").result == OK
     assert state_of(yard, "pointer").pose.position.x == -5.0
     result = set_state(yard, "pointer", wanted(x=-6.0, vx=1.0), "pose", "twist")
     assert result.result == FAILED
@@ -117,6 +130,7 @@ def test_an_invalid_state_is_refused_and_changes_nothing(
     assert state_of(yard, "box") == before
 
 
+@needs_flags
 def test_an_acceleration_cannot_be_set(yard: SimulatorClient):
     state = wanted()
     assert set_state(yard, "box", state, "pose", "acceleration").result == OK  # no flag is set

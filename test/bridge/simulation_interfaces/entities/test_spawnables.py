@@ -6,7 +6,7 @@ import mujoco
 import pytest
 from simulation_interfaces.msg import Bounds, Result
 from simulator_client import SimulatorClient
-from spawn_requests import ARM, BALL, BOX, at, spawn
+from spawn_requests import ARM, BALL, BOX, at, resource_of, spawn
 
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import _bounds
 
@@ -16,7 +16,7 @@ OLD = "<compiler settotalmass='1'/><worldbody>"
 def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: SimulatorClient):
     response = yard.call("GetSpawnables")
     assert response.result.result == Result.RESULT_OK
-    found = {it.entity_resource.uri: it for it in response.spawnables}
+    found = {resource_of(it).uri: it for it in response.spawnables}
     assert {ARM, BOX} <= set(found)
     assert not any("/worlds/" in uri for uri in found)
     box = found[BOX]
@@ -28,7 +28,7 @@ def test_the_shipped_models_can_be_spawned_and_have_bounds(yard: SimulatorClient
 
 def test_every_spawnable_can_be_spawned(yard: SimulatorClient):
     for it in yard.call("GetSpawnables").spawnables:
-        response = spawn(yard, uri=it.entity_resource.uri, initial_pose=at(5.0, 5.0), name="guest")
+        response = spawn(yard, uri=resource_of(it).uri, initial_pose=at(5.0, 5.0), name="guest")
         assert response.result.result == Result.RESULT_OK, response.result.error_message
         # All of them at once would be a model that takes long to compile, again and again.
         assert yard.call("DeleteEntity", entity="guest").result.result == Result.RESULT_OK
@@ -39,7 +39,7 @@ def test_sources_are_searched_as_well(yard: SimulatorClient, tmp_path: Path):
     (tmp_path / "package.xml").write_text("<package/>")
     (tmp_path / "broken.xml").write_text("<mujoco><bad/></mujoco>")
     response = yard.call("GetSpawnables", sources=[str(tmp_path)])
-    found = {it.entity_resource.uri: it for it in response.spawnables}
+    found = {resource_of(it).uri: it for it in response.spawnables}
     ball = found[(tmp_path / "ball.xml").as_uri()]
     assert ball.description == "A ball."
     assert [round(point.x, 2) for point in ball.spawn_bounds.points] == [0.1, -0.1]
