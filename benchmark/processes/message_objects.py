@@ -21,7 +21,7 @@ from mujoco_ros.bridge.publishing.template_publisher import split
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.site_sensors import SiteSensor
+from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 from mujoco_ros.sim.simulation import Simulation
 
 _Build = Callable[[Time], Any]
@@ -131,11 +131,11 @@ class MessageObjectPublishers:
             point.time_from_start = Duration(sec=sec, nanosec=nanosec)
         return message
 
-    def _imu(self, robot: RobotLayout, imu: SiteSensor, stamp: Time) -> ImuMessage:
+    def _imu(self, robot: RobotLayout, imu: RobotSensor, stamp: Time) -> ImuMessage:
         data = self._simulation.sample.sensordata
         message = ImuMessage()
         message.header.stamp = stamp
-        message.header.frame_id = robot.frame(imu.frame)
+        message.header.frame_id = robot.sensor_frame(imu.frame)
         orientation, gyro, accelerometer = (
             imu.addresses[name] for name in ("quat_wxyz", "angular_velocity", "linear_acceleration")
         )
@@ -144,20 +144,20 @@ class MessageObjectPublishers:
         _set_vector(message.linear_acceleration, data[accelerometer : accelerometer + 3])
         return message
 
-    def _wrench(self, robot: RobotLayout, sensor: SiteSensor, stamp: Time) -> WrenchStamped:
+    def _wrench(self, robot: RobotLayout, sensor: RobotSensor, stamp: Time) -> WrenchStamped:
         data = self._simulation.sample.sensordata
         message = WrenchStamped()
         message.header.stamp = stamp
-        message.header.frame_id = robot.frame(sensor.frame)
+        message.header.frame_id = robot.sensor_frame(sensor.frame)
         force, torque = sensor.addresses["force"], sensor.addresses["torque"]
         _set_vector(message.wrench.force, -data[force : force + 3])
         _set_vector(message.wrench.torque, -data[torque : torque + 3])
         return message
 
-    def _contact(self, robot: RobotLayout, touch: SiteSensor, stamp: Time) -> WrenchStamped:
+    def _contact(self, robot: RobotLayout, touch: RobotSensor, stamp: Time) -> WrenchStamped:
         message = WrenchStamped()
         message.header.stamp = stamp
-        message.header.frame_id = robot.frame(touch.frame)
+        message.header.frame_id = robot.sensor_frame(touch.frame)
         message.wrench.force.z = float(self._simulation.sample.sensordata[touch.addresses["force"]])
         return message
 

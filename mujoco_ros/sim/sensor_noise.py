@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.sensors.site_sensors import Distances
+from mujoco_ros.model.sensors.robot_sensors import Distances
 
 
 class SensorNoise:

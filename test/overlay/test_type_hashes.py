@@ -16,6 +16,7 @@ import pytest
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointComponentTolerance
 from rclpy.node import Node
+from ros_gz_interfaces.msg import Entity
 from simulation_interfaces.msg import (
     Bounds,
     EntityCategory,
@@ -50,6 +51,11 @@ JointTrajectoryControllerState 51d8dd89cc624cbe9daaeeb4d80d6de9b86168ffdc3be41fe
 control_msgs/action: 5.8.0, of Jazzy
 FollowJointTrajectory 738ebcb7a2d7cfa42f9f1001cc99ce3a4383d1cfe508015d9be8485e4b1c66f6
 ParallelGripperCommand adfd3c1ebe8abc38ebcc0e454b6423d291d4010dd5697d14eca5b9be4726ae18
+ros_gz_interfaces/msg: 2.1.1; the same in 1.0.5
+Contact ba5acbac280b8650f9ad7caf995888ff8aca861742e0159d8d36efe8460d0db3
+Contacts 2cf36dd51e105580839fb7d6c028846a6342a8dfd62fde733d05f3e0c9ec4b5b
+Entity 266a26f377057ebb0a1f08f7fb9dc435a841d9ec4fa3ab8fa0085e66e653504e
+JointWrench aa50610f0bc1a9f1f42a04e6d76da729968d0f91b62f48b2040c4dc866c02686
 tf2_msgs/msg: geometry2 0.36.4, of Jazzy; the same in 0.39.1
 TF2Error db2485e7d6a0ec75bf087e058ee45df682acc3a621ca7780503d10aac141809a
 TFMessage e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087
@@ -160,7 +166,9 @@ def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
     assert _hash(type_name) == genuine[type_name]
 
 
-@pytest.mark.parametrize("package", ["control_msgs", "tf2_msgs", "simulation_interfaces"])
+@pytest.mark.parametrize(
+    "package", ["control_msgs", "ros_gz_interfaces", "tf2_msgs", "simulation_interfaces"]
+)
 def test_every_type_of_the_package_is_compared_with_its_genuine_hash(package: str) -> None:
     built = {
         f"{package}/{file.parent.name}/{file.stem}" for file in _share(package).glob("*/*.json")
@@ -203,6 +211,16 @@ CONSTANTS: dict[type, dict[str, int]] = {
         "Z_AXIS": 3,
         "TRANSLATION": 4,
         "ROTATION": 5,
+    },
+    Entity: {
+        "NONE": 0,
+        "LIGHT": 1,
+        "MODEL": 2,
+        "LINK": 3,
+        "VISUAL": 4,
+        "COLLISION": 5,
+        "SENSOR": 6,
+        "JOINT": 7,
     },
     TF2Error: {
         "NO_ERROR": 0,

@@ -9,7 +9,7 @@ from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transf
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.sensors.site_sensors import Distances
+from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import Tracking

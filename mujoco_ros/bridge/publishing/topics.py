@@ -17,8 +17,9 @@ from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
-from mujoco_ros.model.sensors.site_sensors import SiteSensor
+from mujoco_ros.model.sensors.kind import SensorKind
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
 
@@ -189,10 +190,10 @@ def _controller_state(
 
 
 def _sensor(
-    index: int, robot: RobotLayout, kind: SensorKind, sensor: SiteSensor, load_sign: float
+    index: int, robot: RobotLayout, kind: SensorKind, sensor: RobotSensor, load_sign: float
 ) -> Topic:
     message = message_type(kind.message)()
-    message.header.frame_id = robot.frame(sensor.frame)
+    message.header.frame_id = robot.sensor_frame(sensor.frame)
     for path, value in sensor.constants.items():
         set_field(message, path, value)
     numbers: dict[str, NumberSource] = {}

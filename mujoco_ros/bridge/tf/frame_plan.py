@@ -117,10 +117,13 @@ def _add_bodies(
 def _add_sensors(
     plan: FramePlan, model: mujoco.MjModel, robot: RobotLayout, known: frozenset[str]
 ) -> None:
-    sensors = {robot.frame_prefix + sensor.frame: sensor for sensor in robot.every_sensor}
-    sites = {frame: (sensor.site, sensor.quat_wxyz) for frame, sensor in sensors.items()}
-    sites |= {lidar.frame: (lidar.site, None) for lidar in robot.lidars}
-    frames = [_at_site(model, site, frame, quat) for frame, (site, quat) in sites.items()]
+    fixed: dict[str, _Fixed] = {
+        name: (name, it.body, np.array(it.position), np.array(it.quat_wxyz))
+        for sensor in robot.every_sensor
+        if (it := sensor.frame).body >= 0 and (name := robot.sensor_frame(it))
+    }
+    fixed |= {it.frame: _at_site(model, it.site, it.frame) for it in robot.lidars}
+    frames = list(fixed.values())
     frames += [_at_camera(model, camera) for camera in robot.cameras if _is_fixed(model, camera)]
     for frame, body, position, quat in frames:
         if frame.removeprefix(robot.frame_prefix) not in known:
@@ -150,14 +153,8 @@ _Fixed = tuple[str, int, np.ndarray, np.ndarray]
 """A frame, its body, and its position and orientation wxyz in the body frame."""
 
 
-def _at_site(
-    model: mujoco.MjModel, site: int, frame: str, turn_wxyz: tuple[float, ...] | None = None
-) -> _Fixed:
-    quat = model.site_quat[site]
-    if turn_wxyz is not None:
-        quat = np.zeros(4)
-        mujoco.mju_mulQuat(quat, model.site_quat[site], np.array(turn_wxyz))
-    return frame, int(model.site_bodyid[site]), model.site_pos[site], quat
+def _at_site(model: mujoco.MjModel, site: int, frame: str) -> _Fixed:
+    return frame, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site]
 
 
 def _at_camera(model: mujoco.MjModel, camera: Camera) -> _Fixed:

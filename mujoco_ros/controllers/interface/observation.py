@@ -9,6 +9,10 @@ import numpy as np
 from mujoco_ros.model.pose import Pose as Pose
 
 
+def _unknown() -> np.ndarray:
+    return np.full(3, np.nan)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaseReading:
     """Pose and velocity of a floating base.
@@ -29,12 +33,12 @@ class WrenchReading:
     """Load on a force-torque sensor in the sensor frame; a hanging weight gives a downward force.
 
     Attributes:
-        force: [N]  # (3,)
-        torque: [Nm]  # (3,)
+        force: [N]; NaN if not measured.  # (3,)
+        torque: [Nm]; NaN if not measured.  # (3,)
     """
 
-    force: np.ndarray
-    torque: np.ndarray
+    force: np.ndarray = field(default_factory=_unknown)
+    torque: np.ndarray = field(default_factory=_unknown)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,9 +51,35 @@ class ImuReading:
         quat_wxyz: Orientation in ``world``; None if not measured.  # (4,)
     """
 
-    angular_velocity: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
-    linear_acceleration: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
+    angular_velocity: np.ndarray = field(default_factory=_unknown)
+    linear_acceleration: np.ndarray = field(default_factory=_unknown)
     quat_wxyz: np.ndarray | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoseReading:
+    """Pose of a body, geom, site or camera in the reference frame of its sensor.
+
+    Attributes:
+        position: [m]; NaN if not measured.  # (3,)
+        quat_wxyz: NaN if not measured.  # (4,)
+    """
+
+    position: np.ndarray = field(default_factory=_unknown)
+    quat_wxyz: np.ndarray = field(default_factory=lambda: np.full(4, np.nan))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MotionReading:
+    """Velocity or acceleration of a body, geom, site or camera.
+
+    Attributes:
+        linear: [m/s or m/s²]; NaN if not measured.  # (3,)
+        angular: [rad/s or rad/s²]; NaN if not measured.  # (3,)
+    """
+
+    linear: np.ndarray = field(default_factory=_unknown)
+    angular: np.ndarray = field(default_factory=_unknown)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +97,15 @@ class Observation:
         touches: Normal forces of touch sensors by name [N].
         magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
         ranges: Distances of rangefinders by name, inf if out of range [m].
+        velocimeters: Linear velocities in the frames of velocimeters by name.
+        poses: Poses in the reference frames of sensors by name.
+        twists: Velocities in the axes of those frames by name.
+        accels: Accelerations in the axes of ``world`` by name; linear ones are specific forces, +g
+            upwards at rest.
+        axes: Axes in the reference frames of sensors by name.  # (3,)
+        subtree_coms: Centres of mass in ``world`` by name [m].  # (3,)
+        subtree_linvels: Velocities of centres of mass by name [m/s].  # (3,)
+        subtree_angmoms: Angular momenta about centres of mass by name [Nms].  # (3,)
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -80,6 +119,14 @@ class Observation:
     touches: Mapping[str, float] = field(default_factory=dict)
     magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
     ranges: Mapping[str, float] = field(default_factory=dict)
+    velocimeters: Mapping[str, MotionReading] = field(default_factory=dict)
+    poses: Mapping[str, PoseReading] = field(default_factory=dict)
+    twists: Mapping[str, MotionReading] = field(default_factory=dict)
+    accels: Mapping[str, MotionReading] = field(default_factory=dict)
+    axes: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_coms: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_linvels: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_angmoms: Mapping[str, np.ndarray] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
 
 

@@ -9,8 +9,9 @@ from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
-from mujoco_ros.model.sensors.site_sensors import Distances, SiteSensor
+from mujoco_ros.model.sensors.kind import SensorKind
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.robot_sensors import Distances, RobotSensor
 from mujoco_ros.sim.plant import Plant
 
 
@@ -62,7 +63,7 @@ _Numbers = list[tuple[str, int | slice, float]]
 """Name, address in sensordata, and sign of each measurement of a sensor."""
 
 
-def _numbers(kind: SensorKind, sensor: SiteSensor) -> _Numbers:
+def _numbers(kind: SensorKind, sensor: RobotSensor) -> _Numbers:
     found: _Numbers = []
     for it in kind.measurements:
         if it.name in sensor.addresses:

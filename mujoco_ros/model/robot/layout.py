@@ -14,9 +14,9 @@ from mujoco_ros.model.robot.scope import Scope, cameras_of
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
-from mujoco_ros.model.sensors.site_sensors import SiteSensor, find_sensors
+from mujoco_ros.model.sensors.robot_sensors import RobotSensor, find_all_sensors
+from mujoco_ros.model.sensors.sensor_frame import SensorFrame
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -72,7 +72,7 @@ class RobotLayout:
     roots: tuple[int, ...]
     joints: Joints
     bases: tuple[FloatingBase, ...]
-    sensors: Mapping[str, tuple[SiteSensor, ...]]
+    sensors: Mapping[str, tuple[RobotSensor, ...]]
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
@@ -80,13 +80,17 @@ class RobotLayout:
     gripper_tendon: int | None = None
 
     @property
-    def every_sensor(self) -> tuple[SiteSensor, ...]:
+    def every_sensor(self) -> tuple[RobotSensor, ...]:
         """Return the sensors of all kinds."""
         return tuple(sensor for sensors in self.sensors.values() for sensor in sensors)
 
     def frame(self, name: str) -> str:
         """Return the TF frame of an element by its name in the model."""
         return self.frame_prefix + name.removeprefix(self.prefix)
+
+    def sensor_frame(self, frame: SensorFrame) -> str:
+        """Return the TF frame of a sensor."""
+        return frame.name if frame.is_global else self.frame_prefix + frame.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,9 +182,9 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[
     for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-        sensors = [robot.frame_prefix + sensor.frame for sensor in robot.every_sensor]
+        sensors = [robot.sensor_frame(it.frame) for it in robot.every_sensor if it.frame.body >= 0]
         for frame in (*sensors, *(lidar.frame for lidar in robot.lidars)):
-            taken.setdefault(frame, f"a site of robot '{robot.name}'")
+            taken.setdefault(frame, f"a sensor of robot '{robot.name}'")
     own = [(f"free object '{frame}'", frame) for frame in objects]
     sites = {lidar.site: lidar for lidar in layout.lidars}
     own += [(f"the site of lidar '{lidar.name}'", lidar.frame) for lidar in sites.values()]
@@ -218,7 +222,7 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
     if config.gripper is not None:
         where = f"gripper of robot '{config.name}'"
         gripper, tendon = find_gripper(scope, joints.names, joints.ids, config.gripper, where)
-    sensors = {kind.key: find_sensors(scope, kind) for kind in SENSOR_KINDS}
+    sensors = find_all_sensors(scope)
     used = {element for found in sensors.values() for it in found for element in it.elements}
     return RobotLayout(
         name=config.name,
@@ -254,9 +258,7 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
             for lidar in config.lidars
         ),
         unused_sensors=tuple(
-            scope.short(model.sensor(sensor).name)
-            for sensor in range(model.nsensor)
-            if sensor not in used and scope.includes(model.sensor(sensor).name)
+            scope.short(model.sensor(sensor).name) for sensor in scope.sensors if sensor not in used
         ),
         gripper=gripper,
         gripper_tendon=tendon,

@@ -4,6 +4,16 @@ from collections.abc import Iterator
 
 import mujoco
 
+_ANYWHERE = (int(mujoco.mjtObj.mjOBJ_UNKNOWN), int(mujoco.mjtObj.mjOBJ_SENSOR))
+"""Types of objects of sensors that measure no element."""
+_BODIES = {
+    int(mujoco.mjtObj.mjOBJ_JOINT): "jnt_bodyid",
+    int(mujoco.mjtObj.mjOBJ_GEOM): "geom_bodyid",
+    int(mujoco.mjtObj.mjOBJ_SITE): "site_bodyid",
+    int(mujoco.mjtObj.mjOBJ_CAMERA): "cam_bodyid",
+    int(mujoco.mjtObj.mjOBJ_LIGHT): "light_bodyid",
+}
+
 
 class Scope:
     """A robot's elements: those on its bodies, and those on the world with its prefix.
@@ -14,6 +24,7 @@ class Scope:
         bodies: The robot's bodies.
         body_names: Their names, without the prefix.
         sites: The robot's sites.
+        sensors: The robot's MuJoCo sensors.
     """
 
     def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
@@ -28,6 +39,7 @@ class Scope:
             for site in range(model.nsite)
             if self._owns(model.site_bodyid[site], model.site(site).name)
         )
+        self.sensors = tuple(it for it in range(model.nsensor) if self._owns_sensor(it))
 
     def includes(self, name: str) -> bool:
         """Whether the robot has an element of a name."""
@@ -39,17 +51,31 @@ class Scope:
         """Return a name without the prefix."""
         return name.removeprefix(self.prefix)
 
-    def sensors(self, kind: mujoco.mjtSensor) -> list[tuple[int, int]]:
-        """Return the absolute MuJoCo sensors of a type at sites: sensor id and site id."""
-        model, sites = self.model, frozenset(self.sites)
-        return [
-            (sensor, int(model.sensor_objid[sensor]))
-            for sensor in range(model.nsensor)
-            if model.sensor_type[sensor] == kind
-            and model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
-            and model.sensor_refid[sensor] < 0
-            and int(model.sensor_objid[sensor]) in sites
-        ]
+    def name(self, kind: int, element: int) -> str:
+        """Return the name of an element without the prefix; empty if it has none.
+
+        Args:
+            kind: Type of the element, one of `mujoco.mjtObj`.
+            element: Its MuJoCo id.
+        """
+        return self.short(mujoco.mj_id2name(self.model, kind, element) or "")
+
+    def owns(self, kind: int, element: int) -> bool:
+        """Whether an element is on a body of the robot, or has its prefix if it is on none.
+
+        Args:
+            kind: Type of the element, one of `mujoco.mjtObj`.
+            element: Its MuJoCo id.
+        """
+        name = mujoco.mj_id2name(self.model, kind, element) or ""
+        return self._owns(body_of(self.model, kind, element), name)
+
+    def _owns_sensor(self, sensor: int) -> bool:
+        """Whether the object of a MuJoCo sensor, or a sensor without an object, is the robot's."""
+        kind, element = int(self.model.sensor_objtype[sensor]), int(self.model.sensor_objid[sensor])
+        if kind in _ANYWHERE or element < 0:
+            return self.includes(self.model.sensor(sensor).name)
+        return self.owns(kind, element)
 
     def cameras(self) -> Iterator[tuple[int, str]]:
         """Yield ids and names of the cameras that ROS can describe, as `cameras_of` does."""
@@ -59,6 +85,20 @@ class Scope:
 
     def _owns(self, body: int, name: str) -> bool:
         return int(body) in self._bodies or (body == 0 and self.includes(name))
+
+
+def body_of(model: mujoco.MjModel, kind: int, element: int) -> int:
+    """Return the body that an element is on; 0 for one that is on none, such as a tendon.
+
+    Args:
+        model: The model.
+        kind: Type of the element, one of `mujoco.mjtObj`.
+        element: Its MuJoCo id.
+    """
+    if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
+        return element
+    array = _BODIES.get(kind)
+    return int(getattr(model, array)[element]) if array else 0
 
 
 def cameras_of(model: mujoco.MjModel) -> Iterator[tuple[int, str]]:

@@ -4,96 +4,15 @@ Topics, rates, TF frames, plots, noise, the observations of controllers, RViz di
 reference pages follow from the declaration.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import inf, sqrt
-from typing import Any
+from math import inf, nan, sqrt
 
 import mujoco
+
+from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 
 _TYPE = mujoco.mjtSensor
 _RAY_ANGLE = 0.01
 """Angle of the cone [rad] that displays and costmaps draw for a ray; 0 would be invisible."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """A MuJoCo sensor that is part of a kind, and the message fields of its numbers.
-
-    Attributes:
-        name: Its attribute in a reading of an observation.
-        sensor: Type of the MuJoCo sensor.
-        path: Field of the message; `axes` are fields of that.
-        axes: The numbers in the order of sensordata, ``"xyz"`` or ``"wxyz"``; empty for a single
-            number.
-        label: Label in the viewer's plots; empty for no plot.
-        unit: Unit in the plots.
-        is_optional: Whether a sensor of the kind may lack it. A covariance that starts with -1 then
-            marks the measurement as absent (sensor_msgs/Imu).
-        is_auxiliary: Whether the measurement alone does not make a sensor of the kind.
-        is_load: Whether the sign follows the parameter ``wrench_sign``. MuJoCo reports the load of
-            the parent on the child.
-        is_distance: Whether MuJoCo reports a negative number, or the cutoff, if nothing is in
-            range. That is published as +inf (REP-117), without noise.
-    """
-
-    name: str
-    sensor: mujoco.mjtSensor
-    path: str
-    axes: str = ""
-    label: str = ""
-    unit: str = ""
-    is_optional: bool = False
-    is_auxiliary: bool = False
-    is_load: bool = False
-    is_distance: bool = False
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Return the message fields of the numbers, in the order of sensordata."""
-        return tuple(f"{self.path}.{axis}" for axis in self.axes) or (self.path,)
-
-    @property
-    def absence(self) -> tuple[str, float] | None:
-        """Return the message field, and its value, that mark an optional measurement as absent."""
-        return (f"{self.path}_covariance.0", -1.0) if self.is_optional else None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SensorKind:
-    """A kind of sensor.
-
-    A kind of one measurement has a topic for each MuJoCo sensor of that type. Several measurements
-    form one sensor if their MuJoCo sensors are on one site; it has the name of the site.
-
-    Attributes:
-        key: Topics are ``<namespace>/<key>/<name>``, the rate is ``publish_rate.<key>``, the
-            placeholder in RViz configurations is ``{<key>}``.
-        title: Name of one sensor of the kind in log messages.
-        message: The ROS message, ``<package>/msg/<name>``.
-        measurements: The MuJoCo sensors that it consists of.
-        observation: Field of `Observation` with the readings by name.
-        plots: Heading of its plots in the viewer, behind the robot's name.
-        rate_hz: Default publish rate in simulated time [Hz].
-        display: Class and properties of its RViz display; None if RViz has none.
-        frame_suffix: Distinguishes the TF frame of the messages from that of the site.
-        frame_quat_wxyz: Orientation of the TF frame in that of the site; None if they coincide.
-        constants: Returns the message fields that depend on a MuJoCo sensor and never change.
-        supports: Whether a MuJoCo sensor of the right type can be published.
-    """
-
-    key: str
-    title: str
-    message: str
-    measurements: tuple[Measurement, ...]
-    observation: str
-    plots: str
-    rate_hz: float = 500.0
-    display: Mapping[str, Any] | None = None
-    frame_suffix: str = ""
-    frame_quat_wxyz: tuple[float, float, float, float] | None = None
-    constants: Callable[[mujoco.MjModel, int], Mapping[str, float]] = lambda _model, _sensor: {}
-    supports: Callable[[mujoco.MjModel, int], bool] = lambda _model, _sensor: True
 
 
 def farthest_distance(model: mujoco.MjModel, sensor: int) -> float:
@@ -112,6 +31,26 @@ def _reports_distance(model: mujoco.MjModel, sensor: int) -> bool:
     return bool(model.sensor_intprm[sensor, 0] & 1 << int(mujoco.mjtRayDataField.mjRAYDATA_DIST))
 
 
+def _motion(
+    path: str, linear: mujoco.mjtSensor, angular: mujoco.mjtSensor, per: str
+) -> tuple[Measurement, ...]:
+    """Return the measurements of a twist or an acceleration, each of which may be absent."""
+    return (
+        Measurement(
+            "linear", (linear,), f"{path}.linear", "xyz", "linear", f"m{per}", is_optional=True
+        ),
+        Measurement(
+            "angular",
+            (angular,),
+            f"{path}.angular",
+            "xyz",
+            "angular",
+            f"rad{per}",
+            is_optional=True,
+        ),
+    )
+
+
 SENSOR_KINDS = (
     SensorKind(
         key="imu",
@@ -120,29 +59,32 @@ SENSOR_KINDS = (
         measurements=(
             Measurement(
                 "quat_wxyz",
-                _TYPE.mjSENS_FRAMEQUAT,
+                (_TYPE.mjSENS_FRAMEQUAT,),
                 "orientation",
                 "wxyz",
                 is_optional=True,
+                has_covariance=True,
                 is_auxiliary=True,
             ),
             Measurement(
                 "angular_velocity",
-                _TYPE.mjSENS_GYRO,
+                (_TYPE.mjSENS_GYRO,),
                 "angular_velocity",
                 "xyz",
                 label="angular velocity",
                 unit="rad/s",
                 is_optional=True,
+                has_covariance=True,
             ),
             Measurement(
                 "linear_acceleration",
-                _TYPE.mjSENS_ACCELEROMETER,
+                (_TYPE.mjSENS_ACCELEROMETER,),
                 "linear_acceleration",
                 "xyz",
                 label="acceleration",
                 unit="m/s²",
                 is_optional=True,
+                has_covariance=True,
             ),
         ),
         observation="imus",
@@ -154,10 +96,24 @@ SENSOR_KINDS = (
         message="geometry_msgs/msg/WrenchStamped",
         measurements=(
             Measurement(
-                "force", _TYPE.mjSENS_FORCE, "wrench.force", "xyz", "force", "N", is_load=True
+                "force",
+                (_TYPE.mjSENS_FORCE,),
+                "wrench.force",
+                "xyz",
+                "force",
+                "N",
+                is_optional=True,
+                is_load=True,
             ),
             Measurement(
-                "torque", _TYPE.mjSENS_TORQUE, "wrench.torque", "xyz", "torque", "Nm", is_load=True
+                "torque",
+                (_TYPE.mjSENS_TORQUE,),
+                "wrench.torque",
+                "xyz",
+                "torque",
+                "Nm",
+                is_optional=True,
+                is_load=True,
             ),
         ),
         observation="wrenches",
@@ -181,7 +137,7 @@ SENSOR_KINDS = (
         message="geometry_msgs/msg/WrenchStamped",
         measurements=(
             Measurement(
-                "force", _TYPE.mjSENS_TOUCH, "wrench.force.z", label="normal force", unit="N"
+                "force", (_TYPE.mjSENS_TOUCH,), "wrench.force.z", label="normal force", unit="N"
             ),
         ),
         observation="touches",
@@ -195,7 +151,7 @@ SENSOR_KINDS = (
         measurements=(
             Measurement(
                 "magnetic_field",
-                _TYPE.mjSENS_MAGNETOMETER,
+                (_TYPE.mjSENS_MAGNETOMETER,),
                 "magnetic_field",
                 "xyz",
                 label="magnetic field",
@@ -212,7 +168,7 @@ SENSOR_KINDS = (
         measurements=(
             Measurement(
                 "range",
-                _TYPE.mjSENS_RANGEFINDER,
+                (_TYPE.mjSENS_RANGEFINDER,),
                 "range",
                 label="range",
                 unit="m",
@@ -232,6 +188,132 @@ SENSOR_KINDS = (
         frame_quat_wxyz=(sqrt(0.5), 0.0, -sqrt(0.5), 0.0),
         constants=_range_constants,
         supports=_reports_distance,
+    ),
+    SensorKind(
+        key="velocimeter",
+        title="velocimeter",
+        message="geometry_msgs/msg/TwistStamped",
+        measurements=(
+            Measurement(
+                "linear", (_TYPE.mjSENS_VELOCIMETER,), "twist.linear", "xyz", "velocity", "m/s"
+            ),
+        ),
+        observation="velocimeters",
+        plots="velocimeters",
+        constants=lambda _model, _sensor: {f"twist.angular.{axis}": nan for axis in "xyz"},
+    ),
+    SensorKind(
+        key="pose",
+        title="pose sensor",
+        message="geometry_msgs/msg/PoseStamped",
+        measurements=(
+            Measurement(
+                "position",
+                (_TYPE.mjSENS_FRAMEPOS,),
+                "pose.position",
+                "xyz",
+                "position",
+                "m",
+                is_optional=True,
+            ),
+            Measurement(
+                "quat_wxyz",
+                (_TYPE.mjSENS_FRAMEQUAT,),
+                "pose.orientation",
+                "wxyz",
+                "orientation",
+                is_optional=True,
+            ),
+        ),
+        observation="poses",
+        plots="poses",
+        is_of_frame=True,
+        display={
+            "Class": "rviz_default_plugins/Pose",
+            "Shape": "Axes",
+            "Axes Length": 0.1,
+            "Axes Radius": 0.01,
+        },
+    ),
+    SensorKind(
+        key="twist",
+        title="velocity sensor",
+        message="geometry_msgs/msg/TwistStamped",
+        measurements=_motion("twist", _TYPE.mjSENS_FRAMELINVEL, _TYPE.mjSENS_FRAMEANGVEL, "/s"),
+        observation="twists",
+        plots="velocities",
+        is_of_frame=True,
+    ),
+    SensorKind(
+        key="accel",
+        title="acceleration sensor",
+        message="geometry_msgs/msg/AccelStamped",
+        # As of an accelerometer, the linear one is the specific force, +g upwards at rest.
+        measurements=_motion("accel", _TYPE.mjSENS_FRAMELINACC, _TYPE.mjSENS_FRAMEANGACC, "/s²"),
+        observation="accels",
+        plots="accelerations",
+        is_of_frame=True,
+    ),
+    SensorKind(
+        key="axis",
+        title="axis sensor",
+        message="geometry_msgs/msg/Vector3Stamped",
+        measurements=(
+            Measurement(
+                "vector",
+                (_TYPE.mjSENS_FRAMEXAXIS, _TYPE.mjSENS_FRAMEYAXIS, _TYPE.mjSENS_FRAMEZAXIS),
+                "vector",
+                "xyz",
+                "axis",
+            ),
+        ),
+        observation="axes",
+        plots="axes",
+        is_of_frame=True,
+    ),
+    SensorKind(
+        key="subtree_com",
+        title="centre of mass",
+        message="geometry_msgs/msg/PointStamped",
+        measurements=(
+            Measurement("point", (_TYPE.mjSENS_SUBTREECOM,), "point", "xyz", "position", "m"),
+        ),
+        observation="subtree_coms",
+        plots="centres of mass",
+        is_of_frame=True,
+        display={
+            "Class": "rviz_default_plugins/PointStamped",
+            "Alpha": 1,
+            "Color": "204; 41; 204",
+            "History Length": 1,
+            "Radius": 0.03,
+        },
+    ),
+    SensorKind(
+        key="subtree_linvel",
+        title="velocity of a centre of mass",
+        message="geometry_msgs/msg/Vector3Stamped",
+        measurements=(
+            Measurement(
+                "vector", (_TYPE.mjSENS_SUBTREELINVEL,), "vector", "xyz", "velocity", "m/s"
+            ),
+        ),
+        observation="subtree_linvels",
+        plots="velocities of centres of mass",
+        is_of_frame=True,
+    ),
+    SensorKind(
+        key="subtree_angmom",
+        title="angular momentum",
+        message="geometry_msgs/msg/Vector3Stamped",
+        measurements=(
+            Measurement(
+                "vector", (_TYPE.mjSENS_SUBTREEANGMOM,), "vector", "xyz", "momentum", "Nms"
+            ),
+        ),
+        observation="subtree_angmoms",
+        plots="angular momenta",
+        is_of_frame=True,
     ),
 )
 """All kinds, in the order of the topics."""

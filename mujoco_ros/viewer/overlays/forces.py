@@ -25,12 +25,14 @@ def sensed(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
         for sensor in robot.sensors["wrench"]:
             origin = scene.data.site_xpos[sensor.site]
             axes = scene.data.site_xmat[sensor.site].reshape(3, 3)
-            force, torque = (
-                scale.sensor_sign * (axes @ scene.sensordata[address : address + 3])
-                for address in (sensor.addresses["force"], sensor.addresses["torque"])
-            )
-            geoms += arrow(origin, scale.force * force, scale.radius, style.SENSED_FORCE)
-            geoms += arrow(origin, scale.torque * torque, scale.radius, style.SENSED_TORQUE)
+            for name, length, colour in (
+                ("force", scale.force, style.SENSED_FORCE),
+                ("torque", scale.torque, style.SENSED_TORQUE),
+            ):
+                if name in sensor.addresses:
+                    start = sensor.addresses[name]
+                    vector = scale.sensor_sign * (axes @ scene.sensordata[start : start + 3])
+                    geoms += arrow(origin, length * vector, scale.radius, colour)
     return geoms
 
 

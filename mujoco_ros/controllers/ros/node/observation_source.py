@@ -21,7 +21,8 @@ from mujoco_ros.controllers.ros.node.readings import SensorReadings
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement, SensorKind
+from mujoco_ros.model.sensors.kind import Measurement, SensorKind
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 
 _NS = 1_000_000_000
 JOINT_STATES = "joint_states"
@@ -174,9 +175,15 @@ def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values = {
         it.name: (load_sign if it.is_load else 1.0) * _value(message, it)
         for it in kind.measurements
-        if it.absence is None or get_field(message, it.absence[0]) != it.absence[1]
+        if not _is_absent(message, it)
     }
     return reading(kind.observation, values)
+
+
+def _is_absent(message: Any, measurement: Measurement) -> bool:
+    marks = measurement.absence.items()
+    equal = (np.array_equal(get_field(message, path), it, equal_nan=True) for path, it in marks)
+    return bool(marks) and all(equal)
 
 
 def _value(message: Any, measurement: Measurement) -> Any:

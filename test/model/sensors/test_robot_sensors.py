@@ -5,7 +5,7 @@ import pytest
 from mujoco_ros.model.robot.layout import RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.sensors.site_sensors import Distances
+from mujoco_ros.model.sensors.robot_sensors import Distances
 
 CUTOFF_M = 0.5
 RANGEFINDERS = f"""
@@ -52,7 +52,7 @@ def test_each_rangefinder_at_a_site_is_a_sensor_with_its_cutoff(cart):
         "detailed": np.inf,
     }
     assert found["detailed"].addresses == {"range": model.sensor("detailed").adr[0]}
-    assert found["near"].frame == "front_beam"
+    assert found["near"].frame.name == "front_beam"
 
 
 def test_rangefinders_of_cameras_or_without_a_distance_are_unused(cart):

@@ -1,0 +1,200 @@
+"""The sensors of a robot, found in a compiled model by the declarations of their kinds."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.model.sensors.kind import SensorKind
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, farthest_distance
+from mujoco_ros.model.sensors.sensor_frame import SensorFrame, object_frame, reference_frame
+
+_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+_Place = tuple[int, int, int, int]
+"""Type and id of the object of a MuJoCo sensor, and of its reference."""
+_Elements = dict[str, int]
+"""MuJoCo sensors by the name of their measurement."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotSensor:
+    """A sensor of a robot.
+
+    Attributes:
+        name: Name in topics.
+        frame: Frame of the messages.
+        site: Site of the sensor; -1 if it is at none.
+        elements: MuJoCo sensors that it consists of.
+        addresses: Address in sensordata of each measurement, by name; absent ones are left out.
+        constants: Message fields that never change, by path.
+    """
+
+    name: str
+    frame: SensorFrame
+    site: int
+    elements: tuple[int, ...]
+    addresses: Mapping[str, int]
+    constants: Mapping[str, float]
+
+
+def find_sensors(
+    scope: Scope, kind: SensorKind, used: Collection[int] = ()
+) -> tuple[RobotSensor, ...]:
+    """Return the sensors of a kind that a robot has.
+
+    Args:
+        scope: The elements of the robot.
+        kind: The kind.
+        used: MuJoCo sensors of other kinds. They can be part of a sensor, but are none alone.
+    """
+    found: list[RobotSensor] = []
+    taken: set[str] = set()
+    for place, elements in _grouped(scope, kind):
+        if _is_complete(kind, elements, used):
+            name = _name(scope, kind, place, elements)
+            if kind.is_of_frame or name in taken:
+                first = min(elements.values())
+                own = scope.short(scope.model.sensor(first).name)
+                name = _unused_name((name, own or name), first, taken)
+            taken.add(name)
+            found.append(_sensor(scope, kind, place, elements, name))
+    return tuple(found)
+
+
+def find_all_sensors(scope: Scope) -> dict[str, tuple[RobotSensor, ...]]:
+    """Return the sensors of a robot by the keys of their kinds."""
+    sensors: dict[str, tuple[RobotSensor, ...]] = {}
+    used: set[int] = set()
+    for kind in SENSOR_KINDS:
+        sensors[kind.key] = find_sensors(scope, kind, used)
+        used.update(element for sensor in sensors[kind.key] for element in sensor.elements)
+    return sensors
+
+
+def _grouped(scope: Scope, kind: SensorKind) -> Iterator[tuple[_Place, _Elements]]:
+    """Yield the MuJoCo sensors that can form a sensor of a kind, and their place."""
+    model = scope.model
+    groups: dict[_Place, dict[str, list[int]]] = {}
+    for sensor in scope.sensors:
+        for it in kind.measurements:
+            place = _place(model, sensor)
+            at_site = place[0] == _SITE and place[3] < 0
+            if (
+                mujoco.mjtSensor(model.sensor_type[sensor]) in it.sensors
+                and (kind.is_of_frame or at_site)
+                and kind.supports(model, sensor)
+            ):
+                if len(kind.measurements) == 1:
+                    yield place, {it.name: sensor}
+                groups.setdefault(place, {}).setdefault(it.name, []).append(sensor)
+    if len(kind.measurements) > 1:
+        for place, of_type in sorted(groups.items(), key=lambda group: group[0]):
+            # The second sensors of each type on an object are another sensor.
+            for row in zip_longest(*of_type.values()):
+                yield (
+                    place,
+                    {
+                        name: sensor
+                        for name, sensor in zip(of_type, row, strict=True)
+                        if sensor is not None
+                    },
+                )
+
+
+def _place(model: mujoco.MjModel, sensor: int) -> _Place:
+    return (
+        int(model.sensor_objtype[sensor]),
+        int(model.sensor_objid[sensor]),
+        int(model.sensor_reftype[sensor]),
+        int(model.sensor_refid[sensor]),
+    )
+
+
+def _is_complete(kind: SensorKind, elements: _Elements, used: Collection[int]) -> bool:
+    return any(
+        it.name in elements and not it.is_auxiliary and elements[it.name] not in used
+        for it in kind.measurements
+    ) and all(it.name in elements or it.is_optional for it in kind.measurements)
+
+
+def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) -> str:
+    model = scope.model
+    if len(kind.measurements) == 1 or (kind.is_of_frame and len(elements) == 1):
+        (sensor,) = elements.values()
+        kind_name = mujoco.mjtSensor(model.sensor_type[sensor]).name
+        fallback = kind_name.removeprefix("mjSENS_").lower()
+        return scope.short(model.sensor(sensor).name) or f"{fallback}{sensor}"
+    type_name = mujoco.mjtObj(place[0]).name.removeprefix("mjOBJ_").removeprefix("X").lower()
+    return scope.name(place[0], place[1]) or f"{type_name}{place[1]}"
+
+
+def _unused_name(names: Collection[str], sensor: int, taken: set[str]) -> str:
+    """Return the first of some names whose topic is not taken, or else one with a number."""
+    *_, last = names
+    tokens = {topic_token(it) for it in taken}
+    return next((it for it in names if topic_token(it) not in tokens), f"{last}_{sensor}")
+
+
+def _sensor(
+    scope: Scope, kind: SensorKind, place: _Place, elements: _Elements, name: str
+) -> RobotSensor:
+    constants: dict[str, float] = {}
+    for measurement in kind.measurements:
+        if measurement.name in elements:
+            constants |= kind.constants(scope.model, elements[measurement.name])
+        else:
+            constants |= measurement.absence
+    frame = (
+        reference_frame(scope, *place[2:])
+        if kind.is_of_frame
+        else object_frame(scope, *place[:2], kind.frame_suffix, kind.frame_quat_wxyz)
+    )
+    addresses = scope.model.sensor_adr
+    return RobotSensor(
+        name=name,
+        frame=frame,
+        site=place[1] if place[0] == _SITE else -1,
+        elements=tuple(elements.values()),
+        addresses={name: int(addresses[sensor]) for name, sensor in elements.items()},
+        constants=constants,
+    )
+
+
+class Distances:
+    """The distances in sensordata, and detection of those that are out of range.
+
+    Attributes:
+        addresses: Their addresses in sensordata.  # (n,)
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Find the distances that have a topic in `model`."""
+        kinds = {
+            of_type: kind
+            for kind in SENSOR_KINDS
+            for it in kind.measurements
+            if it.is_distance
+            for of_type in it.sensors
+        }
+        sensors = [
+            sensor
+            for sensor in range(model.nsensor)
+            if (kind := kinds.get(mujoco.mjtSensor(model.sensor_type[sensor])))
+            and model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
+            and kind.supports(model, sensor)
+        ]
+        self.addresses = np.array([model.sensor_adr[sensor] for sensor in sensors], dtype=np.intp)
+        self._farthest = np.array([farthest_distance(model, sensor) for sensor in sensors])
+
+    def out_of_range(self, sensordata: np.ndarray) -> np.ndarray:
+        """Return the addresses of the distances at which nothing was hit."""
+        distances = sensordata[self.addresses]
+        return self.addresses[(distances < 0) | (distances >= self._farthest)]
+
+    def mark(self, sensordata: np.ndarray) -> None:
+        """Write +inf to the distances that are out of range (REP-117)."""
+        sensordata[self.out_of_range(sensordata)] = np.inf
