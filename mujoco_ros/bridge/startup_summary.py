@@ -30,6 +30,8 @@ def startup_summary(
         parts = {
             "joint": len(robot.joints.names),
             **{kind.title: len(robot.sensors[kind.key]) for kind in SENSOR_KINDS},
+            "sensor state": len(robot.states),
+            "sensor array": len(robot.arrays),
             "camera": len(robot.cameras),
             "lidar": len(robot.lidars),
         }

@@ -177,6 +177,15 @@ class Plant:
         mujoco.mj_copyState(self.model, self.data, self._twin, STATE)
         mujoco.mj_forward(self.model, self._twin)
 
+    @property
+    def evaluated(self) -> mujoco.MjData:
+        """Return the data that the last step was evaluated on, with the contacts of the sample.
+
+        Later stages of Runge-Kutta overwrite those in `data`.
+        """
+        is_staged = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
+        return self._twin if is_staged and self._twin is not None else self.data
+
     def copy_sensed(self) -> None:
         """Copy the sensors from `sense` to `data`, where the next step overwrites them."""
         for name in _SENSED:

@@ -11,6 +11,8 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.publishing.contact_states import ContactStates
+from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
@@ -21,6 +23,7 @@ from mujoco_ros.sim.plant import Plant
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
+_APART = ("controller_state", "sensor_states", "sensor_array", CONTACTS)
 _AT_TICKS = 0
 """In place of a number of steps: only at ticks of the lockstep."""
 
@@ -48,7 +51,7 @@ class _Batched:
     every: int
     robots: frozenset[str]
     updates: list[Callable[[], None]]
-    batch: Batch
+    batch: Batch | ContactStates
 
 
 @dataclass(eq=False)
@@ -63,29 +66,34 @@ class _Stage:
     def arrange(self, settings: _Settings) -> None:
         """Batch the topics that are published at the same steps."""
         self.settings = settings
-        groups: dict[tuple[int, bool, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
+        groups: dict[tuple[int, str, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
         for publisher, serialized in self.topics.items():
             topic = serialized.topic
             rate = self.plan.rate(topic, settings.rates) if settings.rates else 0.0
             if rate:
-                # Large, expensive and rarely subscribed: in its own batch it can be skipped.
-                apart = topic.rate == "controller_state"
+                # Large and rarely subscribed: in its own batch it can be skipped.
+                apart = topic.name if topic.rate in _APART else ""
                 # The poses of objects are an observation of all robots.
                 observers = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
                 robots = tuple(sorted(observers & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
                 every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
-        arrays = self.plan.arrays
         self.batches = [
             _Batched(
                 every=every,
                 robots=frozenset(robots),
                 updates=self.plan.updates(topics.values()),
-                batch=Batch(topics, arrays),
+                batch=self._batch(topics),
             )
             for (every, _, robots), topics in sorted(groups.items(), key=lambda group: group[0])
         ]
+
+    def _batch(self, topics: Mapping[TopicPublisher, SerializedTopic]) -> Batch | ContactStates:
+        publisher, serialized = next(iter(topics.items()))
+        if serialized.topic.rate == CONTACTS:
+            return self.plan.contact_states(serialized.topic, publisher)
+        return Batch(topics, self.plan.arrays)
 
 
 class Publishers(Component):

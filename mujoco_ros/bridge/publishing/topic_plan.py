@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
@@ -48,6 +50,7 @@ class TopicPlan:
             UserInputError: Two topics would have the same name, or one a name that is too long.
         """
         layout, sample, references = plant.layout, plant.sample, plant.references
+        self._plant = plant
         self._robots = plant.assembly.config.robots
         bases = [base for robot in layout.robots for base in robot.bases]
         motion = BaseMotion(bases, sample)
@@ -108,6 +111,11 @@ class TopicPlan:
         own = {} if topic.robot is None else self._robots[topic.robot].publish_rate
         rate = own.get(topic.rate)
         return rates[topic.rate] if rate is None else rate
+
+    def contact_states(self, topic: Topic, publisher: TopicPublisher) -> ContactStates:
+        """Return what fills and publishes the contacts of the robot of a topic."""
+        assert topic.robot is not None
+        return ContactStates(self._plant, self._plant.layout.robots[topic.robot], publisher)
 
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
         """Return the updates of the derived arrays that `contents` need."""

@@ -1,21 +1,28 @@
 """The topics of a robot: its joints, bases and trajectory controller, and its sensors."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, TransformStamped
 from nav_msgs.msg import Odometry
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.publishing.message_template import message_type, set_field
+from mujoco_ros.bridge.publishing.robot_topic import RELIABLE as RELIABLE
+from mujoco_ros.bridge.publishing.robot_topic import SENSOR as SENSOR
+from mujoco_ros.bridge.publishing.robot_topic import robot_topic
+from mujoco_ros.bridge.publishing.sensor_topics import (
+    contact_states_topic,
+    sensor_array_topic,
+    sensor_states_topic,
+)
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -23,8 +30,6 @@ from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
 
-RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use
-SENSOR = qos_profile_sensor_data
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -66,6 +71,11 @@ def robot_topics(
     for kind in SENSOR_KINDS:
         for sensor in robot.sensors[kind.key]:
             yield _sensor(index, robot, kind, sensor, load_sign)
+    if robot.states:
+        yield sensor_states_topic(index, robot)
+    for it in robot.arrays:
+        yield sensor_array_topic(index, robot, it)
+    yield contact_states_topic(index, robot)
     for row, base in enumerate(robot.bases, first_base):
         yield _odom(index, robot, base, row)
         yield _base_accel(index, robot, base, row)
@@ -101,28 +111,6 @@ def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
     )
 
 
-def _topic(
-    index: int,
-    robot: RobotLayout,
-    kind: str,
-    element: str,
-    message: Any,
-    numbers: Mapping[str, NumberSource],
-    qos: QoSProfile = SENSOR,
-) -> Topic:
-    """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
-    parts = (robot.namespace, kind, topic_token(element) if element else "")
-    return Topic(
-        name=within(*parts),
-        rate=kind,
-        message=message,
-        numbers=numbers,
-        stamps=("header.stamp",),
-        qos=qos,
-        robot=index,
-    )
-
-
 def _joint_states(index: int, robot: RobotLayout) -> Topic:
     joints = robot.joints
     zeros = array("d", [0.0] * len(joints.names))
@@ -134,7 +122,7 @@ def _joint_states(index: int, robot: RobotLayout) -> Topic:
         ("effort", "qfrc_actuator", joints.dof),
     ):
         numbers |= {f"{field}.{i}": NumberSource(source, int(a)) for i, a in enumerate(addresses)}
-    return _topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
+    return robot_topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
 
 
 def _controller_state(
@@ -204,7 +192,7 @@ def _sensor(
         sign = load_sign if measurement.is_load else 1.0
         for address, path in enumerate(measurement.paths, sensor.addresses[measurement.name]):
             numbers[path] = NumberSource(array_name, address, sign)
-    return _topic(index, robot, kind.key, sensor.name, message, numbers)
+    return robot_topic(index, robot, kind.key, sensor.name, message, numbers)
 
 
 def _base_suffix(robot: RobotLayout, base: FloatingBase) -> str:
@@ -219,7 +207,7 @@ def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic
     numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
     numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
     numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
-    return _topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
+    return robot_topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
 
 
 def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
@@ -227,4 +215,4 @@ def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) ->
     message.header.frame_id = robot.frame(base.name)
     numbers = vector("accel.linear", "base_motion", 6 * row + 3)
     numbers |= vector("accel.angular", "qacc", base.dof + 3)
-    return _topic(index, robot, "base_accel", _base_suffix(robot, base), message, numbers)
+    return robot_topic(index, robot, "base_accel", _base_suffix(robot, base), message, numbers)

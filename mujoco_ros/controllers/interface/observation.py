@@ -106,6 +106,7 @@ class Observation:
         subtree_coms: Centres of mass in ``world`` by name [m].  # (3,)
         subtree_linvels: Velocities of centres of mass by name [m/s].  # (3,)
         subtree_angmoms: Angular momenta about centres of mass by name [Nms].  # (3,)
+        sensor_states: Values of the sensors of the topic ``sensor_states`` by name.  # (n,)
         objects: Poses of free objects in ``world`` by name, if known.
     """
 
@@ -127,6 +128,7 @@ class Observation:
     subtree_coms: Mapping[str, np.ndarray] = field(default_factory=dict)
     subtree_linvels: Mapping[str, np.ndarray] = field(default_factory=dict)
     subtree_angmoms: Mapping[str, np.ndarray] = field(default_factory=dict)
+    sensor_states: Mapping[str, np.ndarray] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
 
 

@@ -35,6 +35,10 @@ class ObservationSource:
             ]
             for kind in SENSOR_KINDS
         }
+        self._states = [
+            (it.name, slice(it.address, it.address + len(it.quantity.interfaces)))
+            for it in robot.states
+        ]
         self._distances = Distances(plant.model)
         self._objects = tuple((name, base.qpos) for name, base in plant.layout.free_objects)
 
@@ -54,6 +58,7 @@ class ObservationSource:
             dq=qvel[self._dof],
             effort=sample.qfrc_actuator.copy()[self._dof],
             base=None if self._base is None else _base(self._base, qpos, qvel),
+            sensor_states={name: sensordata[at] for name, at in self._states},
             objects={name: _pose(qpos, start) for name, start in self._objects},
             **readings,
         )

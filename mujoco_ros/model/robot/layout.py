@@ -16,7 +16,9 @@ from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
 from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor, find_all_sensors
+from mujoco_ros.model.sensors.sensor_arrays import SensorArray, find_arrays
 from mujoco_ros.model.sensors.sensor_frame import SensorFrame
+from mujoco_ros.model.sensors.sensor_states import SensorState, find_states
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -57,6 +59,8 @@ class RobotLayout:
         joints: Its scalar joints.
         bases: Its floating bases.
         sensors: Its sensors by key of their kind.
+        states: Its MuJoCo sensors that are published as named values.
+        arrays: Its MuJoCo sensors that are published as arrays.
         cameras: Its cameras.
         lidars: Its lidars.
         unused_sensors: Names of its MuJoCo sensors without a topic.
@@ -73,6 +77,8 @@ class RobotLayout:
     joints: Joints
     bases: tuple[FloatingBase, ...]
     sensors: Mapping[str, tuple[RobotSensor, ...]]
+    states: tuple[SensorState, ...]
+    arrays: tuple[SensorArray, ...]
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]
@@ -224,6 +230,10 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
         gripper, tendon = find_gripper(scope, joints.names, joints.ids, config.gripper, where)
     sensors = find_all_sensors(scope)
     used = {element for found in sensors.values() for it in found for element in it.elements}
+    states = find_states(scope)
+    used.update(state.element for state in states)
+    arrays = find_arrays(scope, used)
+    used.update(it.element for it in arrays)
     return RobotLayout(
         name=config.name,
         prefix=prefix,
@@ -234,6 +244,8 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
         joints=joints,
         bases=articulated or (() if joints.names else bases),
         sensors=sensors,
+        states=states,
+        arrays=arrays,
         cameras=tuple(
             resolve_camera(
                 model,

@@ -39,6 +39,9 @@ MAX_TIMESTEP = 0.1
 RATES = {
     "joint_states": 500.0,
     **{kind.key: kind.rate_hz for kind in SENSOR_KINDS},
+    "sensor_states": 500.0,
+    "sensor_array": 100.0,
+    "contact_states": 100.0,
     "odom": 500.0,
     "base_accel": 500.0,
     "tf": 100.0,

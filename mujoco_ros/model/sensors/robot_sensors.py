@@ -11,8 +11,10 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.scope import Scope
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, farthest_distance
+from mujoco_ros.model.sensors.sensor_arrays import distance_addresses
 from mujoco_ros.model.sensors.sensor_frame import SensorFrame, object_frame, reference_frame
 
+_TYPE = mujoco.mjtSensor
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _Place = tuple[int, int, int, int]
 """Type and id of the object of a MuJoCo sensor, and of its reference."""
@@ -172,23 +174,15 @@ class Distances:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Find the distances that have a topic in `model`."""
-        kinds = {
-            of_type: kind
-            for kind in SENSOR_KINDS
-            for it in kind.measurements
-            if it.is_distance
-            for of_type in it.sensors
-        }
-        sensors = [
-            sensor
-            for sensor in range(model.nsensor)
-            if (kind := kinds.get(mujoco.mjtSensor(model.sensor_type[sensor])))
-            and model.sensor_objtype[sensor] == mujoco.mjtObj.mjOBJ_SITE
-            and kind.supports(model, sensor)
+        """Find the distances that the rangefinders of `model` report."""
+        ranges = np.flatnonzero(model.sensor_type == _TYPE.mjSENS_RANGEFINDER).tolist()
+        found = [
+            (it, farthest_distance(model, sensor))
+            for sensor in ranges
+            for it in distance_addresses(model, sensor)
         ]
-        self.addresses = np.array([model.sensor_adr[sensor] for sensor in sensors], dtype=np.intp)
-        self._farthest = np.array([farthest_distance(model, sensor) for sensor in sensors])
+        self.addresses = np.array([address for address, _ in found], dtype=np.intp)
+        self._farthest = np.array([farthest for _, farthest in found])
 
     def out_of_range(self, sensordata: np.ndarray) -> np.ndarray:
         """Return the addresses of the distances at which nothing was hit."""

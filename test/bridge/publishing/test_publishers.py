@@ -273,6 +273,7 @@ def test_a_model_with_several_floating_bases_has_a_topic_for_each(
         "/clock",
         "/tf",
         "joint_states",
+        "contact_states",
         *(f"{topic}/{base}" for topic in ("odom", "base_accel") for base in ("first", "second")),
     }
 

@@ -97,7 +97,8 @@ def test_every_robot_of_a_scene_has_its_own_joints_without_the_prefix(scene):
         assert robot.frame(f"{name}/lower") == f"{name}/lower"
         assert [imu.name for imu in robot.sensors["imu"]] == ["upper_imu"]
         assert [camera.name for camera in robot.cameras] == ["eye"]
-        assert robot.unused_sensors == ("shoulder_position",)
+        assert [state.name for state in robot.states] == ["shoulder_position"]
+        assert robot.unused_sensors == ()
     first, second = (
         robot.sensors["imu"][0].addresses["angular_velocity"] for robot in layout.robots
     )

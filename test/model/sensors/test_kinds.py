@@ -223,3 +223,80 @@ def test_a_kind_has_a_placeholder_in_rviz_and_its_display_in_the_shipped_configu
         [kind.display["Class"]] if kind.display else []
     )
     assert all({**display, **kind.display} == display for display in displays)
+
+
+STATES = """
+<mujoco>
+  <worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+    <body name="ball"><joint name="socket" type="ball"/><geom size=".1" pos="0 0 .3"/></body>
+  </body></worldbody>
+  <sensor>
+    <jointvel name="speed" joint="hinge"/>
+    <ballquat name="turn" joint="socket"/>
+    <e_kinetic name="energy"/>
+  </sensor>
+</mujoco>"""
+
+
+@pytest.fixture
+def with_states(tmp_path):
+    (tmp_path / "robot.xml").write_text(STATES)
+    simulation = Simulation(load_scene(str(tmp_path / "robot.xml")))
+    simulation.data.qvel[:] = 0.1
+    for _ in range(20):
+        simulation.step()
+    return simulation
+
+
+def test_a_hosted_controller_and_a_node_observe_the_same_sensor_states(with_states):
+    pytest.importorskip("rclpy")
+    from rclpy.serialization import serialize_message
+
+    from mujoco_ros.bridge.publishing.message_template import write
+    from mujoco_ros.bridge.publishing.topics import robot_topics
+    from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+
+    simulation = with_states
+    hosted = ObservationSource(simulation.plant, 0).observe(simulation.time).sensor_states
+    received = {}
+    endpoints = SimpleNamespace(
+        subscription=lambda _kind, topic, callback, _qos, **_: received.update({topic: callback})
+    )
+    source = TopicObservationSource(
+        endpoints,
+        simulation.layout,
+        0,
+        on_message=lambda: None,
+        wrench_sign="child_on_parent",
+    )
+    assert "sensor_states" in source.missing
+    sample = simulation.sample
+    for topic in robot_topics(0, simulation.layout.robots[0], 0, "child_on_parent"):
+        if topic.name in ("joint_states", "sensor_states"):
+            values = [
+                getattr(sample, number.array)[number.address] for number in topic.numbers.values()
+            ]
+            write(topic.message, list(topic.numbers), np.array(values))
+            received[topic.name](bytes(serialize_message(topic.message)))
+    observed = source.observe().sensor_states
+    assert observed.keys() == hosted.keys() == {"speed", "turn", "energy"}
+    for name, values in hosted.items():
+        assert observed[name].tolist() == values.tolist()
+    assert hosted["speed"] == sample.qvel[0] != 0
+    assert hosted["turn"].tolist() == sample.qpos[1:].tolist()
+
+
+def test_sensor_states_can_be_plotted(with_states):
+    simulation = with_states
+    state = SimpleNamespace(
+        layout=simulation.layout,
+        model=simulation.model,
+        data=simulation.data,
+        references=simulation.references,
+    )
+    found = {signal.key: signal for signal in signals(state, lambda: -1.0)}
+    speed = found["robot sensor states", "speed", "velocity"]
+    assert (speed.read().tolist(), speed.unit) == ([simulation.sample.qvel[0]], "rad/s")
+    turn = found["robot sensor states", "turn", "orientation"]
+    assert turn.curves == tuple(f"turn orientation.{axis}" for axis in "wxyz")
+    assert len(turn.read()) == 4

@@ -55,8 +55,9 @@ def test_each_rangefinder_at_a_site_is_a_sensor_with_its_cutoff(cart):
     assert found["near"].frame.name == "front_beam"
 
 
-def test_rangefinders_of_cameras_or_without_a_distance_are_unused(cart):
-    assert cart[1].unused_sensors == ("pixels", "spot")
+def test_rangefinders_of_cameras_and_of_more_than_a_distance_are_arrays(cart):
+    assert [it.name for it in cart[1].arrays] == ["detailed", "pixels", "spot"]
+    assert cart[1].unused_sensors == ()
 
 
 def test_distances_out_of_range_are_marked(cart):
@@ -71,5 +72,7 @@ def test_distances_out_of_range_are_marked(cart):
     assert found == pytest.approx(
         {"ahead": 1.0, "astern": np.inf, "near": np.inf, "nearer": np.inf, "detailed": 1.0}
     )
+    pixels = model.sensor("pixels")
+    assert np.isinf(data.sensordata[pixels.adr[0] :][: pixels.dim[0]]).sum() == 4
     others = ~np.isinf(data.sensordata)
     np.testing.assert_array_equal(data.sensordata[others], before[others])

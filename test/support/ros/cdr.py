@@ -5,7 +5,15 @@ from typing import Any
 
 from rosidl_parser.definition import AbstractSequence, AbstractString, Array, BasicType
 
-_FORMATS = {"double": "d", "float": "f", "int32": "i", "uint32": "I", "uint8": "B", "boolean": "?"}
+_FORMATS = {
+    "double": "d",
+    "float": "f",
+    "int32": "i",
+    "uint32": "I",
+    "uint64": "Q",
+    "uint8": "B",
+    "boolean": "?",
+}
 
 
 class _Writer:

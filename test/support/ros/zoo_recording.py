@@ -9,6 +9,7 @@ from geometry_msgs.msg import AccelStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from reference_run import Instant, reference_run
+from ros_gz_interfaces.msg import Contacts
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from simulation_interfaces.action import SimulateSteps
@@ -34,6 +35,7 @@ PERIODIC: dict[str, tuple[type, str]] = {
         )
         for robot in ROBOTS
     },
+    **{f"/{robot}/contact_states": (Contacts, BEST_EFFORT) for robot in ROBOTS},
     "/humanoid/imu/pelvis_imu": (Imu, BEST_EFFORT),
     "/quadruped/imu/trunk_imu": (Imu, BEST_EFFORT),
     **{
@@ -129,7 +131,9 @@ class ZooRecording:
     instants: dict[int, Instant]
 
 
-_MINIMUM = {"/tf": 15} | {topic: 15 for topic in PERIODIC if topic.endswith("/controller_state")}
+_MINIMUM = {"/tf": 15} | {
+    topic: 15 for topic in PERIODIC if topic.endswith(("/controller_state", "/contact_states"))
+}
 _DEFAULT_MINIMUM = 60
 
 

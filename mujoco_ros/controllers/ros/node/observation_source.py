@@ -5,11 +5,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from control_msgs.msg import DynamicJointState
 from nav_msgs.msg import Odometry
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.bridge.publishing.message_template import get_field, message_type
+from mujoco_ros.bridge.publishing.sensor_topics import STATES
 from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR, WrenchSign
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.topic_names import within
@@ -135,6 +137,7 @@ class TopicObservationSource:
             dq=joints.dq,
             effort=joints.effort,
             base=self._readings(_ODOM).get(""),
+            sensor_states=self._readings(STATES).get("", {}),
             objects=self._frames.poses(time),
             **readings,
         )
@@ -151,6 +154,8 @@ def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
         for sensor in sensors:
             name = topic_token(sensor.name)
             yield within(key, name), key, name
+    if robot.states:
+        yield STATES, STATES, ""
     if robot.bases:
         first = topic_token(robot.bases[0].name) if len(robot.bases) > 1 else ""
         yield within(_ODOM, first), _ODOM, ""
@@ -165,7 +170,10 @@ class _Kind(NamedTuple):
 
 
 def _kinds(load_sign: float) -> dict[str, _Kind]:
-    return {_ODOM: _Kind(Odometry, RELIABLE, _base)} | {
+    return {
+        _ODOM: _Kind(Odometry, RELIABLE, _base),
+        STATES: _Kind(DynamicJointState, SENSOR, _states),
+    } | {
         kind.key: _Kind(message_type(kind.message), SENSOR, partial(_read, kind, load_sign))
         for kind in SENSOR_KINDS
     }
@@ -189,6 +197,11 @@ def _is_absent(message: Any, measurement: Measurement) -> bool:
 def _value(message: Any, measurement: Measurement) -> Any:
     values = [float(get_field(message, path)) for path in measurement.paths]
     return np.array(values) if measurement.axes else values[0]
+
+
+def _states(message: DynamicJointState) -> dict[str, np.ndarray]:
+    names, states = message.joint_names, message.interface_values
+    return {name: np.array(it.values) for name, it in zip(names, states, strict=True)}
 
 
 def _base(message: Odometry) -> BaseReading:

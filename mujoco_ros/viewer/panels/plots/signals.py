@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -53,6 +54,7 @@ def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal
     for robot, columns in zip(layout.robots, layout.columns, strict=True):
         found += _of_joints(state, robot, columns.start)
         found += _of_sensors(state, robot, wrench_sign, distances)
+        found += _of_states(state, robot)
     return found
 
 
@@ -101,6 +103,25 @@ def _of_sensors(
                     curves=tuple(f"{name} {axis}" for axis in it.axes) or (name,),
                     read=_reader(state, it, numbers, wrench_sign, distances),
                 )
+
+
+def _of_states(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
+    for it in robot.states:
+        quantity = it.quantity
+        numbers = slice(it.address, it.address + len(quantity.interfaces))
+        yield Signal(
+            heading=f"{robot.name} sensor states",
+            row=it.name,
+            label=quantity.name,
+            unit=quantity.unit,
+            curves=tuple(f"{it.name} {name}" for name in quantity.interfaces),
+            read=partial(_numbers, state, numbers),
+        )
+
+
+def _numbers(state: SharedState, place: slice) -> np.ndarray:
+    values: np.ndarray = state.data.sensordata[place]
+    return values
 
 
 def _reader(

@@ -1,0 +1,37 @@
+"""Names, rates and quality of service of the topics of a robot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+
+from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
+from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.layout import RobotLayout
+
+RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use
+SENSOR = qos_profile_sensor_data
+
+
+def robot_topic(
+    index: int,
+    robot: RobotLayout,
+    kind: str,
+    element: str,
+    message: Any,
+    numbers: Mapping[str, NumberSource],
+    qos: QoSProfile = SENSOR,
+    stamps: tuple[str, ...] = ("header.stamp",),
+) -> Topic:
+    """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
+    parts = (robot.namespace, kind, topic_token(element) if element else "")
+    return Topic(
+        name=within(*parts),
+        rate=kind,
+        message=message,
+        numbers=numbers,
+        stamps=stamps,
+        qos=qos,
+        robot=index,
+    )
