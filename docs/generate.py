@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensors_page import sensors_page
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_specs import (
@@ -354,8 +355,10 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
+_SENSORS_NOTICE = NOTICE.format(source="docs/sensors_page.py and mujoco_ros/model/sensors/")
 PAGES: dict[str, Callable[[], str]] = {
     "reference/parameters.md": parameters_page,
+    "reference/sensors.md": lambda: _SENSORS_NOTICE + sensors_page(),
     "reference/topics.md": topics_page,
 }
 

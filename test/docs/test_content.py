@@ -29,6 +29,7 @@ from mujoco_ros.model.scene.config import (
     read_scene,
     shipped_scenes,
 )
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,7 +191,14 @@ def test_the_table_of_topics_covers_the_topics_of_the_scenes_and_those_of_other_
         assert row["Type"] == topic["Type"]
         assert row["Rate"].removesuffix(" Hz") == topic["Rate [Hz]"]
         assert row["QoS"].replace("sensor data", "best effort") in topic["QoS"]
-    of_no_shipped_robot = {"`<ns>/magnetometer/<sensor>`", "`<ns>/range/<sensor>`"}
+    of_no_shipped_robot = {
+        row["Topic"]
+        for row in rows
+        if (kind := row["Topic"].removeprefix("`<ns>/").partition("/")[0].strip("`"))
+        and kind in {*(it.key for it in SENSOR_KINDS), "sensor_states", "sensor_array"}
+        and kind not in ("imu", "wrench", "contact")
+    }
+    assert len(of_no_shipped_robot) == len(SENSOR_KINDS) - 3 + 2
     assert {row["Topic"] for row in rows} == met | of_no_shipped_robot
     assert not met & of_no_shipped_robot
 
