@@ -31,6 +31,7 @@ _INPUTS = (
     | mujoco.mjtState.mjSTATE_USERDATA
 )
 """Inputs; without forces, which may have caused the divergence. Wrenches are written each step."""
+_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
 
 
@@ -183,8 +184,8 @@ class Plant:
 
         Later stages of Runge-Kutta overwrite those in `data`.
         """
-        is_staged = self.model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
-        return self._twin if is_staged and self._twin is not None else self.data
+        is_staged = self._twin is not None and self.model.opt.integrator == _RK4
+        return self._twin if is_staged else self.data
 
     def copy_sensed(self) -> None:
         """Copy the sensors from `sense` to `data`, where the next step overwrites them."""

@@ -1,6 +1,7 @@
 """The contacts of a robot as a message: bodies and collisions by name, points, normals, forces."""
 
 from collections.abc import Collection
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,6 +16,7 @@ from mujoco_ros.sim.plant import Plant
 
 _Side = tuple[int, int]
 """A geom, or -1, and a flex, or -1."""
+_Vector = list[float]
 _WORLD = 0
 
 
@@ -36,14 +38,12 @@ class ContactStates:
             publisher: Publishes the messages.
         """
         self._plant, self._publisher = plant, publisher
-        self._own = np.zeros(plant.model.nbody, dtype=bool)
-        self._own[list(robot.bodies)] = True
+        self._own = frozenset(robot.bodies)
         self._names = _Names(plant.model, plant.layout, robot)
         self._message = Contacts()
         self._message.header.frame_id = "world"
         self._contacts: list[Contact] = []
         self._points: list[tuple[Vector3, Vector3, JointWrench]] = []
-        self._load = np.zeros(6)
 
     @property
     def has_subscriptions(self) -> bool:
@@ -64,62 +64,83 @@ class ContactStates:
         """Return the serialized message with the contacts of the last step."""
         stamp = self._message.header.stamp
         stamp.sec, stamp.nanosec = sec, nanosec
-        pairs = self._pairs()
+        data = self._plant.evaluated
+        contact = data.contact
+        pairs = self._pairs(contact)
+        rows = np.array([row for of_pair in pairs.values() for row, _ in of_pair], dtype=np.intp)
+        signs = np.array([sign for of_pair in pairs.values() for _, sign in of_pair])
+        axes = contact.frame[rows].reshape(-1, 3, 3)
+        loads = np.zeros((len(rows), 2, 3))
+        for load, row in zip(loads.reshape(-1, 6), rows.tolist(), strict=True):
+            mujoco.mj_contactForce(self._plant.model, data, row, load)
+        loads = signs[:, None, None] * (loads @ axes)
+        points = self._fill_points(
+            contact.pos[rows].tolist(),
+            (signs[:, None] * axes[:, 0]).tolist(),
+            loads.tolist(),
+        )
+        depths = (-contact.dist[rows]).tolist()
         while len(self._contacts) < len(pairs):
             self._contacts.append(_contact())
-        used = 0
-        for contact, (sides, rows) in zip(self._contacts, pairs.items(), strict=False):
-            used = self._fill(contact, sides, rows, used)
         self._message.contacts = self._contacts[: len(pairs)]
+        start = 0
+        for entry, (sides, of_pair) in zip(self._message.contacts, pairs.items(), strict=True):
+            end = start + len(of_pair)
+            self._fill(entry, sides, points[start:end])
+            entry.depths = depths[start:end]
+            start = end
         return bytes(serialize_message(self._message))
 
-    def _pairs(self) -> dict[tuple[_Side, _Side], list[tuple[int, float]]]:
-        """Return the contacts of each pair, and 1 or -1 if the engine's order is the reverse."""
+    def _pairs(self, contact: Any) -> dict[tuple[_Side, _Side], list[tuple[int, float]]]:
+        """Return the contacts of each pair, and -1 if the robot's is the engine's first, else 1."""
         found: dict[tuple[_Side, _Side], list[tuple[int, float]]] = {}
-        contact = self._plant.evaluated.contact
-        sides = np.stack([contact.geom, contact.flex], axis=-1).tolist()  # (n, 2, 2)
-        rows = np.flatnonzero(contact.efc_address >= 0).tolist()  # others have no force
-        for row in rows:
-            first, second = tuple(sides[row][0]), tuple(sides[row][1])
-            if self._own[self._names.body(first)]:
+        geoms, flexes = contact.geom.tolist(), contact.flex.tolist()
+        for row, constraint in enumerate(contact.efc_address.tolist()):
+            if constraint < 0:  # it has no force
+                continue
+            first, second = zip(geoms[row], flexes[row], strict=True)
+            if self._names.body(first) in self._own:
                 found.setdefault((first, second), []).append((row, -1.0))
-            elif self._own[self._names.body(second)]:
+            elif self._names.body(second) in self._own:
                 found.setdefault((second, first), []).append((row, 1.0))
         return found
+
+    def _fill_points(
+        self, positions: list[_Vector], normals: list[_Vector], loads: list[list[_Vector]]
+    ) -> list[tuple[Vector3, Vector3, JointWrench]]:
+        """Return the parts of messages for points; a load is the force and torque on body 1."""
+        while len(self._points) < len(positions):
+            wrench = JointWrench()
+            wrench.header = self._message.header
+            self._points.append((Vector3(), Vector3(), wrench))
+        for (position, normal, wrench), place, upwards, (force, torque) in zip(
+            self._points, positions, normals, loads, strict=False
+        ):
+            _set(position, *place)
+            _set(normal, *upwards)
+            first, second = wrench.body_1_wrench, wrench.body_2_wrench
+            _set(first.force, *force)
+            _set(first.torque, *torque)
+            _set(second.force, *(-it for it in force))
+            _set(second.torque, *(-it for it in torque))
+        return self._points[: len(positions)]
 
     def _fill(
         self,
         contact: Contact,
         sides: tuple[_Side, _Side],
-        rows: list[tuple[int, float]],
-        used: int,
-    ) -> int:
-        """Fill the entry of a pair; return the number of points that are in use then."""
-        names, data = self._names, self._plant.evaluated
+        points: list[tuple[Vector3, Vector3, JointWrench]],
+    ) -> None:
+        """Fill the entry of a pair, except its depths."""
+        names = self._names
         for entity, side in zip((contact.collision1, contact.collision2), sides, strict=True):
             entity.name, entity.id = names.collision(side), max(side)
-        bodies = names.body(sides[0]), names.body(sides[1])
-        points = self._reserve(used, len(rows))
-        for (position, normal, wrench), (row, sign) in zip(points, rows, strict=True):
-            place, axes = data.contact.pos[row].tolist(), data.contact.frame[row].reshape(3, 3)
-            position.x, position.y, position.z = place
-            normal.x, normal.y, normal.z = (sign * axes[0]).tolist()
-            mujoco.mj_contactForce(self._plant.model, data, row, self._load)
-            load = sign * (self._load.reshape(2, 3) @ axes)
-            _fill_wrench(wrench, load, bodies, (names.bodies[bodies[0]], names.bodies[bodies[1]]))
-            wrench.header.stamp = self._message.header.stamp
-        contact.positions = [position for position, _, _ in points]
-        contact.normals = [normal for _, normal, _ in points]
-        contact.wrenches = [wrench for _, _, wrench in points]
-        contact.depths = [-float(data.contact.dist[row]) for row, _ in rows]
-        return used + len(rows)
-
-    def _reserve(self, used: int, count: int) -> list[tuple[Vector3, Vector3, JointWrench]]:
-        while len(self._points) < used + count:
-            wrench = JointWrench()
-            wrench.header.frame_id = "world"
-            self._points.append((Vector3(), Vector3(), wrench))
-        return self._points[used : used + count]
+        first, second = (names.body(side) for side in sides)
+        first_name, second_name = names.bodies[first], names.bodies[second]
+        contact.positions, contact.normals, contact.wrenches = map(list, zip(*points, strict=True))
+        for wrench in contact.wrenches:
+            wrench.body_1_id.data, wrench.body_2_id.data = first, second
+            wrench.body_1_name.data, wrench.body_2_name.data = first_name, second_name
 
 
 class _Names:
@@ -165,13 +186,5 @@ def _contact() -> Contact:
     return contact
 
 
-def _fill_wrench(
-    wrench: JointWrench, load: np.ndarray, bodies: tuple[int, int], names: tuple[str, str]
-) -> None:
-    """Fill a wrench with the force and torque on the first body.  # load: (2, 3)."""
-    wrench.body_1_id.data, wrench.body_2_id.data = bodies
-    wrench.body_1_name.data, wrench.body_2_name.data = names
-    for on_body, values in ((wrench.body_1_wrench, load), (wrench.body_2_wrench, -load)):
-        force, torque = values.tolist()
-        on_body.force.x, on_body.force.y, on_body.force.z = force
-        on_body.torque.x, on_body.torque.y, on_body.torque.z = torque
+def _set(vector: Vector3, x: float, y: float, z: float) -> None:
+    vector.x, vector.y, vector.z = x, y, z
