@@ -22,7 +22,7 @@ def test_a_magnetometer_measures_the_field_of_the_world_in_the_axes_of_its_site(
         </mujoco>"""
     )
     (sensor,) = simulation.layout.robots[0].sensors["magnetometer"]
-    assert (sensor.name, sensor.frame) == ("north", "compass")
+    assert (sensor.name, sensor.frame.name) == ("north", "compass")
     simulation.data.qvel[0] = 3.0
     first = sensor.addresses["magnetic_field"]
     for _ in range(200):
