@@ -20,6 +20,7 @@ from benchmark.processes.commander import NUMBER_NM
 from benchmark.processes.message_objects import MessageObjectPublishers
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.cli.sim import main as simulate
@@ -116,7 +117,8 @@ def alternate_with_objects() -> None:
 
     def prepared(topics: Publishers, context: NodeContext, *arguments: Any, **options: Any) -> None:
         initialize(topics, context, *arguments, **options)
-        publishers = [topics._clock, *topics.topics]
+        templates = (it for it, topic in topics.topics.items() if topic.rate != CONTACTS)
+        publishers = [topics._clock, *templates]
         objects.append(MessageObjectPublishers(context.node, topics._simulation, publishers))
 
     def alternating(topics: Publishers) -> None:

@@ -1,5 +1,6 @@
 """Topics of a scene, for processes that subscribe to all of them."""
 
+from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.control.modes import POSITION
@@ -10,7 +11,10 @@ EVERY_STEP_HZ = 1000.0
 
 
 def topics_of(scene: str) -> list[Topic]:
-    """Return all topics on which samples of `scene` are published, /clock first, /tf last."""
+    """Return the topics of fixed layout of a scene, /clock first, /tf last.
+
+    Contacts, whose number changes, are no template and not among them.
+    """
     simulation = Simulation(load_scene(scene))
     topics, first_base, first_joint = [clock_topic()], 0, 0
     for index, robot in enumerate(simulation.layout.robots):
@@ -19,7 +23,7 @@ def topics_of(scene: str) -> list[Topic]:
         topics += robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
         first_joint += len(joints.names)
-    return [*topics, transform_topic([])]
+    return [*(it for it in topics if it.rate != CONTACTS), transform_topic([])]
 
 
 def all_rates(rate_hz: float) -> dict[str, float]:
