@@ -102,11 +102,17 @@ def _merged(config: SceneConfig) -> Assembly:
         (robot,) = config.robots
         part = robot_part(config, robot, prefix="")
         assert part.spec is not None
-        return _build(config, part.spec, part.files, (part,))
+        return _build(_with_robots(config, [part]), part.spec, part.files, (part,))
     base, files = _world(config)
-    parts = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
-    parts += [object_part(config, entity) for entity in config.objects]
-    return _build(config, base, files, tuple(parts))
+    robots = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
+    objects = [object_part(config, entity) for entity in config.objects]
+    return _build(_with_robots(config, robots), base, files, (*robots, *objects))
+
+
+def _with_robots(config: SceneConfig, parts: Iterable[Part]) -> SceneConfig:
+    """Return a scene whose robots have the sensors of their models."""
+    robots = tuple(part.config for part in parts if isinstance(part.config, RobotConfig))
+    return replace(config, robots=robots)
 
 
 def assemble_part(part: Part) -> Assembly:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -28,12 +28,21 @@ from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
 from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
 from mujoco_ros.model.scene.robot_options.joint_options import apply_joint_options
-from mujoco_ros.model.scene.robot_options.start_pose import move_start, start_within_limits
+from mujoco_ros.model.scene.robot_options.start_pose import (
+    add_start,
+    move_start,
+    start_within_limits,
+)
+from mujoco_ros.model.scene.robot_options.velocity_servos import derive_velocity_gains
 from mujoco_ros.model.scene.self_collision import exclude_all, exclude_overlaps, exclude_pairs
 from mujoco_ros.model.scene.size_limits import check_spec, check_text
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-from mujoco_ros.model.urdf.importing.importer import free_base, load_urdf
+from mujoco_ros.model.urdf.importing.importer import (
+    ImportedUrdf,
+    free_base,
+    import_urdf,
+)
 from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
@@ -73,9 +82,10 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     path = config.path(robot.model)
     urdf = _expanded(config, robot, path, "model file")
     if urdf is None:
-        spec = load_spec(path, f"robot '{robot.name}'", config.package_folders)
+        model = _load(path, f"robot '{robot.name}'", config.package_folders)
     else:
-        spec = load_urdf(path, urdf, config.package_folders)
+        model = import_urdf(path, urdf, config.package_folders)
+    spec = model.spec
     if robot.base == "free":
         try:
             free_base(spec)
@@ -84,12 +94,14 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     where = f"robot '{robot.name}'"
+    add_start(spec, model.start, where)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
     is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
     if is_urdf:
         start_within_limits(spec, where)
     move_start(spec, apply_joint_options(spec, robot.joints, where), robot.keyframe)
+    derive_velocity_gains(spec, model.velocity_servos)
     if robot.gravity_compensation:
         compensate_gravity(spec, where)
     decompose_meshes(spec, robot.convex_decomposition, where)
@@ -101,7 +113,18 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     edit_cameras(spec, robot.cameras, where)
     edit_lidars(spec, robot.lidars, where)
     files = snapshot_files(spec, path.parent)
+    robot = _with_sensors(robot, model)
     return Part(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
+
+
+def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
+    """Return a robot with the cameras and lidars of its URDF; those of the scene precede."""
+    cameras, lidars = ({it.name for it in own} for own in (robot.cameras, robot.lidars))
+    return replace(
+        robot,
+        cameras=(*robot.cameras, *(it for it in model.cameras if it.name not in cameras)),
+        lidars=(*robot.lidars, *(it for it in model.lidars if it.name not in lidars)),
+    )
 
 
 def _expanded(config: SceneConfig, robot: RobotConfig, path: Path, kind: str) -> str | None:
@@ -162,11 +185,11 @@ def part_from_file(
         MissingAssetError: A mesh is missing.
         NameInvalidError: The name is not valid.
     """
-    spec = load_spec(path, f"'{name}'")
+    model = _load(path, f"'{name}'")
     if path.suffix == ".urdf":
-        _prepare_urdf(spec, f"'{name}'")
-    config = _config(spec, str(path), name, pose, namespace)
-    return _part(config, spec, path.parent)
+        _prepare_urdf(model, f"'{name}'")
+    config = _config(model, str(path), name, pose, namespace)
+    return _part(config, model.spec, path.parent)
 
 
 def part_from_text(
@@ -179,32 +202,39 @@ def part_from_text(
     found = _FIRST_TAG.search(_NOT_CONTENT.sub("", text))
     kind = found.group(1) if found else ""
     if kind == "mujoco":
-        spec, urdf = _mjcf_text(text, f"the text of '{name}'"), None
+        model, urdf = ImportedUrdf(spec=_mjcf_text(text, f"the text of '{name}'")), None
     elif kind == "robot":
-        spec, urdf = load_urdf(NO_FOLDER / f"{name}.urdf", text), text
-        _prepare_urdf(spec, f"'{name}'")
+        model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
+        _prepare_urdf(model, f"'{name}'")
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
             f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
-    config = _config(spec, "", name, pose, namespace)
-    return _part(config, spec, NO_FOLDER, urdf)
+    config = _config(model, "", name, pose, namespace)
+    return _part(config, model.spec, NO_FOLDER, urdf)
 
 
-def _prepare_urdf(spec: mujoco.MjSpec, where: str) -> None:
-    start_within_limits(spec, where)
-    exclude_overlaps(spec, None, where)
+def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
+    add_start(model.spec, model.start, where)
+    start_within_limits(model.spec, where)
+    derive_velocity_gains(model.spec, model.velocity_servos)
+    exclude_overlaps(model.spec, None, where)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
-    """Read an MJCF or URDF file.
+    """Read the model of an MJCF or URDF file.
 
     Args:
         path: The file.
         owner: Begins error messages.
         packages: Folders of packages by name, for the meshes of a URDF.
     """
+    return _load(path, owner, packages).spec
+
+
+def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> ImportedUrdf:
+    """Read an MJCF or URDF file; an MJCF needs nothing beside its spec."""
     if path.suffix == XACRO_SUFFIX:
         raise UnsupportedFormatError(
             f"{owner}: '{path}' is a xacro file, which only a robot of the start scene can have"
@@ -220,7 +250,7 @@ def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None
         )
     check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
-        return load_urdf(path, packages=packages)
+        return import_urdf(path, packages=packages)
     with suppress(OSError):  # MjSpec reports it
         check_text(_NOT_CONTENT.sub("", path.read_text(errors="replace")), str(path))
     try:
@@ -229,7 +259,7 @@ def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None
         raise engine_error(str(path), error) from error
     check_spec(spec, str(path))
     _name_unnamed(spec)
-    return spec
+    return ImportedUrdf(spec=spec)
 
 
 def engine_error(where: str, error: Exception) -> UserInputError:
@@ -264,15 +294,16 @@ def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
 
 
 def _config(
-    spec: mujoco.MjSpec,
+    content: ImportedUrdf,
     model: str,
     name: str,
     pose: PoseConfig | None,
     namespace: str | None,
 ) -> RobotConfig | ObjectConfig:
     pose = pose or PoseConfig()
-    if any(joint.type in _SCALAR for joint in spec.joints):
-        return RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
+    if any(joint.type in _SCALAR for joint in content.spec.joints):
+        robot = RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
+        return _with_sensors(robot, content)
     return ObjectConfig(name=name, model=model, pose=pose)
 
 

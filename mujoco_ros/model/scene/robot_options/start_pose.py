@@ -30,6 +30,41 @@ def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: st
         move_keyframe(spec, names.index(keyframe) if keyframe else 0, positions)
 
 
+def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -> None:
+    """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
+
+    Other joints start as by `start_within_limits`. A model with keyframes is not changed.
+
+    Args:
+        spec: The model of the robot.
+        positions: Positions by joint [rad or m].
+        where: Begins the messages.
+    """
+    if not positions:
+        return
+    if spec.keys:
+        _LOGGER.warning(
+            "%s: the start positions of the URDF (initial_value) have no effect, because it has "
+            "the keyframe '%s'",
+            where,
+            spec.keys[0].name,
+        )
+        return
+    model = spec.compile()
+    start = _middle_of_limits(model)
+    outside = []
+    for name, position in positions.items():
+        joint = model.joint(name)
+        lower, upper = joint.range
+        within = min(max(position, lower), upper) if joint.limited[0] else position
+        start[name] = float(within)
+        if within != position:
+            outside.append(f"{name} ({position:g} becomes {within:g})")
+    if outside:
+        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
+    add_keyframe(spec, START, start)
+
+
 def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
@@ -41,17 +76,21 @@ def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
     """
     if spec.keys:
         return
-    model = spec.compile()
-    mimics = {it.name1 for it in spec.equalities if it.type == mujoco.mjtEq.mjEQ_JOINT}
-    middle = {
-        joint.name: float(joint.range.mean())
-        for joint in map(model.joint, range(model.njnt))
-        if joint.type[0] in SCALAR
-        and joint.limited[0]
-        and joint.name not in mimics
-        and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]
-    }
+    middle = _middle_of_limits(spec.compile())
     if middle:
         add_keyframe(spec, START, middle)
         listing = ", ".join(f"{name} ({position:.3g})" for name, position in middle.items())
         _LOGGER.info("%s: joints whose limits exclude zero start in the middle: %s", where, listing)
+
+
+def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
+    """Return the middle of the limits of each joint whose limits exclude zero [rad or m]."""
+    mimics = model.eq_obj1id[model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)]
+    return {
+        joint.name: float(joint.range.mean())
+        for joint in map(model.joint, range(model.njnt))
+        if joint.type[0] in SCALAR
+        and joint.limited[0]
+        and joint.id not in mimics
+        and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]
+    }

@@ -15,8 +15,11 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.sensors.cameras import CameraConfig
+from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
 from mujoco_ros.model.urdf.importing.extension import extension_spec
+from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
 from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
@@ -36,9 +39,35 @@ WORLD = "world"
 _LOGGER = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedUrdf:
+    """A URDF as a spec, with what a spec cannot express.
+
+    Attributes:
+        spec: The spec, which compiles.
+        cameras: Settings of its cameras.
+        lidars: Lidars at its sites.
+        start: Start positions of joints [rad or m].
+        velocity_servos: Its actuators that integrate velocities, whose gains are to be derived.
+    """
+
+    spec: mujoco.MjSpec
+    cameras: tuple[CameraConfig, ...] = ()
+    lidars: tuple[LidarConfig, ...] = ()
+    start: Mapping[str, float] = field(default_factory=dict)
+    velocity_servos: tuple[str, ...] = ()
+
+
 def load_urdf(
     path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
 ) -> mujoco.MjSpec:
+    """Return the spec of a URDF, as `import_urdf` reads it."""
+    return import_urdf(path, text, packages).spec
+
+
+def import_urdf(
+    path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
+) -> ImportedUrdf:
     """Read a URDF file, or `text` in its place, into a spec that compiles.
 
     Meshes are found with `packages`, folders of packages by name, as by `find_mesh`.
@@ -48,7 +77,8 @@ def load_urdf(
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
     - A revolute, continuous or prismatic joint without ``<mimic>`` gets a torque motor of its name,
       with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing,
-      unless the ``<mujoco>`` extension has an actuator for it.
+      unless the ``<mujoco>`` extension has an actuator for it. A joint with a velocity interface
+      alone gets a servo that integrates velocities, one without a command interface nothing.
       Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
     - ``<mimic>`` becomes a joint equality constraint named ``<joint>_mimic``.
     - A moving link without mass and shape that has one child on a moving joint is part of a joint
@@ -56,18 +86,31 @@ def load_urdf(
       mass of their collision shapes filled with water, with a warning; without such shapes they are
       an error.
     - A physically impossible inertia is corrected, with a warning.
+    - ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` become drives, armature, friction and
+      sensors; one warning counts their other elements.
     """
     urdf = read_urdf(path, text)
+    hardware = read_hardware(urdf)
+    urdf = hardware.apply(urdf)
     spec = extension_spec(urdf)
     builder = _Builder(urdf, spec, packages)
     builder.build()
     exclude_base_neighbours(spec)
+    hardware.edit_spec(spec, urdf)
     try:
         model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
     builder.log_warnings(model)
-    return spec
+    hardware.log(urdf)
+    servos = {it.name for it in urdf.joints.values() if it.drive == "velocity"}
+    return ImportedUrdf(
+        spec=spec,
+        cameras=hardware.cameras,
+        lidars=hardware.lidars,
+        start=hardware.control.initial,
+        velocity_servos=tuple(it.name for it in spec.actuators if it.name in servos),
+    )
 
 
 def free_base(spec: mujoco.MjSpec) -> None:

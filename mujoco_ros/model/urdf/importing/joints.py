@@ -73,7 +73,7 @@ def _add_scalar_joint(
         else:
             warn("joints whose limits are equal and therefore ignored", joint.name)
     if joint.mimic is None:
-        _add_motor(spec, joint)
+        _add_drive(spec, joint)
     else:
         spec.add_equality(
             name=f"{joint.name}_mimic",
@@ -85,12 +85,30 @@ def _add_scalar_joint(
         )
 
 
-def _add_motor(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
+def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
+    if joint.drive == "none":
+        return
     if any(it.trntype in _ON_JOINT and it.target == joint.name for it in spec.actuators):
         return  # an actuator of the <mujoco> extension
-    motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.set_to_motor()
-    motor.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    drive = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    if joint.drive == "velocity":
+        _make_velocity_servo(drive, joint)
+        return
+    drive.set_to_motor()
+    drive.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
     if joint.effort is not None:
-        motor.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
-        motor.ctrlrange = [-joint.effort, joint.effort]
+        drive.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        drive.ctrlrange = [-joint.effort, joint.effort]
+
+
+def _make_velocity_servo(drive: mujoco.MjsActuator, joint: UrdfJoint) -> None:
+    """Let a drive integrate its commands, and hold the position at a command of zero."""
+    drive.set_to_intvelocity(kp=1.0, kv=0.0)  # its gains follow from the inertia
+    drive.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    drive.actlimited = drive.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    if joint.lower is not None and joint.upper is not None and joint.lower < joint.upper:
+        drive.actlimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        drive.actrange = [joint.lower, joint.upper]
+    if joint.effort is not None:
+        drive.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        drive.forcerange = [-joint.effort, joint.effort]

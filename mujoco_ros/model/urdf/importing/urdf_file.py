@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,12 @@ SCALAR_TYPES = ("revolute", "continuous", "prismatic")
 
 JOINT_TYPES = (*SCALAR_TYPES, "fixed", "floating", "planar", "spherical")
 """URDF's joint types, and ``spherical``, an extension for ball joints by MuJoCo and Bullet."""
+
+Drive = Literal["motor", "velocity", "none"]
+"""Drive of a joint: a torque motor, a servo that takes velocities, or none."""
+
+HARDWARE = ("ros2_control", "transmission", "gazebo")
+"""Elements that declare drives and sensors."""
 
 _LOGGER = logging.getLogger(__name__)
 _SHAPES = {
@@ -100,11 +106,16 @@ class UrdfJoint:
     friction: float
     armature: float | None
     mimic: UrdfMimic | None
+    drive: Drive = "motor"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Urdf:
-    """A robot: `child_joints` are those of each link; `mujoco` has the content of the extension."""
+    """A robot.
+
+    `child_joints` are those of each link; `mujoco` has the content of the extension; `hardware` are
+    the elements that declare drives and sensors.
+    """
 
     path: Path
     name: str
@@ -113,6 +124,7 @@ class Urdf:
     child_joints: dict[str, list[UrdfJoint]]
     root: str
     mujoco: ET.Element
+    hardware: tuple[ET.Element, ...] = ()
 
     def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
         """Yield each link after its parent, with the joint between them; None for the root link."""
@@ -153,6 +165,7 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
         child_joints=below,
         root=root,
         mujoco=extension,
+        hardware=tuple(element for element in robot if element.tag in HARDWARE),
     )
 
 

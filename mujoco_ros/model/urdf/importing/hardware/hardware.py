@@ -1,0 +1,178 @@
+"""Drives and sensors of a URDF, from all elements that declare them."""
+
+import logging
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import mujoco
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.sensors.cameras import CameraConfig, edit_cameras
+from mujoco_ros.model.sensors.lidars import LidarConfig
+from mujoco_ros.model.urdf.importing.hardware.gazebo import GazeboContent, read_gazebo
+from mujoco_ros.model.urdf.importing.hardware.ros2_control import (
+    ControlledHardware,
+    read_ros2_control,
+)
+from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
+    HIDDEN_GROUP,
+    add_site_sensors,
+)
+from mujoco_ros.model.urdf.importing.hardware.transmissions import (
+    JointTransmission,
+    read_transmissions,
+)
+from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.urdf_file import (
+    HARDWARE,
+    SCALAR_TYPES,
+    Drive,
+    Urdf,
+    UrdfJoint,
+)
+
+_LARGEST_FRICTION = 1.0
+"""Sliding friction of a world in MuJoCo, by default."""
+
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hardware:
+    """What a URDF declares beyond links and joints.
+
+    Attributes:
+        elements: The elements that declare it.
+        control: Content of ``<ros2_control>``.
+        transmissions: Transmissions by joint.
+        gazebo: Content of ``<gazebo>``.
+        usage: Which elements are used.
+    """
+
+    elements: tuple[ET.Element, ...]
+    control: ControlledHardware
+    transmissions: Mapping[str, JointTransmission]
+    gazebo: GazeboContent
+    usage: Usage
+
+    def apply(self, urdf: Urdf) -> Urdf:
+        """Return the URDF with the armatures, mimics and drives that are declared."""
+        carrying = self._carrying(urdf)
+        joints = {
+            name: self._applied(joint, name in carrying) for name, joint in urdf.joints.items()
+        }
+        below = {
+            link: [joints[joint.name] for joint in children]
+            for link, children in urdf.child_joints.items()
+        }
+        return replace(urdf, joints=joints, child_joints=below)
+
+    def _carrying(self, urdf: Urdf) -> set[str]:
+        """Return the joints that have a declared drive, or carry one that has."""
+        declared = {*self.control.interfaces, *self.transmissions, *self.gazebo.velocity}
+        links: set[str] = set()  # below which there is a declared drive
+        carrying = set()
+        for joint, link in reversed(list(urdf.depth_first())):
+            if joint is not None and (joint.name in declared or link.name in links):
+                carrying.add(joint.name)
+                links.add(joint.parent)
+        return carrying or set(urdf.joints)
+
+    def _applied(self, joint: UrdfJoint, is_carrying: bool) -> UrdfJoint:
+        if joint.type not in SCALAR_TYPES:
+            return joint
+        transmission = self.transmissions.get(joint.name, JointTransmission())
+        mimics = self.control.mimics | self.gazebo.mimics
+        return replace(
+            joint,
+            armature=transmission.armature if joint.armature is None else joint.armature,
+            mimic=joint.mimic or mimics.get(joint.name),
+            drive=self._drive(joint, is_carrying),
+        )
+
+    def _drive(self, joint: UrdfJoint, is_carrying: bool) -> Drive:
+        interfaces = self.control.interfaces.get(joint.name)
+        if not interfaces and joint.name in self.transmissions:
+            interfaces = self.transmissions[joint.name].interfaces or frozenset({"effort"})
+        if not interfaces and joint.name in self.gazebo.velocity:
+            interfaces = frozenset({"velocity"})
+        if interfaces is None:
+            # The castors of a robot whose other joints have a declared drive roll freely.
+            return "none" if joint.type == "continuous" and not is_carrying else "motor"
+        if not interfaces:
+            return "none"
+        return "velocity" if interfaces == {"velocity"} else "motor"
+
+    def edit_spec(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
+        """Add sensors, cameras and the sites of lidars to the spec of `urdf`, and set friction."""
+        self._set_friction(spec)
+        add_site_sensors(spec, urdf, (*self.gazebo.sensors, *self.control.sensors), self.usage)
+        edit_cameras(spec, self.gazebo.cameras, str(urdf.path))
+        for mount in self.gazebo.lidars:
+            body = spec.body(mount.link) or spec.worldbody
+            if spec.site(mount.config.name) is not None:
+                raise UserInputError(f"{urdf.path}: two sensors are named '{mount.config.name}'")
+            body.add_site(
+                name=mount.config.name,
+                pos=mount.pose.position,
+                quat=mount.pose.quat_wxyz,
+                group=HIDDEN_GROUP,
+            )
+
+    def _set_friction(self, spec: mujoco.MjSpec) -> None:
+        """Let the smaller friction of two bodies count, as in Gazebo; MuJoCo takes the larger."""
+        for link, friction in self.gazebo.friction.items():
+            body = spec.body(link)
+            if body is None or friction >= _LARGEST_FRICTION:
+                continue
+            for geom in body.geoms:
+                if geom.contype:
+                    geom.friction[0] = friction
+                    geom.priority = 1
+
+    @property
+    def cameras(self) -> tuple[CameraConfig, ...]:
+        """Return the settings of the cameras, which the spec has."""
+        return tuple(replace(it, body=None, pose=None) for it in self.gazebo.cameras)
+
+    @property
+    def lidars(self) -> tuple[LidarConfig, ...]:
+        """Return the lidars, whose sites the spec has."""
+        return tuple(it.config for it in self.gazebo.lidars)
+
+    def log(self, urdf: Urdf) -> None:
+        """Log the joints without a drive, and, as one warning, the elements that are not used."""
+        passive = [it.name for it in urdf.joints.values() if it.drive == "none" and not it.mimic]
+        if passive:
+            _LOGGER.info(
+                "%s: joints that have no command interface are passive: %s",
+                urdf.path,
+                ", ".join(passive),
+            )
+        unused = self.usage.unused(self.elements)
+        if unused:
+            _LOGGER.warning(
+                "%s: elements without effect: %s",
+                urdf.path,
+                ", ".join(f"{label} ({count})" for label, count in unused.items()),
+            )
+
+
+def read_hardware(urdf: Urdf) -> Hardware:
+    """Read the elements of a URDF that declare drives and sensors."""
+    usage = Usage()
+    of = {tag: [it for it in urdf.hardware if it.tag == tag] for tag in HARDWARE}
+    joints = {name for name, joint in urdf.joints.items() if joint.type in SCALAR_TYPES}
+    for block in of["ros2_control"]:
+        usage.use(block)
+    control = read_ros2_control(of["ros2_control"], joints, usage)
+    return Hardware(
+        elements=urdf.hardware,
+        control=control,
+        transmissions=read_transmissions(
+            [*of["transmission"], *control.transmissions], joints, usage
+        ),
+        gazebo=read_gazebo(of["gazebo"], urdf, usage),
+        usage=usage,
+    )

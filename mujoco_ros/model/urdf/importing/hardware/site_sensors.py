@@ -1,0 +1,140 @@
+"""IMUs, force-torque and contact sensors of a URDF as MuJoCo sensors at sites."""
+
+from collections.abc import Iterable
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.naming import to_name, unique_name
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.urdf.importing.hardware.link_tree import LinkTree
+from mujoco_ros.model.urdf.importing.hardware.sensors import SensorRequest, SensorType
+from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.urdf_file import Urdf
+
+HIDDEN_GROUP = 4
+"""Group of sites that viewers hide by default."""
+_MARGIN = 5e-3
+"""Distance [m] by which the site of a contact sensor surrounds the collision shapes."""
+_ORIENTATION = "framequat"
+_SENSORS = {
+    SensorType.IMU: {
+        "gyro": mujoco.mjtSensor.mjSENS_GYRO,
+        "accelerometer": mujoco.mjtSensor.mjSENS_ACCELEROMETER,
+        _ORIENTATION: mujoco.mjtSensor.mjSENS_FRAMEQUAT,
+    },
+    SensorType.FORCE_TORQUE: {
+        "force": mujoco.mjtSensor.mjSENS_FORCE,
+        "torque": mujoco.mjtSensor.mjSENS_TORQUE,
+    },
+    SensorType.CONTACT: {"touch": mujoco.mjtSensor.mjSENS_TOUCH},
+}
+
+
+def add_site_sensors(
+    spec: mujoco.MjSpec, urdf: Urdf, requests: Iterable[SensorRequest], usage: Usage
+) -> None:
+    """Add a site with MuJoCo sensors for each request, and reject those that are not possible.
+
+    The site has the name of the sensor, after that of the link if it is taken. A sensor that
+    only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
+
+    Args:
+        spec: The spec of the URDF, with all its links.
+        urdf: The URDF.
+        requests: The sensors, those that others may read first.
+        usage: Records which elements are used.
+    """
+    sites = _Sites(spec, urdf)
+    for request in requests:
+        fault = sites.add(request)
+        if fault:
+            usage.reject(request.element, fault)
+            continue
+        for element in (request.element, *request.used):
+            usage.use(element)
+
+
+class _Sites:
+    def __init__(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
+        self._spec, self._urdf, self._tree = spec, urdf, LinkTree(urdf)
+        self._names = {it.name for it in (*spec.sites, *spec.sensors)}
+        self._placed: set[tuple[SensorType, str]] = set()  # by name and by link
+        self._model: mujoco.MjModel | None = None
+
+    def add(self, request: SensorRequest) -> str:
+        """Add a sensor; return why that is not possible, or an empty text."""
+        link = request.link
+        if link not in self._urdf.links:
+            if (request.type, request.name) in self._placed:
+                return ""
+            link = self._tree.link_of(request.name, request.type)
+            if (request.type, link) in self._placed:
+                return ""
+            if not link:
+                return 'it names no link; give it a <param name="frame_id">'
+        body, pose = self._mount(request, link)
+        if body is None:
+            return f"the massless link '{link}' is part of a joint"
+        shape = {"pos": pose.position, "quat": pose.quat_wxyz}
+        if request.type is SensorType.CONTACT:
+            lower, upper = self._bounds(body, request.collisions)
+            if not (lower < upper).all():
+                return f"the link '{link}' has no collision shape"
+            shape = {
+                "type": mujoco.mjtGeom.mjGEOM_BOX,
+                "pos": (lower + upper) / 2,
+                "size": (upper - lower) / 2 + _MARGIN,
+            }
+        name = to_name(request.name) or to_name(f"{link}_{request.type}")
+        if name in self._names:
+            name = unique_name(to_name(f"{link}_{name}"), self._names)
+        body.add_site(name=name, group=HIDDEN_GROUP, **shape)
+        self._names.add(name)
+        self._placed |= {(request.type, request.name), (request.type, link)}
+        self._add_sensors(request, name)
+        return ""
+
+    def _mount(self, request: SensorRequest, link: str) -> tuple[mujoco.MjsBody | None, Pose]:
+        pose = request.pose
+        if request.in_parent_frame and request.joint:
+            turn = self._urdf.joints[request.joint].origin.inverse().quat_wxyz
+            pose = Pose(quat_wxyz=turn)
+        if request.type is SensorType.FORCE_TORQUE and not request.joint:
+            link, pose = self._tree.carrier(link, pose)
+        is_world = link == self._urdf.root and self._spec.body(link) is None
+        return (self._spec.worldbody if is_world else self._spec.body(link)), pose
+
+    def _add_sensors(self, request: SensorRequest, site: str) -> None:
+        sensors = _SENSORS[request.type]
+        for kind, sensor_type in sensors.items():
+            if kind == _ORIENTATION and not request.has_orientation:
+                continue
+            sensor = self._spec.add_sensor(
+                name=site if len(sensors) == 1 else f"{site}_{kind}",
+                type=sensor_type,
+                objtype=mujoco.mjtObj.mjOBJ_SITE,
+                objname=site,
+            )
+            sensor.noise = request.noise.get(kind, 0.0)
+            self._names.add(sensor.name)
+
+    def _bounds(
+        self, body: mujoco.MjsBody, collisions: tuple[str, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners of a box around collision shapes of a body, in its frame [m].
+
+        Names are those of the URDF; unknown ones, such as those of merged links, stand for all.
+        """
+        self._model = model = self._model or self._spec.compile()
+        of_body = model.geom_bodyid == model.body(body.name).id
+        geoms = np.flatnonzero(of_body & (model.geom_contype != 0)).tolist()
+        geoms = [it for it in geoms if model.geom(it).name in collisions] or geoms
+        lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+        for geom in geoms:
+            within = Pose(position=model.geom_pos[geom], quat_wxyz=model.geom_quat[geom])
+            centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
+            middle = within.position + within.matrix @ centre
+            reach = np.abs(within.matrix) @ half
+            lower, upper = np.minimum(lower, middle - reach), np.maximum(upper, middle + reach)
+        return lower, upper
