@@ -227,6 +227,19 @@ def shipped_scenes() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
+def scene_path(reference: str) -> Path:
+    """Return the file of a scene, given as for `load_scene`; it need not exist.
+
+    Raises:
+        UserInputError: A collection has no such robot.
+    """
+    shipped = shipped_scenes()
+    if reference in shipped:
+        return shipped[reference]
+    named = split_reference(reference)
+    return find_robot(*named) if named else resolve(reference, Path.cwd())
+
+
 def load_scene(reference: str) -> SceneConfig:
     """Read a scene.
 
@@ -237,11 +250,7 @@ def load_scene(reference: str) -> SceneConfig:
     Raises:
         UserInputError: The scene or file does not exist, or its content is invalid.
     """
-    shipped = shipped_scenes()
-    if reference in shipped:
-        return read_scene(shipped[reference])
-    named = split_reference(reference)
-    path = find_robot(*named) if named else resolve(reference, Path.cwd())
+    path, shipped = scene_path(reference), shipped_scenes()
     if not path.suffix and "/" not in reference:
         raise MissingFileError(str(unknown("scene", reference, shipped)))
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")

@@ -20,6 +20,7 @@ from mujoco_ros.model.scene.config import (
     load_scene,
     read_scene,
     scene_from_text,
+    scene_path,
     shipped_scenes,
 )
 from mujoco_ros.model.scene.engine_plugins import check_plugins_loaded
@@ -69,10 +70,11 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
         return WorldDescription(
             name=assembly.config.name, uri="", description="", tags=("text", *robots)
         )
-    shipped = shipped_scenes()
-    return describe_world(
-        shipped[reference] if reference in shipped else resolve(reference, Path.cwd())
-    )
+    path = scene_path(reference)
+    if path.suffix == XACRO_SUFFIX:
+        uri, header = path.as_uri(), header_comment(read_text(path))
+        return WorldDescription(name=path.stem, uri=uri, description=header, tags=("model",))
+    return describe_world(path)
 
 
 def load_world(reference: str) -> Assembly:

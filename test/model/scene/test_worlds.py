@@ -11,7 +11,8 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
-from mujoco_ros.model.scene import worlds
+from mujoco_ros.model.scene import config, worlds
+from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.worlds import (
     describe_loaded_world,
     describe_shipped_worlds,
@@ -69,6 +70,21 @@ def test_a_scene_can_be_a_text():
     assembly = world_from_text(SCENE)
     assert [robot.name for robot in assembly.config.robots] == ["a"]
     assert describe_loaded_world("", assembly).tags == ("text", "a")
+
+
+def test_a_robot_of_a_collection_and_a_xacro_file_are_described(tmp_path, monkeypatch):
+    file = tmp_path / "arm.xacro"
+    file.write_text(
+        "<!-- An arm. --><robot name='arm' xmlns:xacro='http://www.ros.org/wiki/xacro'>"
+        "<link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+        "izz='1'/></inertial></link><joint name='j' type='continuous'><parent link='a'/>"
+        "<child link='b'/></joint></robot>"
+    )
+    monkeypatch.setattr(config, "find_robot", lambda collection, robot: file)
+    for reference in (str(file), "my-robots:arm"):
+        found = describe_loaded_world(reference, assemble(config.load_scene(reference)))
+        assert (found.name, found.uri, found.tags) == ("arm", file.as_uri(), ("model",))
+        assert found.description == "An arm."
 
 
 def test_no_world_is_empty():
