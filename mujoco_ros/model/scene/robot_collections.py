@@ -34,7 +34,7 @@ def find_robot(collection: str, robot: str) -> Path:
     Args:
         collection: Name of an installed package with models, such as ``example-robot-data``, of a
             folder in the cache of robot_descriptions, or ``menagerie``.
-        robot: Name of a model file without its suffix, or of the folder of a robot, whose first
+        robot: Name of a model file without its suffix, and without ``_robot``, or of the folder of a robot, whose first
             model is taken if none has its name.
 
     Raises:
@@ -53,8 +53,9 @@ def find_robot(collection: str, robot: str) -> Path:
         path.stem if names.count(path.stem) == 1 else f"{_folder_name(path)}/{path.stem}": path
         for path in files
     }
-    if robot in by_name:
-        return by_name[robot]
+    for name in (robot, f"{robot}_robot"):
+        if name in by_name:
+            return by_name[name]
     in_folder = [path for path in files if _folder_name(path) == robot and path.stem != "scene"]
     if not in_folder:
         raise unknown("robot", robot, by_name, where=collection)

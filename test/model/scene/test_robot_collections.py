@@ -89,6 +89,14 @@ def test_robots_of_the_menagerie_are_found_in_the_caches(caches, folder):
     assert find_robot("menagerie", "hand") == caches / folder / "hand.xml"
 
 
+def test_the_suffix_robot_of_a_file_may_be_left_out(caches):
+    folder = caches / "robot_descriptions" / "ur_description" / "urdf"
+    folder.mkdir(parents=True)
+    for name in ("ur3_robot", "ur10_robot", "ur10_joint_limited_robot"):
+        (folder / f"{name}.urdf").touch()
+    assert find_robot("ur_description", "ur10") == folder / "ur10_robot.urdf"
+
+
 def test_a_scene_and_the_robot_of_a_scene_can_be_such_a_name(installed, tmp_path):
     config = load_scene("some-robots:hopper")
     assert config.robots[0].name == "hopper"
