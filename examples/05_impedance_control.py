@@ -25,6 +25,7 @@ from std_msgs.msg import String
 
 RATE_HZ = 200.0
 TOLERANCE_RAD = 0.005
+ELBOW = "elbow_joint"
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 interrupts: list[bool] = []  # Ctrl-C was pressed
 
@@ -33,7 +34,7 @@ def options() -> argparse.Namespace:
     """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--joint", default="elbow_joint", help="joint to push, default: %(default)s")
+    add("--joint", help=f"joint to push, default: {ELBOW}, or else that with the largest weight")
     add("--softer", type=float, default=100.0, help="divisor of kp, default: %(default)s")
     add("--push", type=float, default=5.0, help="Nm or N, default: %(default)s")
     add("--seconds", type=float, default=2.0, help="duration of each phase, default: %(default)s")
@@ -46,6 +47,11 @@ def gravity_model(urdf: str) -> mujoco.MjModel:
     for parent in list(robot.iter()):
         for shape in [*parent.findall("visual"), *parent.findall("collision")]:
             parent.remove(shape)
+    for extension in robot.findall("mujoco"):
+        robot.remove(extension)
+    # MuJoCo rejects impossible inertias, which do not matter for gravity.
+    settings = {"balanceinertia": "true", "boundmass": "1e-9", "boundinertia": "1e-9"}
+    ElementTree.SubElement(ElementTree.SubElement(robot, "mujoco"), "compiler", settings)
     return mujoco.MjModel.from_xml_string(ElementTree.tostring(robot, encoding="unicode"))
 
 
@@ -109,6 +115,7 @@ class Impedance(Node):
         self.push = np.zeros(len(self.joints))
         self.gravity = np.zeros(len(self.joints))
         self.cycles = 0
+        self.weigh()
         return ""
 
     def _read_gains(self, prefix: str) -> dict[str, float]:
@@ -138,14 +145,22 @@ class Impedance(Node):
         positions = dict(zip(self.state.name, self.state.position, strict=True))
         return np.array([positions[joint] for joint in self.joints])
 
-    def control(self) -> None:
-        """Command the joints; called by the timer."""
+    def heaviest(self) -> str:
+        """Return the joint that the weight of the links turns most."""
+        return self.joints[int(np.abs(self.gravity).argmax())]
+
+    def weigh(self) -> None:
+        """Compute the torques of gravity at the measured positions [Nm or N]."""
         for name, position in zip(self.state.name, self.state.position, strict=True):
             if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name) >= 0:
                 self.data.joint(name).qpos[0] = position
         mujoco.mj_forward(self.model, self.data)
         # At zero velocity, the bias force is gravity.
         self.gravity[:] = [self.data.joint(name).qfrc_bias[0] for name in self.joints]
+
+    def control(self) -> None:
+        """Command the joints; called by the timer."""
+        self.weigh()
         self.command(self.gravity + self.push)
         self.cycles += 1
 
@@ -163,11 +178,12 @@ def show_compliance(robot: Impedance, args: argparse.Namespace) -> str:
         return problem
     if not robot.joints:
         return "no motor drives a joint of this robot"
-    if args.joint not in robot.joints:
-        return f"no motor drives '{args.joint}'; --joint is one of: {', '.join(robot.joints)}"
-    joint = robot.joints.index(args.joint)
-    (kp,) = (v / args.softer for n, v in robot.gains.items() if n.endswith(f"{args.joint}.kp"))
-    print(f"{args.joint}: kp {kp * args.softer:g} becomes {kp:g}")
+    name = args.joint or (ELBOW if ELBOW in robot.joints else robot.heaviest())
+    if name not in robot.joints:
+        return f"no motor drives '{name}'; --joint is one of: {', '.join(robot.joints)}"
+    joint = robot.joints.index(name)
+    (kp,) = (v / args.softer for n, v in robot.gains.items() if n.endswith(f".{name}.kp"))
+    print(f"{name}: kp {kp * args.softer:g} becomes {kp:g}")
     # Feed-forward before the low gains: in the other order, the arm would sag.
     timer = robot.create_timer(1.0 / RATE_HZ, robot.control)
     off = []
