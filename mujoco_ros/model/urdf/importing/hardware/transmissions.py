@@ -70,6 +70,9 @@ def _armature(element: ET.Element, joints: Iterable[ET.Element], usage: Usage) -
     """Return the inertia of all rotors at the joint; None if there is none."""
     armature: float | None = None
     of_joint = prod(_reduction(joint, Usage()) for joint in joints)
+    for part in (*joints, *element.findall("actuator")):
+        if abs(_reduction(part, Usage())) == 1.0:
+            _reduction(part, usage)
     for actuator in element.findall("actuator"):
         usage.use(actuator)
         inertia = _first(actuator, _ROTOR_INERTIA, Usage())
