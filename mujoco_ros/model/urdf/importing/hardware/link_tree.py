@@ -1,4 +1,4 @@
-"""Where on a robot a sensor is whose description does not tell."""
+"""The link of a sensor whose description names none, and the load that it measures."""
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.hardware.sensors import SensorType

@@ -24,7 +24,7 @@ class SensorRequest:
         element: Its element.
         name: Its name, which may be taken or invalid.
         type: Its type.
-        link: The link that it is on; empty if the element does not tell.
+        link: The link that it is on; empty if the element names none.
         joint: The joint whose load a force-torque sensor measures; empty for that of the link.
         pose: Pose in the frame of the link.
         in_parent_frame: Whether the axes are those of the joint's parent link.

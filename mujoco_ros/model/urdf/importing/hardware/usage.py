@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 _NAMED = ("name", "type", "filename")
-"""Attributes that tell elements of the same tag apart, if `_BY_ATTRIBUTE` has the tag."""
+"""Attributes that distinguish elements of the same tag, if `_BY_ATTRIBUTE` has the tag."""
 _BY_ATTRIBUTE = ("param", "plugin", "sensor", "command_interface", "state_interface")
 
 

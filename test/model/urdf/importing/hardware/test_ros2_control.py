@@ -193,7 +193,7 @@ def test_other_elements_are_counted_in_one_warning(assembled, caplog):
     inside = '<param name="min">-1</param>'
     gpio = '<gpio name="io"><command_interface name="out"/></gpio>'
     pose = sensor("pose", "position")
-    unknown = joint("nowhere", "position")
+    unknown = joint("missing", "position")
     assembled(block(joint("lift", "position", inside=inside) + gpio + gpio + pose + unknown))
     (warning,) = [it for it in caplog.messages if "without effect" in it]
     listing = warning.partition("without effect: ")[2].split(", ")
@@ -201,5 +201,5 @@ def test_other_elements_are_counted_in_one_warning(assembled, caplog):
         "ros2_control/joint/param min (1)",
         "ros2_control/gpio (2)",
         "ros2_control/sensor pose (1)",
-        "ros2_control/joint: the robot has no movable joint 'nowhere' (1)",
+        "ros2_control/joint: the robot has no movable joint 'missing' (1)",
     ]
