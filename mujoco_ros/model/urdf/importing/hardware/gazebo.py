@@ -164,7 +164,7 @@ def _of_plugin(
 
 
 def _read_mimic(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usage) -> None:
-    joint, leader = (plugin.findtext(tag, "").strip() for tag in ("joint", "mimicJoint"))
+    leader, joint = (plugin.findtext(tag, "").strip() for tag in ("joint", "mimicJoint"))
     scalar = [name for name, it in urdf.joints.items() if it.type in SCALAR_TYPES]
     if joint not in scalar or leader not in scalar or joint == leader:
         return

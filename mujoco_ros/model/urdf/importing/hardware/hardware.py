@@ -30,6 +30,7 @@ from mujoco_ros.model.urdf.importing.urdf_file import (
     Drive,
     Urdf,
     UrdfJoint,
+    UrdfMimic,
 )
 
 _LARGEST_FRICTION = 1.0
@@ -58,9 +59,10 @@ class Hardware:
 
     def apply(self, urdf: Urdf) -> Urdf:
         """Return the URDF with the armatures, mimics and drives that are declared."""
-        carrying = self._carrying(urdf)
+        carrying, mimics = self._carrying(urdf), self._mimics(urdf)
         joints = {
-            name: self._applied(joint, name in carrying) for name, joint in urdf.joints.items()
+            name: self._applied(joint, mimics.get(name), name in carrying)
+            for name, joint in urdf.joints.items()
         }
         below = {
             link: [joints[joint.name] for joint in children]
@@ -79,15 +81,26 @@ class Hardware:
                 links.add(joint.parent)
         return carrying or set(urdf.joints)
 
-    def _applied(self, joint: UrdfJoint, is_carrying: bool) -> UrdfJoint:
+    def _mimics(self, urdf: Urdf) -> dict[str, UrdfMimic]:
+        """Return all mimics by joint; those of ``<mimic>`` precede, and none mimics itself."""
+        found = {it.name: it.mimic for it in urdf.joints.values() if it.mimic is not None}
+        for name, mimic in (self.control.mimics | self.gazebo.mimics).items():
+            leaders, leader = {name}, mimic.joint
+            while leader in found and leader not in leaders:
+                leaders.add(leader)
+                leader = found[leader].joint
+            if leader not in leaders:
+                found.setdefault(name, mimic)
+        return found
+
+    def _applied(self, joint: UrdfJoint, mimic: UrdfMimic | None, is_carrying: bool) -> UrdfJoint:
         if joint.type not in SCALAR_TYPES:
             return joint
         transmission = self.transmissions.get(joint.name, JointTransmission())
-        mimics = self.control.mimics | self.gazebo.mimics
         return replace(
             joint,
             armature=transmission.armature if joint.armature is None else joint.armature,
-            mimic=joint.mimic or mimics.get(joint.name),
+            mimic=mimic,
             drive=self._drive(joint, is_carrying),
         )
 

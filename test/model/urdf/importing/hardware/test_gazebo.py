@@ -239,7 +239,7 @@ def test_a_plugin_of_an_imu_a_force_torque_sensor_or_a_mimic_is_read(assembled):
       <plugin name="imu" filename="libhector_gazebo_ros_imu.so"><bodyName>base</bodyName></plugin>
       <plugin name="ft" filename="libgazebo_ros_ft_sensor.so"><jointName>fixed</jointName></plugin>
       <plugin name="m" filename="libroboticsgroup_gazebo_mimic_joint_plugin.so">
-        <joint>spin</joint><mimicJoint>lift</mimicJoint><multiplier>-1</multiplier></plugin>
+        <joint>lift</joint><mimicJoint>spin</mimicJoint><multiplier>-1</multiplier></plugin>
     </gazebo>"""
     found = assembled(elements)
     sensors = lay_out(found).robots[0].sensors

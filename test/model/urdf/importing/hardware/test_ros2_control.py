@@ -150,6 +150,16 @@ def test_a_mimic_of_the_block_couples_the_joints(assembled):
     assert model.nu == 1
 
 
+def test_of_two_joints_that_mimic_each_other_the_first_one_does(assembled):
+    of = {
+        name: joint(name, "position", inside=f'<param name="mimic">{leader}</param>')
+        for name, leader in (("lift", "spin"), ("spin", "lift"))
+    }
+    model = assembled(block(of["lift"] + of["spin"])).model
+    assert [model.equality(i).name for i in range(model.neq)] == ["lift_mimic"]
+    assert [model.actuator(i).name for i in range(model.nu)] == ["spin"]
+
+
 def test_an_imu_reads_gravity_at_rest(assembled):
     imu = sensor("imu", "angular_velocity", "linear_acceleration",
         inside='<param name="frame_id">base</param>')  # fmt: skip
