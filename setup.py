@@ -70,6 +70,7 @@ if __name__ == "__main__":
                 "record = mujoco_ros.cli.record:main",
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",
+                "check_robot = mujoco_ros.cli.check_robot:main",
             ],
         },
     )

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "extras": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},
     "rendering": {"rendering", "sim", "control", "model"},
+    "inspection": {"inspection", *_SIMULATION},
     "recording": {"recording", "model"},
     "cameras": {"cameras", *_SIMULATION},
     "viewer": {
@@ -46,7 +47,7 @@ MAY_IMPORT = {
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {
         *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),
-        "extras",
+        *("extras", "inspection"),
         *_LEAVES,
         *_BRIDGE,
     },
@@ -175,6 +176,7 @@ def test_no_module_is_a_collection_of_utilities():
         ("cli", "from .. import bridge"),
         ("viewer", "from mujoco_ros.viewer.ros.node import ViewerNode"),
         ("rendering", "from mujoco_ros.viewer.clients import Clients"),
+        ("inspection", "from mujoco_ros.bridge.topic_names import within"),
         ("viewer.ros", "from mujoco_ros.viewer.panels import panels"),
         ("__init__", "from mujoco_ros.sim.simulation import Simulation"),
     ],

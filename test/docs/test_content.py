@@ -89,6 +89,7 @@ def launch_arguments(name: str = "sim.launch.py") -> set[str]:
 
 
 OTHER_NAMES = {
+    "prefix",  # an argument of a xacro file
     *(name for file in ROOT.glob("launch/*.py") for name in launch_arguments(file.name)),
     *(spec.name for spec in CONTROLLER_NODE_PARAMETERS),
     *re.findall(r"ParameterSpec\(\s*\"([\w.]+)\"", PAGES["docs/explanation/components.md"]),

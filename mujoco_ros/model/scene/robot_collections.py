@@ -50,13 +50,13 @@ def find_robot(collection: str, robot: str) -> Path:
         )
     names = [path.stem for path in files]
     by_name = {
-        path.stem if names.count(path.stem) == 1 else f"{_folder_name(path)}/{path.stem}": path
+        path.stem if names.count(path.stem) == 1 else f"{folder_name(path)}/{path.stem}": path
         for path in files
     }
     for name in (robot, f"{robot}_robot"):
         if name in by_name:
             return by_name[name]
-    in_folder = [path for path in files if _folder_name(path) == robot and path.stem != "scene"]
+    in_folder = [path for path in files if folder_name(path) == robot and path.stem != "scene"]
     if not in_folder:
         raise unknown("robot", robot, by_name, where=collection)
     chosen = next((path for path in in_folder if path.stem in robot), in_folder[0])
@@ -101,7 +101,7 @@ def _is_model(path: Path) -> bool:
         return False
 
 
-def _folder_name(path: Path) -> str:
+def folder_name(path: Path) -> str:
     """Return the name of the robot's folder: ``talos`` for ``talos_data/robots/full.urdf``."""
     folder = next(it for it in path.parents if it.name not in _GENERIC)
     return _SUFFIX.sub("", folder.name)

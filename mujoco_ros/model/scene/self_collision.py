@@ -64,20 +64,12 @@ def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> N
     names = [model.key(index).name for index in range(model.nkey)]
     if names and (keyframe is None or keyframe in names):
         mujoco.mj_resetDataKeyframe(model, data, names.index(keyframe) if keyframe else 0)
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
     try:
-        mujoco.mj_collision(model, data)
+        depths = overlap_depths(model, data)
     except mujoco.FatalError as error:  # thousands of links need more memory than the model has
         reason = " ".join(str(error).split())
         _LOGGER.warning("%s: links that overlap at the start are not excluded: %s", where, reason)
         return
-    depths: dict[tuple[str, str], float] = {}
-    for contact in data.contact:
-        first, second = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
-        if first and contact.dist < 0:
-            pair = (model.body(first).name, model.body(second).name)
-            depths[pair] = max(depths.get(pair, 0.0), -float(contact.dist))
     if not depths:
         return
     exclude_pairs(spec, depths, where)
@@ -88,3 +80,27 @@ def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> N
         where,
         ", ".join(f"{a} and {b} ({1e3 * depth:.1f} mm)" for (a, b), depth in deepest_first),
     )
+
+
+def overlap_depths(model: mujoco.MjModel, data: mujoco.MjData) -> dict[tuple[str, str], float]:
+    """Return the depth of each pair of overlapping bodies [m], without the world.
+
+    Args:
+        model: The model.
+        data: State whose positions count; its poses and contacts are computed.
+
+    Raises:
+        mujoco.FatalError: The contacts need more memory than the model has.
+    """
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    depths: dict[tuple[str, str], float] = {}
+    for contact in data.contact:
+        if min(contact.geom) < 0:  # of a flex
+            continue
+        first, second = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
+        if first and contact.dist < 0:
+            pair = (model.body(first).name, model.body(second).name)
+            depths[pair] = max(depths.get(pair, 0.0), -float(contact.dist))
+    return depths

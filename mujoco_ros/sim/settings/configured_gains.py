@@ -68,16 +68,39 @@ def configured_gains(
     return Gains(kp=kp, kd=kd)
 
 
+def weak_motors(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, driven: np.ndarray
+) -> list[tuple[str, float, float]]:
+    """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
+
+    Args:
+        model: The model.
+        data: State with its forces computed.
+        robot: The robot.
+        driven: Indices of the joints in question, of the robot's.  # (n,)
+
+    Returns:
+        Name, weight and effort limit of each [Nm or N].
+    """
+    dofs = robot.joints.dof[driven]
+    # Compensation that is no effort of an actuator carries its part.
+    passive = ~model.jnt_actgravcomp[robot.joints.ids[driven]].astype(bool)
+    weights = abs(data.qfrc_bias[dofs] - passive * data.qfrc_gravcomp[dofs])
+    limits = [joint_effort(model, int(joint)) for joint in robot.joints.ids[driven]]
+    return [
+        (robot.joints.names[joint], float(weight), limit)
+        for joint, weight, limit in zip(driven, weights, limits, strict=True)
+        if weight > limit
+    ]
+
+
 def _warn_of_weak_motors(
     model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, servo: np.ndarray
 ) -> None:
     """Log the motors that cannot carry the weight of a robot with a fixed base at the start."""
-    weights = abs(data.qfrc_bias[robot.joints.dof[servo]])
-    limits = [joint_effort(model, int(joint)) for joint in robot.joints.ids[servo]]
     weak = [
-        f"{robot.joints.names[joint]} ({weight:.3g} of {limit:.3g})"
-        for joint, weight, limit in zip(servo, weights, limits, strict=True)
-        if weight > limit
+        f"{name} ({weight:.3g} of {limit:.3g})"
+        for name, weight, limit in weak_motors(model, data, robot, servo)
     ]
     if weak:
         _LOG.warning(

@@ -1,0 +1,93 @@
+"""Load a model as the simulator does, and report on it in one page, for instance for a bug report.
+
+The page contains masses, overlaps, joints with their gains, how far they move without commands,
+sensors with their topics, actuators with their commands, and the messages of the import.
+"""
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from mujoco_ros.cli.command_line import create_parser, report_errors
+from mujoco_ros.inspection.html_page import html_page
+from mujoco_ros.inspection.images import robot_images
+from mujoco_ros.inspection.report import inspect
+from mujoco_ros.inspection.sections import sections
+from mujoco_ros.inspection.text import text_page
+from mujoco_ros.rendering.errors import RenderingError
+
+_EPILOG = """\
+FILE is what the parameter `scene` of the simulator accepts: a shipped scene, the path of a scene
+YAML, MJCF, URDF, xacro or MJB file, or a robot by name, such as example-robot-data:talos.
+The exit code is 0 if the simulator would start with it, and 1 with one sentence otherwise.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the report; return the exit code."""
+    options = _parser().parse_args(arguments)
+    return report_errors(lambda: _check(options))
+
+
+def _check(options: argparse.Namespace) -> int:
+    versions = {"MuJoCo": mujoco.__version__, "Python": platform.python_version()}
+    report, plant = inspect(options.model, versions, dict(options.xacro))
+    parts = list(sections(report))
+    if options.html is not None:
+        images, note = [], ""
+        try:
+            images = robot_images(plant.model, plant.data, plant.layout)
+        except RenderingError as error:
+            note = f"no images: {error}"
+        options.html.write_text(html_page(parts, images, note), encoding="utf-8")
+    if options.json:
+        text = json.dumps(_without_infinity(asdict(report)), indent=2, ensure_ascii=False)
+        sys.stdout.write(f"{text}\n")
+    else:
+        sys.stdout.write(text_page(parts))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__ or "", _EPILOG)
+    parser.add_argument("model", metavar="FILE", help="the model or scene")
+    parser.add_argument(
+        "--html", type=Path, metavar="OUT", help="also write the report as a page with images"
+    )
+    parser.add_argument("--json", action="store_true", help="write JSON instead of text")
+    parser.add_argument(
+        "--xacro",
+        type=_argument,
+        action="append",
+        default=[],
+        metavar="NAME:=VALUE",
+        help="an argument of a xacro file; may be repeated",
+    )
+    return parser
+
+
+def _argument(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition(":=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME:=VALUE")
+    return name, value
+
+
+def _without_infinity(value: Any) -> Any:
+    """Return a value with None for infinite numbers, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: _without_infinity(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_infinity(item) for item in value]
+    return None if value in (float("inf"), float("-inf")) else value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""Images of robots at their start: their visual shapes, and their collision shapes."""
+
+import copy
+import math
+from contextlib import closing
+
+import cv2
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.quality import RICH
+from mujoco_ros.rendering.resources import grow_buffer, upload
+
+_SIZE = 640, 640
+"""Width and height [pixels]."""
+_ELEVATION_DEG = -15.0
+_AZIMUTHS_DEG = {"from the front right": 145.0, "from the back right": 35.0}
+_VISUAL, _COLLIDES, _HIDDEN = 2, 3, 5
+"""Groups of geoms."""
+_COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
+_BACKGROUND = 240
+_MARGIN = 0.75
+"""Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
+
+
+def robot_images(
+    model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout
+) -> list[tuple[str, bytes]]:
+    """Return caption and PNG of each image of the robots of a scene.
+
+    Args:
+        model: The model.
+        data: State with its poses computed.
+        layout: The robots.
+
+    Raises:
+        RenderingError: OpenGL does not work on this machine.
+    """
+    camera = _camera(model, data, layout)
+    shown = {"": (model, (0, 1, _VISUAL)), ", collision shapes": (_collisions(model), (_COLLIDES,))}
+    found = []
+    with closing(open_context()):
+        for suffix, (version, groups) in shown.items():
+            resources = upload(version, RICH)
+            grow_buffer(resources, *_SIZE)
+            try:
+                for side, azimuth in _AZIMUTHS_DEG.items():
+                    camera.azimuth = azimuth
+                    image = _render(version, data, camera, groups, resources)
+                    found.append((side + suffix, _png(image)))
+            finally:
+                resources.free()
+    return found
+
+
+def _collisions(model: mujoco.MjModel) -> mujoco.MjModel:
+    """Return a copy whose geoms that collide are in one group, and of one colour."""
+    model = copy.copy(model)
+    collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    collides &= model.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)
+    model.geom_group[:] = np.where(collides, _COLLIDES, _HIDDEN)
+    model.geom_matid[:] = -1
+    model.geom_rgba[:] = _COLLISION_RGBA
+    return model
+
+
+def _camera(model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout) -> mujoco.MjvCamera:
+    """Return a camera that has all robots in view."""
+    bodies = [body for robot in layout.robots for body in robot.bodies]
+    geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies) & (model.geom_rbound > 0))
+    camera = mujoco.MjvCamera()
+    camera.elevation = _ELEVATION_DEG
+    if len(geoms):
+        centres, radii = data.geom_xpos[geoms], model.geom_rbound[geoms, None]
+        low, high = (centres - radii).min(axis=0), (centres + radii).max(axis=0)
+    else:
+        low, high = data.xpos[bodies].min(axis=0) - 0.1, data.xpos[bodies].max(axis=0) + 0.1
+    camera.lookat[:] = (low + high) / 2
+    angle = math.radians(float(model.vis.global_.fovy)) / 2
+    camera.distance = _MARGIN * float(np.linalg.norm(high - low)) / 2 / math.sin(angle)
+    return camera
+
+
+def _render(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    camera: mujoco.MjvCamera,
+    groups: tuple[int, ...],
+    resources: mujoco.MjrContext,
+) -> np.ndarray:
+    """Return an image on a light background.  # (height, width, 3) uint8."""
+    option = mujoco.MjvOption()
+    option.sitegroup[:] = 0
+    option.geomgroup[:] = 0
+    option.geomgroup[list(groups)] = 1
+    scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 2 * model.nwrap + 1000)
+    every = int(mujoco.mjtCatBit.mjCAT_ALL)
+    mujoco.mjv_updateScene(model, data, option, None, camera, every, scene)
+    width, height = _SIZE
+    rectangle = mujoco.MjrRect(0, 0, width, height)
+    image, depth = np.zeros((height, width, 3), np.uint8), np.zeros((height, width), np.float32)
+    try:
+        mujoco.mjr_render(rectangle, scene, resources)
+        mujoco.mjr_readPixels(image, depth, rectangle, resources)
+    except mujoco.FatalError as error:
+        raise RenderingError(f"OpenGL cannot render the model: {error}") from error
+    image[depth == 0.0] = _BACKGROUND  # with ZEROFAR, zero is infinitely far away
+    return image[::-1]
+
+
+def _png(image: np.ndarray) -> bytes:
+    _, encoded = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    return bytes(encoded)

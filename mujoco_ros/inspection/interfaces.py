@@ -1,0 +1,209 @@
+"""The sensors, cameras and actuators of a robot, and their topics."""
+
+from dataclasses import dataclass
+
+import mujoco
+
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.control.robot_control import FORWARDED
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.sim.perturbation.actuator_controls import free_controls
+from mujoco_ros.sim.plant import Plant
+
+_ACTUATOR_CONTROLLER = "actuator_controller/commands"
+_GRIPPER = f"{CommandSource.GRIPPER}/gripper_cmd"
+_TRAJECTORY = f"{CommandSource.TRAJECTORY}/follow_joint_trajectory"
+_UNITS = {
+    (False, "position"): "rad",
+    (False, "velocity"): "rad/s",
+    (False, "effort"): "Nm",
+    (True, "position"): "m",
+    (True, "velocity"): "m/s",
+    (True, "effort"): "N",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensorEntry:
+    """A sensor, camera or lidar.
+
+    Attributes:
+        name: Its name, without the prefix of its robot.
+        kind: Kinds of its MuJoCo sensors, ``camera`` or ``lidar``.
+        topic: Its topic, or the namespace of its topics; empty without one.
+        message: Type of the message; empty without a topic.
+    """
+
+    name: str
+    kind: str
+    topic: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActuatorEntry:
+    """A control input of the model.
+
+    Attributes:
+        name: Its name, without the prefix of its robot.
+        target: What it acts on: kind and name.
+        limits: Range of the command; None if unlimited.
+        command: How it is commanded.
+        unit: Unit of the command; empty where MuJoCo defines none.
+    """
+
+    name: str
+    target: str
+    limits: tuple[float, float] | None
+    command: str
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandInput:
+    """A topic or action that commands a robot."""
+
+    name: str
+    message: str
+    joints: tuple[str, ...]
+
+
+def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEntry, ...]:
+    """Return the sensors of a robot: with a topic, without one, cameras and lidars."""
+    entries = []
+    for kind in SENSOR_KINDS:
+        for sensor in robot.sensors[kind.key]:
+            kinds = ", ".join(_sensor_kind(model, element) for element in sensor.elements)
+            topic = within(robot.namespace, kind.key, topic_token(sensor.name))
+            entries.append(
+                SensorEntry(name=sensor.name, kind=kinds, topic=topic, message=kind.message)
+            )
+    for name in robot.unused_sensors:
+        kind_name = _sensor_kind(model, model.sensor(robot.prefix + name).id)
+        entries.append(SensorEntry(name=name, kind=kind_name))
+    for camera in robot.cameras:
+        topic = within(camera.namespace, "camera", topic_token(camera.name))
+        size = f"camera, {camera.width} x {camera.height} pixels"
+        message = "sensor_msgs/msg/Image"
+        entries.append(SensorEntry(name=camera.name, kind=size, topic=topic, message=message))
+    for lidar in robot.lidars:
+        topic = within(lidar.namespace, "lidar", topic_token(lidar.name))
+        kind_name = "LaserScan" if lidar.rows == 1 else "PointCloud2"
+        message = f"sensor_msgs/msg/{kind_name}"
+        entries.append(SensorEntry(name=lidar.name, kind="lidar", topic=topic, message=message))
+    return tuple(entries)
+
+
+def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
+    """Return the control inputs of a robot, given by its index in the layout."""
+    model, robot = plant.model, plant.layout.robots[index]
+    first = plant.layout.columns[index].start
+    entries = []
+    for joint, name in enumerate(robot.joints.names):
+        modes = plant.drives.modes(first + joint)
+        taken = plant.controls[index].joints.interfaces[joint]
+        interfaces = [it for it in INTERFACES if it in taken]
+        if not modes:
+            continue
+        slides = bool(model.jnt_type[robot.joints.ids[joint]] == mujoco.mjtJoint.mjJNT_SLIDE)
+        lower = float(plant.controls[index].joints.lower[joint])
+        upper = float(plant.controls[index].joints.upper[joint])
+        limited = POSITION in interfaces and max(abs(lower), abs(upper)) < float("inf")
+        entries.append(
+            ActuatorEntry(
+                name=name,
+                target=f"joint {name}",
+                limits=(lower, upper) if limited else None,
+                command=f"joint: {', '.join(interfaces)}",
+                unit=", ".join(_UNITS[slides, it] for it in interfaces),
+            )
+        )
+    for place, control in enumerate(free_controls(plant)[robot.name]):
+        actuator = model.actuator(control.key).id
+        limits = model.actuator_ctrlrange[control.slot]
+        entries.append(
+            ActuatorEntry(
+                name=control.name,
+                target=_target(model, actuator, robot.prefix),
+                limits=(float(limits[0]), float(limits[1]))
+                if model.actuator_ctrllimited[control.slot]
+                else None,
+                command=f"{within(robot.namespace, _ACTUATOR_CONTROLLER)}, data[{place}]",
+                unit=_free_unit(model, actuator),
+            )
+        )
+    return tuple(entries)
+
+
+def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
+    """Return the topics and actions that command a robot, given by its index in the layout."""
+    robot, joints = plant.layout.robots[index], plant.controls[index].joints
+    namespace, names = robot.namespace, joints.names
+
+    def named(indices: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(names[joint] for joint in indices)
+
+    any_command = tuple(joint for joint, taken in enumerate(joints.interfaces) if taken)
+    positioned = joints.with_interface(POSITION)
+    found = [
+        (str(CommandSource.JOINT_COMMANDS), "sensor_msgs/msg/JointState", any_command),
+        (_TRAJECTORY, "control_msgs/action/FollowJointTrajectory", positioned),
+        *(
+            (f"{source}/commands", "std_msgs/msg/Float64MultiArray", joints.with_interface(it))
+            for source, it in FORWARDED.items()
+        ),
+    ]
+    if joints.gripper is not None:
+        gripper = "control_msgs/action/ParallelGripperCommand"
+        found.append((_GRIPPER, gripper, (joints.gripper,)))
+    entries = [
+        CommandInput(name=within(namespace, name), message=message, joints=named(indices))
+        for name, message, indices in found
+        if indices
+    ]
+    free = tuple(control.name for control in free_controls(plant)[robot.name])
+    if free:
+        name = within(namespace, _ACTUATOR_CONTROLLER)
+        entries.append(
+            CommandInput(name=name, message="std_msgs/msg/Float64MultiArray", joints=free)
+        )
+    return tuple(entries)
+
+
+def within(namespace: str, *names: str) -> str:
+    """Return a topic in a namespace, as the simulator names it."""
+    return "/" + "/".join(part for part in (namespace, *names) if part)
+
+
+def _sensor_kind(model: mujoco.MjModel, sensor: int) -> str:
+    kind: str = mujoco.mjtSensor(model.sensor_type[sensor]).name
+    return kind.removeprefix("mjSENS_").lower()
+
+
+def _target(model: mujoco.MjModel, actuator: int, prefix: str) -> str:
+    kind = mujoco.mjtTrn(model.actuator_trntype[actuator])
+    word: str = kind.name.removeprefix("mjTRN_").lower()
+    index = int(model.actuator_trnid[actuator, 0])
+    named = {
+        "joint": model.joint,
+        "jointinparent": model.joint,
+        "tendon": model.tendon,
+        "site": model.site,
+        "body": model.body,
+        "slidercrank": model.site,
+    }.get(word)
+    if named is None or index < 0:
+        return word
+    return f"{word.removesuffix('inparent')} {named(index).name.removeprefix(prefix)}".strip()
+
+
+def _free_unit(model: mujoco.MjModel, actuator: int) -> str:
+    """Return the unit of a control that no joint reference drives."""
+    if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_MUSCLE:
+        return "excitation, 0 to 1"
+    if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_BODY:
+        return "adhesion"
+    return "ctrl of MuJoCo"

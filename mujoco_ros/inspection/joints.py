@@ -1,0 +1,179 @@
+"""The joints of a robot, and how stiffly their actuators hold them at the start."""
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.modes import Mode
+from mujoco_ros.inspection.standstill import Standstill
+from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.configured_gains import weak_motors
+
+_STEP = 1e-5
+"""Step of finite differences [rad or m, rad/s or m/s]: actuators are affine in it, or smooth."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JointEntry:
+    """A scalar joint; its units are those of a hinge, with m and N for a slide.
+
+    Attributes:
+        name: Its name, without the prefix of its robot.
+        kind: ``hinge`` or ``slide``.
+        limits: Range of positions [rad]; None if unlimited.
+        armature: Inertia of the rotor at the joint [kg m²].
+        effort_limit: Largest effort of its actuators [Nm]; None if unlimited.
+        drive: Kinds of its actuators: ``pd`` (a torque motor under the PD law), ``position``,
+            ``velocity``, ``effort``; empty for a passive joint.
+        kp: Stiffness of its actuators [Nm/rad]; None for a joint that no actuator holds.
+        kd: Damping of its actuators [Nms/rad].
+        inertia: Inertia at the start with the other joints locked [kg m²].
+        bandwidth: Natural frequency with that inertia [Hz]; None without stiffness.
+        damping_ratio: Damping ratio with it, and with the damping of the joint.
+        sag: Expected distance at rest from the start, under the weight at the start [rad]; None
+            without stiffness, and for a robot with a floating base.
+        drift: Largest simulated distance from the start [rad].
+        speed: Largest simulated speed at the end [rad/s].
+        is_weak: Whether its actuators cannot carry the weight at the start.
+    """
+
+    name: str
+    kind: str
+    limits: tuple[float, float] | None
+    armature: float
+    effort_limit: float | None
+    drive: str
+    kp: float | None
+    kd: float | None
+    inertia: float
+    bandwidth: float | None
+    damping_ratio: float | None
+    sag: float | None
+    drift: float
+    speed: float
+    is_weak: bool
+
+
+def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEntry, ...]:
+    """Return the joints of a robot.
+
+    Args:
+        plant: The plant, in the initial state of its scene.
+        still: The motion without commands of the same scene.
+        index: Index of the robot in the layout.
+    """
+    robot, columns = plant.layout.robots[index], plant.layout.columns[index]
+    model = _unlimited(plant.model)
+    data = _at_start(plant, model)
+    load = data.qfrc_bias - data.qfrc_passive - data.qfrc_actuator
+    inertia = data.M[model.M_rowadr + model.M_rownnz - 1]
+    stiffness, damping = _stiffness(model, data, robot.joints.qpos, robot.joints.dof)
+    modes = [plant.drives.modes(columns.start + i) for i in range(len(robot.joints.names))]
+    driven = np.flatnonzero([bool(kinds) for kinds in modes])
+    weak = (
+        set()
+        if robot.bases
+        else {name for name, _, _ in weak_motors(plant.model, data, robot, driven)}
+    )
+    entries = []
+    for i, name in enumerate(robot.joints.names):
+        joint, dof = int(robot.joints.ids[i]), int(robot.joints.dof[i])
+        kp, kd = float(stiffness[i]), float(damping[i])
+        if modes[i] == (Mode.PD,):
+            kp = float(plant.drives.kp[columns.start + i])
+            kd = float(plant.drives.kd[columns.start + i])
+        holds, mass = kp > 0, float(inertia[dof])
+        effort = joint_effort(plant.model, joint) if modes[i] else math.inf
+        low, high = (float(end) for end in model.jnt_range[joint])
+        root = math.sqrt(kp * mass) if holds else 0.0
+        entries.append(
+            JointEntry(
+                name=name,
+                kind=mujoco.mjtJoint(model.jnt_type[joint]).name.removeprefix("mjJNT_").lower(),
+                limits=(low, high) if model.jnt_limited[joint] else None,
+                armature=float(model.dof_armature[dof]),
+                effort_limit=effort if math.isfinite(effort) else None,
+                drive=_drive(modes[i], held=holds),
+                kp=kp if holds else None,
+                kd=kd if holds else None,
+                inertia=mass,
+                bandwidth=math.sqrt(kp / mass) / (2 * math.pi) if holds else None,
+                damping_ratio=(kd + _damping(model, dof)) / (2 * root) if root else None,
+                sag=abs(float(load[dof])) / kp if holds and not robot.bases else None,
+                drift=float(still.drift[columns][i]),
+                speed=float(still.speed[columns][i]),
+                is_weak=name in weak,
+            )
+        )
+    return tuple(entries)
+
+
+def _drive(modes: Sequence[Mode], *, held: bool) -> str:
+    if modes:
+        return ", ".join(dict.fromkeys(map(str, modes)))
+    return "tendon or other" if held else ""
+
+
+def _damping(model: mujoco.MjModel, dof: int) -> float:
+    return float(np.ravel(model.dof_damping[dof])[0])
+
+
+def _unlimited(model: mujoco.MjModel) -> mujoco.MjModel:
+    """Return a copy whose actuators have no force limits, at which they have no stiffness."""
+    model = copy.copy(model)
+    model.actuator_forcelimited[:] = 0
+    model.jnt_actfrclimited[:] = 0
+    model.tendon_actfrclimited[:] = 0
+    return model
+
+
+def _at_start(plant: Plant, model: mujoco.MjModel) -> mujoco.MjData:
+    """Return the state of a plant with the controls of its references."""
+    data = mujoco.MjData(model)
+    mujoco.mj_copyData(data, plant.model, plant.data)
+    plant.drives.write(plant.references, data.ctrl)
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def _stiffness(
+    model: mujoco.MjModel, data: mujoco.MjData, qpos: np.ndarray, dofs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return stiffness and damping of actuators at joints, by differences of their efforts.
+
+    Args:
+        model: The model.
+        data: The state, which is not changed.
+        qpos: Addresses of the joints in qpos.  # (n,)
+        dofs: Addresses of the joints in qvel.  # (n,)
+
+    Returns:
+        Stiffness (n,) [Nm/rad or N/m] and damping (n,) [Nms/rad or Ns/m]. Compensation of gravity
+        by actuators is part of neither.
+    """
+    trial, stiffness, damping = mujoco.MjData(model), np.zeros(len(dofs)), np.zeros(len(dofs))
+
+    def effort(dof: int) -> float:
+        mujoco.mj_fwdPosition(model, trial)
+        mujoco.mj_fwdVelocity(model, trial)
+        mujoco.mj_fwdActuation(model, trial)
+        compensated = model.jnt_actgravcomp[model.dof_jntid[dof]] and model.ngravcomp
+        return float(trial.qfrc_actuator[dof] - bool(compensated) * trial.qfrc_gravcomp[dof])
+
+    for array, addresses, out in (
+        ("qpos", qpos, stiffness),
+        ("qvel", dofs, damping),
+    ):
+        for i, (address, dof) in enumerate(zip(addresses, dofs, strict=True)):
+            ends = []
+            for step in (-_STEP, _STEP):
+                mujoco.mj_copyData(trial, model, data)
+                getattr(trial, array)[address] += step
+                ends.append(effort(int(dof)))
+            out[i] = (ends[0] - ends[1]) / (2 * _STEP)
+    return stiffness, damping

@@ -1,0 +1,189 @@
+"""A report as titled sections of lines and tables, for text and HTML."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mujoco_ros.inspection.joints import JointEntry
+from mujoco_ros.inspection.report import Report, RobotReport
+
+_MILLI = 1e3
+_NONE = "-"
+_NEGLIGIBLE = 1e-9
+"""Numbers that are rounding errors of zero."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """A part of the page: a title, lines, and a table with its header."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+def sections(report: Report) -> Iterator[Section]:
+    """Yield the sections of a report."""
+    yield _summary(report)
+    yield Section(title="Messages of the import", lines=report.messages or ("none",))
+    yield _overlaps(report)
+    for robot in report.robots:
+        where = f"{robot.name}: " if len(report.robots) > 1 else ""
+        yield _joints(robot, report.seconds, where)
+        yield _actuators(robot, where)
+        yield _sensors(robot, where)
+        yield _masses(robot, where)
+        if robot.ignored:
+            yield Section(
+                title=f"{where}Ignored elements of the file",
+                header=("element", "number"),
+                rows=tuple((f"<{tag}>", str(count)) for tag, count in robot.ignored.items()),
+            )
+
+
+def _summary(report: Report) -> Section:
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    lines = [
+        f"loaded as scene '{report.name}', with a step of {_MILLI * report.timestep:g} ms and the "
+        f"integrator {report.integrator}; {versions}",
+    ]
+    for robot in report.robots:
+        lines.append(f"robot '{robot.name}': {robot.file}")
+        weight = f"{robot.mass:.4g} kg"
+        if robot.file_mass is not None:
+            weight += f" ({robot.file_mass:.4g} kg in the file)"
+        topics = sum(bool(sensor.topic) for sensor in robot.sensors)
+        lines.append(
+            f"  {robot.base} base, {robot.bodies} bodies, {len(robot.joints)} joints, {weight}; "
+            f"{topics} of {len(robot.sensors)} sensors and cameras have topics; "
+            f"{len(robot.actuators)} control inputs"
+        )
+    lines.append(f"after {report.seconds:g} s without commands: {_standstill(report)}")
+    lines += [f"engine: {warning}" for warning in report.engine_warnings]
+    return Section(title=f"check_robot {report.reference}", lines=tuple(lines))
+
+
+def _standstill(report: Report) -> str:
+    joints = [joint for robot in report.robots for joint in robot.joints if joint.drive]
+    parts = []
+    for kind, unit in (("hinge", "mrad"), ("slide", "mm")):
+        of_kind = [joint for joint in joints if joint.kind == kind]
+        if of_kind:
+            farthest = max(of_kind, key=lambda joint: joint.drift)
+            fastest = max(joint.speed for joint in of_kind)
+            parts.append(
+                f"{farthest.name} moved farthest, by {_MILLI * farthest.drift:.3g} {unit}, and the "
+                f"largest speed at the end is {_MILLI * fastest:.2g} {unit}/s"
+            )
+    if report.base_drift is not None and report.base_speed is not None:
+        parts.append(
+            f"the base moved by {_MILLI * report.base_drift:.3g} mm, with "
+            f"{_MILLI * report.base_speed:.2g} mm/s at the end"
+        )
+    if report.divergences:
+        parts.append(f"THE SIMULATION DIVERGED, {report.divergences} times")
+    return "; ".join(parts) or "no driven joint"
+
+
+def _overlaps(report: Report) -> Section:
+    rows = tuple(
+        (it.first, it.second, f"{_MILLI * it.depth:.2f}", "excluded" if it.excluded else "collide")
+        for it in report.overlaps
+    )
+    return Section(
+        title="Bodies that overlap at the start",
+        lines=() if rows else ("none",),
+        header=("body", "body", "depth [mm]", "contacts") if rows else (),
+        rows=rows,
+    )
+
+
+def _joints(robot: RobotReport, seconds: float, where: str) -> Section:
+    weak = [joint.name for joint in robot.joints if joint.is_weak]
+    pd = [joint for joint in robot.joints if joint.drive == "pd"]
+    lines = ["units: rad, Nm, Nm/rad, Nms/rad, kg m² (slides: m, N, N/m, Ns/m, kg); sag and drift"]
+    lines[0] += " in mrad (mm): expected from the weight, and simulated in"
+    lines[0] += f" {seconds:g} s; J is the inertia at the start with the other joints locked"
+    if pd:
+        origin = "the gains file" if robot.has_gains_file else "derived from the inertia"
+        lines.append(f"PD gains of {len(pd)} torque motors are {origin}")
+    if weak:
+        lines.append(f"TOO WEAK for the weight at the start: {', '.join(weak)}")
+    if not robot.joints:
+        return Section(title=f"{where}Joints", lines=("none",))
+    return Section(
+        title=f"{where}Joints",
+        lines=tuple(lines),
+        header=(
+            *("joint", "type", "range", "effort", "drive", "kp", "kd", "armature", "J"),
+            *("Hz", "damping", "sag", "drift"),
+        ),
+        rows=tuple(map(_joint_row, robot.joints)),
+    )
+
+
+def _joint_row(joint: JointEntry) -> tuple[str, ...]:
+    return (
+        joint.name,
+        joint.kind,
+        _range(joint.limits),
+        _number(joint.effort_limit) + (" WEAK" if joint.is_weak else ""),
+        joint.drive or "passive",
+        _number(joint.kp),
+        _number(joint.kd),
+        _number(joint.armature),
+        _number(joint.inertia),
+        _number(joint.bandwidth),
+        _number(joint.damping_ratio),
+        _number(None if joint.sag is None else _MILLI * joint.sag),
+        _number(_MILLI * joint.drift),
+    )
+
+
+def _actuators(robot: RobotReport, where: str) -> Section:
+    lines = []
+    for command in robot.commands:
+        all_of_them = len(command.joints) == len(robot.joints) and len(command.joints) > 1
+        listing = "all joints" if all_of_them else ", ".join(command.joints)
+        lines.append(f"{command.name} ({command.message}): {listing}")
+    return Section(
+        title=f"{where}Actuators and their commands",
+        lines=tuple(lines) or ("none: the robot takes no commands",),
+        header=("actuator or joint", "acts on", "range", "command", "unit")
+        if robot.actuators
+        else (),
+        rows=tuple(
+            (it.name, it.target, _range(it.limits), it.command, it.unit) for it in robot.actuators
+        ),
+    )
+
+
+def _sensors(robot: RobotReport, where: str) -> Section:
+    rows = tuple((it.name, it.kind, it.topic or "NONE", it.message) for it in robot.sensors)
+    return Section(
+        title=f"{where}Sensors, cameras and lidars",
+        lines=() if rows else ("none",),
+        header=("sensor", "kind", "topic", "message") if rows else (),
+        rows=rows,
+    )
+
+
+def _masses(robot: RobotReport, where: str) -> Section:
+    return Section(
+        title=f"{where}Masses",
+        header=("link", "model [kg]", "file [kg]", "remark"),
+        rows=tuple((it.name, _number(it.model), _number(it.file), it.remark) for it in robot.links),
+    )
+
+
+def _range(limits: Sequence[float] | None) -> str:
+    return _NONE if limits is None else f"{_number(limits[0])} … {_number(limits[1])}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    if math.isinf(value):
+        return "∞"
+    return "0" if abs(value) < _NEGLIGIBLE else f"{value:.3g}"
