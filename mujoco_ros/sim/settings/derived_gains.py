@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import LARGEST_GAIN, Gains
+from mujoco_ros.model.robot.actuator_limits import joint_effort
 from mujoco_ros.model.robot.layout import Joints
 
 BANDWIDTH_HZ = 25.0
@@ -37,7 +38,8 @@ def derive_gains(
     `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are stable while
     ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however, is integrated
     explicitly, and would alternate between its limits for ever where ``kd·timestep`` exceeds twice
-    the inertia; hence J is at most ``1 / (z w timestep)`` times the smallest inertia.
+    the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times the smallest
+    inertia.
 
     With an explicit integrator, J is the inertia with all other joints free, in the start, and w is
     reduced to what is stable with the coupling of the joints there.
@@ -59,7 +61,8 @@ def derive_gains(
         rate = min(rate, DAMPING_RATIO / timestep)
         smallest, largest = _locked_inertia(model, data, robot, servo)
         least = [LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[j])] for j in robot.ids[servo]]
-        most = smallest / (DAMPING_RATIO * rate * timestep)
+        limited = np.isfinite([joint_effort(model, int(joint)) for joint in robot.ids[servo]])
+        most = np.where(limited, smallest / (DAMPING_RATIO * rate * timestep), np.inf)
         inertia = np.minimum(np.maximum(largest, least), most)
     else:
         inertia, coupling = _free_inertia(model, data, robot.dof[servo])

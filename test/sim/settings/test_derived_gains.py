@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.settings.derived_gains import BANDWIDTH_HZ
+from mujoco_ros.sim.settings.derived_gains import BANDWIDTH_HZ, LEAST_INERTIA
 from mujoco_ros.sim.simulation import Simulation
 
 RATE = 2.0 * np.pi * BANDWIDTH_HZ
@@ -154,7 +155,17 @@ def test_a_chain_of_links_comes_to_rest_after_a_step_of_all_joints(load, integra
     assert abs(simulation.data.qvel).max() < 1e-3
 
 
-@pytest.mark.parametrize("torque", [0.5, 3.0])
+def test_only_the_torque_limit_of_a_drive_bounds_its_gains_by_the_smallest_inertia(load):
+    tiny = '<body><joint name="{}" axis="0 0 1"/><geom size="0.01" mass="0.1"/></body>'
+    smallest = 0.4 * 0.1 * 0.01**2
+    bodies = tiny.format("finger")
+    kp, _ = gains(load(bodies, timestep=0.002), "finger")
+    assert kp == pytest.approx(LEAST_INERTIA[mujoco.mjtJoint.mjJNT_HINGE] * RATE**2)
+    kp, _ = gains(load(bodies, timestep=0.002, torque=1.0), "finger")
+    assert kp == pytest.approx(smallest * RATE / 0.002)
+
+
+@pytest.mark.parametrize("torque", [0.0, 0.5, 3.0])
 def test_a_drive_that_reached_its_torque_limit_comes_to_rest(load, torque):
     simulation = load(UPPER_ARM, timestep=0.002, torque=torque)
     simulation.references.q[:] = [1.5, 0.02]
