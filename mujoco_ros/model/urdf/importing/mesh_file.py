@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
+from mujoco_ros.model.urdf.importing.converted_meshes import Mesh, converted
 from mujoco_ros.model.uri import resolve
 
 if TYPE_CHECKING:
@@ -77,13 +78,27 @@ def is_native(path: Path) -> bool:
 def read_mesh(path: Path) -> MeshData:
     """Read a file of any format of trimesh (COLLADA, glTF, ASCII STL, …) as one mesh.
 
-    COLLADA's unit is applied and its up axis ignored, as in RViz.
+    COLLADA's unit is applied and its up axis ignored, as in RViz. The result is cached.
     """
-    import trimesh  # takes a second of processor time, and few models need it
-
     suffix = path.suffix.lower().removeprefix(".")
+    if suffix == "gltf":  # needs further files
+        return _mesh_data(_convert(path, b"", suffix))
     try:
         content = path.read_bytes()
+    except OSError as error:
+        raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error
+    return _mesh_data(converted(content, suffix, lambda: _convert(path, content, suffix)))
+
+
+def _mesh_data(mesh: Mesh) -> MeshData:
+    vertices, faces, rgba = mesh
+    return MeshData(vertices=vertices, faces=faces, rgba=tuple(rgba.tolist()) or None)
+
+
+def _convert(path: Path, content: bytes, suffix: str) -> Mesh:
+    import trimesh  # takes a second of processor time, and few models need it
+
+    try:
         if suffix == "dae":
             content = _without_textures(content)
         # Only glTF needs further files; without a path no texture is opened.
@@ -106,11 +121,8 @@ def read_mesh(path: Path) -> MeshData:
     vertices = np.concatenate([part.vertices for part in parts]) * _metres(parts[0])
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)])
     largest = max(parts, key=lambda part: float(part.area))
-    return MeshData(
-        vertices=vertices.astype(np.float32),
-        faces=faces.astype(np.int32),
-        rgba=_main_colour(largest),
-    )
+    colour = np.array(_main_colour(largest) or (), dtype=float)
+    return vertices.astype(np.float32), faces.astype(np.int32), colour
 
 
 def _without_textures(collada: bytes) -> bytes:
