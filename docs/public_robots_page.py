@@ -26,7 +26,7 @@ _SOURCES = {
     "robosuite": "[PyPI](https://pypi.org/project/robosuite/), MJCF",
     "dm-control": "[PyPI](https://pypi.org/project/dm-control/), MJCF",
     "myosuite": "[PyPI](https://pypi.org/project/myosuite/), MJCF",
-    "mujoco_menagerie": "[GitHub](https://github.com/google-deepmind/mujoco_menagerie), MJCF",
+    "mujoco_menagerie": "[GitHub](https://github.com/kevinzakka/mujoco_menagerie), MJCF",
     "unitree_mujoco": "[GitHub](https://github.com/unitreerobotics/unitree_mujoco), MJCF",
 }
 HEAD = """\
