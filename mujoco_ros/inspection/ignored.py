@@ -6,7 +6,7 @@ from pathlib import Path
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 
 _READ = {
-    "robot": {"link", "joint", "material", "mujoco"},
+    "robot": {"link", "joint", "material", "mujoco", "ros2_control", "transmission", "gazebo"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
     "material": {"color"},
@@ -17,8 +17,9 @@ _READ = {
 def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     """Return how often a URDF file, or `text` in its place, contains elements that are not read.
 
-    The keys are ``<element>``, or ``<parent>/<element>`` below the top. Ignored elements of the
-    extension ``<mujoco>`` are among the warnings of the import.
+    The keys are ``<element>``, or ``<parent>/<element>`` below the top. Ignored elements of
+    ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` are among the warnings of
+    the import.
     """
     robot = parse_robot(path, text)
     found: Counter[str] = Counter()

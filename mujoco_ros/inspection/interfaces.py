@@ -10,11 +10,16 @@ from mujoco_ros.control.robot_control import FORWARDED
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.sensor_arrays import ARRAY
+from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.perturbation.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
 
 _ACTUATOR_CONTROLLER = "actuator_controller/commands"
 _GRIPPER = f"{CommandSource.GRIPPER}/gripper_cmd"
+_GRIPPER_ACTION = "control_msgs/action/ParallelGripperCommand"
+_BY_NAME = "control_msgs/msg/DynamicJointState"
+_ARRAY = "std_msgs/msg/Float64MultiArray"
 _TRAJECTORY = f"{CommandSource.TRAJECTORY}/follow_joint_trajectory"
 _UNITS = {
     (False, "position"): "rad",
@@ -64,7 +69,13 @@ class ActuatorEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandInput:
-    """A topic or action that commands a robot."""
+    """A topic or action that commands a robot.
+
+    Attributes:
+        name: Its name.
+        message: Its type.
+        joints: The joints, tendon or actuators that it commands.
+    """
 
     name: str
     message: str
@@ -81,6 +92,16 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
             entries.append(
                 SensorEntry(name=sensor.name, kind=kinds, topic=topic, message=kind.message)
             )
+    for state in robot.states:
+        topic = within(robot.namespace, STATES)
+        kind_name = _sensor_kind(model, state.element)
+        message = "control_msgs/msg/DynamicJointState"
+        entries.append(SensorEntry(name=state.name, kind=kind_name, topic=topic, message=message))
+    for array in robot.arrays:
+        topic = within(robot.namespace, ARRAY, topic_token(array.name))
+        kind_name = _sensor_kind(model, array.element)
+        message = "std_msgs/msg/Float64MultiArray"
+        entries.append(SensorEntry(name=array.name, kind=kind_name, topic=topic, message=message))
     for name in robot.unused_sensors:
         kind_name = _sensor_kind(model, model.sensor(robot.prefix + name).id)
         entries.append(SensorEntry(name=name, kind=kind_name))
@@ -121,7 +142,7 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
                 unit=", ".join(_UNITS[slides, it] for it in interfaces),
             )
         )
-    for place, control in enumerate(free_controls(plant)[robot.name]):
+    for control in free_controls(plant)[robot.name]:
         actuator = model.actuator(control.key).id
         limits = model.actuator_ctrlrange[control.slot]
         entries.append(
@@ -131,7 +152,7 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
                 limits=(float(limits[0]), float(limits[1]))
                 if model.actuator_ctrllimited[control.slot]
                 else None,
-                command=f"{within(robot.namespace, _ACTUATOR_CONTROLLER)}, data[{place}]",
+                command=f"{within(robot.namespace, CommandSource.ACTUATORS)}, by its name",
                 unit=_free_unit(model, actuator),
             )
         )
@@ -152,24 +173,26 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
         (str(CommandSource.JOINT_COMMANDS), "sensor_msgs/msg/JointState", any_command),
         (_TRAJECTORY, "control_msgs/action/FollowJointTrajectory", positioned),
         *(
-            (f"{source}/commands", "std_msgs/msg/Float64MultiArray", joints.with_interface(it))
+            (f"{source}/commands", _ARRAY, joints.with_interface(it))
             for source, it in FORWARDED.items()
         ),
     ]
-    if joints.gripper is not None:
-        gripper = "control_msgs/action/ParallelGripperCommand"
-        found.append((_GRIPPER, gripper, (joints.gripper,)))
     entries = [
         CommandInput(name=within(namespace, name), message=message, joints=named(indices))
         for name, message, indices in found
         if indices
     ]
-    free = tuple(control.name for control in free_controls(plant)[robot.name])
-    if free:
-        name = within(namespace, _ACTUATOR_CONTROLLER)
-        entries.append(
-            CommandInput(name=name, message="std_msgs/msg/Float64MultiArray", joints=free)
-        )
+    free = free_controls(plant)[robot.name]
+    further = [
+        (_GRIPPER, _GRIPPER_ACTION, (joints.gripper_name,) if joints.has_gripper else ()),
+        (str(CommandSource.ACTUATORS), _BY_NAME, tuple(it.name for it in free)),
+        (_ACTUATOR_CONTROLLER, _ARRAY, tuple(it.name for it in free if not it.of_gripper)),
+    ]
+    entries += [
+        CommandInput(name=within(namespace, name), message=message, joints=commanded)
+        for name, message, commanded in further
+        if commanded
+    ]
     return tuple(entries)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.scene.self_collision import overlap_depths
+from mujoco_ros.model.scene.robot_options.self_collision import overlap_depths
 
 _NO_PAIR = -1
 """Signature of no pair of bodies."""

@@ -71,10 +71,27 @@ def test_gains_of_a_servo_and_of_a_tendon_actuator_are_found_in_the_model(tmp_pa
     joint, winch = robot.actuators
     assert (joint.command, joint.unit) == ("joint: position", "rad")
     assert (winch.name, winch.target) == ("winch", "tendon cord")
-    assert "data[0]" in winch.command
+    assert winch.command == "/actuator_commands, by its name"
     names = {command.name: command.joints for command in robot.commands}
-    assert names["/actuator_controller/commands"] == ("winch",)
+    assert names["/actuator_commands"] == names["/actuator_controller/commands"] == ("winch",)
     assert names["/joint_commands"] == ("servo",)
+
+
+def test_every_sensor_is_listed_with_its_topic_and_message(tmp_path):
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        """<mujoco model="arm"><worldbody><body name="link"><joint name="hinge"/>
+             <geom size=".1"/><site name="tip"/></body></worldbody>
+           <actuator><motor name="m" joint="hinge"/></actuator>
+           <sensor><framepos name="where" objtype="site" objname="tip"/>
+             <actuatorfrc name="load" actuator="m"/><user name="own" dim="2"/></sensor></mujoco>"""
+    )
+    _, robot = robot_of(path)
+    assert [(it.name, it.kind, it.topic, it.message) for it in robot.sensors] == [
+        ("where", "framepos", "/pose/where", "geometry_msgs/msg/PoseStamped"),
+        ("load", "actuatorfrc", "/sensor_states", "control_msgs/msg/DynamicJointState"),
+        ("own", "user", "/sensor_array/own", "std_msgs/msg/Float64MultiArray"),
+    ]
 
 
 def test_masses_name_their_origin(pendulum):

@@ -19,11 +19,13 @@ from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPub
 from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
+from mujoco_ros.model.sensors.sensor_arrays import ARRAY
+from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
-_APART = ("controller_state", "sensor_states", "sensor_array", CONTACTS)
+_APART = ("controller_state", STATES, ARRAY, CONTACTS)
 _AT_TICKS = 0
 """In place of a number of steps: only at ticks of the lockstep."""
 

@@ -10,10 +10,9 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from mujoco_ros.bridge.publishing.robot_topic import robot_topic
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.sensors.sensor_arrays import SensorArray
+from mujoco_ros.model.sensors.sensor_arrays import ARRAY, SensorArray
+from mujoco_ros.model.sensors.sensor_states import STATES
 
-STATES = "sensor_states"
-ARRAY = "sensor_array"
 CONTACTS = "contact_states"
 
 

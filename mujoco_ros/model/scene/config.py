@@ -20,7 +20,7 @@ from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
-from mujoco_ros.model.scene.self_collision import SelfCollision
+from mujoco_ros.model.scene.robot_options.self_collision import SelfCollision
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig

@@ -28,13 +28,17 @@ from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
 from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
 from mujoco_ros.model.scene.robot_options.joint_options import apply_joint_options
+from mujoco_ros.model.scene.robot_options.self_collision import (
+    exclude_all,
+    exclude_overlaps,
+    exclude_pairs,
+)
 from mujoco_ros.model.scene.robot_options.start_pose import (
     add_start,
     move_start,
     start_within_limits,
 )
 from mujoco_ros.model.scene.robot_options.velocity_servos import derive_velocity_gains
-from mujoco_ros.model.scene.self_collision import exclude_all, exclude_overlaps, exclude_pairs
 from mujoco_ros.model.scene.size_limits import check_spec, check_text
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars

@@ -10,6 +10,8 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.scope import Scope
 from mujoco_ros.model.sensors.sensor_states import sensor_name
 
+ARRAY = "sensor_array"
+"""Namespace of the topics of arrays."""
 _TYPE = mujoco.mjtSensor
 _CONTACT_FIELDS = (
     ("found", ""),

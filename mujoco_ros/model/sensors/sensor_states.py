@@ -7,6 +7,8 @@ import mujoco
 
 from mujoco_ros.model.robot.scope import Scope
 
+STATES = "sensor_states"
+"""Topic of the values of a robot."""
 _TYPE = mujoco.mjtSensor
 
 

@@ -11,7 +11,6 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.bridge.publishing.message_template import get_field, message_type
-from mujoco_ros.bridge.publishing.sensor_topics import STATES
 from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR, WrenchSign
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.topic_names import within
@@ -25,6 +24,7 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.sensor_states import STATES
 
 _NS = 1_000_000_000
 JOINT_STATES = "joint_states"
