@@ -24,7 +24,8 @@ def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     robot = parse_robot(path, text)
     found: Counter[str] = Counter()
     for parent, known in _READ.items():
-        elements = [robot] if parent == "robot" else robot.iter(parent)
+        # <transmission> and <ros2_control> contain joints, too.
+        elements = [robot] if parent == "robot" else robot.findall(parent)
         for element in elements:
             for child in element:
                 if child.tag not in known:
