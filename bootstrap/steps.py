@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from bootstrap.machine import (
@@ -212,9 +213,12 @@ class Setup:
     def build_overlay(self) -> None:
         """Build and install the packages of overlay/ in parallel."""
         for manifest in sorted(self.build.glob("*/install_manifest.txt")):
-            for installed in manifest.read_text().splitlines():
-                if Path(installed).is_relative_to(self.venv):
-                    Path(installed).unlink(missing_ok=True)
+            for installed in map(Path, manifest.read_text().splitlines()):
+                if installed.is_relative_to(self.venv):
+                    installed.unlink(missing_ok=True)
+                    if installed.parent.suffix == ".egg-info":
+                        with suppress(OSError):  # not empty yet
+                            installed.parent.rmdir()  # it would count as a package
         shutil.rmtree(self.build, ignore_errors=True)
         # Longest first, for an even distribution.
         sources = sorted(

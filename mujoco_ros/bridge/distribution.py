@@ -9,7 +9,7 @@ def ros_distribution() -> str:
     if "ROS_DISTRO" in os.environ:
         return os.environ["ROS_DISTRO"]
     for distribution in distributions():
-        name = distribution.metadata["Name"].replace("_", "-")
+        name = (distribution.metadata["Name"] or "").replace("_", "-")  # None if incomplete
         if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
             return name.split("-")[1]
     return "unknown"

@@ -13,3 +13,10 @@ def test_the_installed_wheels_determine_the_distribution(monkeypatch):
     if ros_distribution() == "unknown":
         pytest.skip("rclpy is not installed as a wheel")
     assert ros_distribution() in ("jazzy", "kilted")
+
+
+def test_an_incomplete_package_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    (tmp_path / "half_removed-1.0.egg-info").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert ros_distribution()
