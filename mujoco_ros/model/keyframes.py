@@ -9,12 +9,17 @@ SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
-def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
+def add_keyframe(
+    spec: mujoco.MjSpec,
+    name: str,
+    positions: Mapping[str, float],
+    model: mujoco.MjModel | None = None,
+) -> None:
     """Add a keyframe with positions of joints [rad or m]; mimics follow, others are at zero.
 
-    Joints that the model does not have are ignored.
+    Joints that the model does not have are ignored. `model` is the compiled spec, if there is one.
     """
-    model = spec.compile()
+    model = model or spec.compile()
     qpos = model.qpos0.copy()
     _write(model, positions, qpos)
     spec.add_key(name=name, qpos=qpos)

@@ -62,7 +62,7 @@ def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -
             outside.append(f"{name} ({position:g} becomes {within:g})")
     if outside:
         _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
-    add_keyframe(spec, START, start)
+    add_keyframe(spec, START, start, model)
 
 
 def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
@@ -74,13 +74,20 @@ def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
         spec: The model of the robot.
         where: Begins the message.
     """
-    if spec.keys:
+    if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return
-    middle = _middle_of_limits(spec.compile())
+    model = spec.compile()
+    middle = _middle_of_limits(model)
     if middle:
-        add_keyframe(spec, START, middle)
+        add_keyframe(spec, START, middle, model)
         listing = ", ".join(f"{name} ({position:.3g})" for name, position in middle.items())
         _LOGGER.info("%s: joints whose limits exclude zero start in the middle: %s", where, listing)
+
+
+def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:
+    """Return whether the limits of a joint exclude its zero, as far as a spec tells."""
+    lower, upper = joint.range
+    return int(joint.type) in SCALAR and not lower <= joint.ref <= upper
 
 
 def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
