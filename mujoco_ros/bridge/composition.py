@@ -21,6 +21,7 @@ from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
 from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
@@ -92,6 +93,7 @@ def compose(context: NodeContext) -> list[Component]:
         entities.registry,
         RunControlServices(context, interfaces, entities),
         KeyframeServices(context),
+        JointStateService(context, entities.registry),
     ]
 
 

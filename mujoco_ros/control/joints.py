@@ -14,7 +14,7 @@ from mujoco_ros.model.errors import unknown
 
 LARGEST = 1e9
 """Largest accepted position, velocity, acceleration or effort."""
-_SLACK = 1e-3
+JOINT_LIMIT_SLACK = 1e-3
 """Simulated limits are soft and described ones rounded: a command that holds a joint at its limit
 exceeds the limit by up to this [rad or m]."""
 _OF_GRIPPER = "belongs to the gripper controller"
@@ -158,7 +158,7 @@ class ControlledJoints:
         def name(column: int) -> str:
             return f"joint '{self.names[joints[column]]}'"
 
-        return _clamp(positions, lower, upper, name, out_of_limits)
+        return clamp_to_limits(positions, lower, upper, name, out_of_limits)
 
     def clamp_gripper(self, position: float, out_of_limits: OutOfLimits) -> tuple[float, Clamped]:
         """Return a position of the gripper [m or rad] clamped to its limits, as `clamp` does.
@@ -172,11 +172,11 @@ class ControlledJoints:
         else:
             lower, upper = np.array([tendon.lower]), np.array([tendon.upper])
             name = f"tendon '{tendon.name}'"
-            goal, clamped = _clamp(goal, lower, upper, lambda _: name, out_of_limits)
+            goal, clamped = clamp_to_limits(goal, lower, upper, lambda _: name, out_of_limits)
         return float(goal[0]), clamped
 
 
-def _clamp(
+def clamp_to_limits(
     positions: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
@@ -186,7 +186,7 @@ def _clamp(
     """Return positions (..., k) clamped to limits (k,); `name` is that of a column."""
     if not ((positions < lower) | (positions > upper)).any():
         return positions, Clamped()
-    outside = (positions < lower - _SLACK) | (positions > upper + _SLACK)
+    outside = (positions < lower - JOINT_LIMIT_SLACK) | (positions > upper + JOINT_LIMIT_SLACK)
     count = int(np.count_nonzero(outside))
     within = np.clip(positions, lower, upper)
     if not count:

@@ -66,6 +66,7 @@ class RobotControl:
         effort: Efforts of the actuators.  # (n,)
         timestep: Simulated time between steps [s].
         limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
+        state_set_at: Simulated time at which `hold_at` was called last [s]; -inf since a reset.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class RobotControl:
         self.timestep = timestep
         self._emit = emit
         self.limit_effort = limit_effort
+        self.state_set_at = -np.inf
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self._streams = {
@@ -263,6 +265,27 @@ class RobotControl:
         if self.gripper is not None:
             self.gripper.stop(reason)
 
+    def hold_at(self, joints: np.ndarray, positions: np.ndarray, time: float, reason: str) -> None:
+        """Continue from a state that was set: `joints` hold at `positions`, the others as they do.
+
+        As a `reset`, it releases all joints, ends goals for a `reason` and restores the effort
+        limit of the gripper. Commands stamped before `time` are from before it.
+
+        Args:
+            joints: Indices of the joints whose state was set.  # (k,)
+            positions: Their positions [rad or m].  # (k,)
+            time: Simulated time of the first step in the new state [s].
+            reason: Why goals end.
+        """
+        for source, stream in self._streams.items():
+            self._hold_positions(source, np.flatnonzero(stream.owned))
+        self.references.dq[:] = 0.0
+        self.references.tau[joints] = 0.0
+        limits = self.joints.lower[joints], self.joints.upper[joints]
+        self.references.q[joints] = np.clip(positions, *limits)
+        self.reset(reason)
+        self.state_set_at = time
+
     def save_state(self) -> ControlState:
         """Return a copy of the state without goals, for `restore_state`."""
         return ControlState(
@@ -338,6 +361,7 @@ class RobotControl:
             self.references.values[1:, claimed] = 0.0
 
     def _clear(self, reason: str) -> None:
+        self.state_set_at = -np.inf
         self.rates.clear()
         self.trajectory.reset(reason)
         for stream in self._streams.values():

@@ -189,18 +189,26 @@ def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarra
         ctrl: Controls to write; slots that are not zero keep the value of the keyframe.
     """
     for actuator in range(model.nactuator):
-        slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
-        if _has_position_input(model, actuator):
-            hold = data.actuator_length[output]
-        elif _is_position_servo(model, actuator):
-            hold = _balance(model, data, actuator)
-        else:
-            continue
-        if ctrl[slot]:
-            continue
-        if model.actuator_ctrllimited[slot]:
-            hold = np.clip(hold, *model.actuator_ctrlrange[slot])
-        ctrl[slot] = hold
+        slot, hold = int(model.actuator_ctrladr[actuator]), holding_control(model, data, actuator)
+        if hold is not None and not ctrl[slot]:
+            ctrl[slot] = hold
+
+
+def holding_control(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float | None:
+    """Return the first control of a servo that holds its current length; None of other actuators.
+
+    It is within the range of controls.
+    """
+    slot, output = int(model.actuator_ctrladr[actuator]), int(model.actuator_outadr[actuator])
+    if _has_position_input(model, actuator):
+        hold = float(data.actuator_length[output])
+    elif _is_position_servo(model, actuator):
+        hold = _balance(model, data, actuator)
+    else:
+        return None
+    if model.actuator_ctrllimited[slot]:
+        hold = float(np.clip(hold, *model.actuator_ctrlrange[slot]))
+    return hold
 
 
 def holding_activations(
@@ -216,13 +224,28 @@ def holding_activations(
     """
     for actuator in range(model.nactuator):
         first = int(model.actuator_actadr[actuator])
-        if first < 0 or act[first] or model.actuator_plugin[actuator] >= 0:
+        if first < 0 or act[first]:
             continue
-        kind = model.actuator_dyntype[actuator]
-        if kind in _FILTERS or (kind in _SLEW and model.actuator_dynprm[actuator, _SLEW[kind]]):
-            act[first] = ctrl[model.actuator_ctrladr[actuator]]
-        elif kind == _DYN.mjDYN_INTEGRATOR and model.actuator_biasprm[actuator, 1]:
-            act[first] = _balance(model, data, actuator)
+        hold = holding_activation(model, data, ctrl, actuator)
+        if hold is not None:
+            act[first] = hold
+
+
+def holding_activation(
+    model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray, actuator: int
+) -> float | None:
+    """Return the first activation of an actuator that holds the current state.
+
+    None if that is not the activation of a setpoint.
+    """
+    if model.actuator_actadr[actuator] < 0 or model.actuator_plugin[actuator] >= 0:
+        return None
+    kind = model.actuator_dyntype[actuator]
+    if kind in _FILTERS or (kind in _SLEW and model.actuator_dynprm[actuator, _SLEW[kind]]):
+        return float(ctrl[model.actuator_ctrladr[actuator]])
+    if kind == _DYN.mjDYN_INTEGRATOR and model.actuator_biasprm[actuator, 1]:
+        return _balance(model, data, actuator)
+    return None
 
 
 def _balance(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:

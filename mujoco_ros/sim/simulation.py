@@ -82,6 +82,8 @@ class Simulation:
         """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
         """Called by the physics thread when the state or the time was set."""
+        self.on_robot_set: list[Callable[[RobotControl], object]] = []
+        """Called by the physics thread when the state of a robot alone was set."""
         self._sensor_noise = sensor_noise
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
@@ -273,6 +275,24 @@ class Simulation:
             control.hold_all()
         self.wrenches.clear()
 
+    def hold_robot(
+        self, index: int, joints: np.ndarray, positions: np.ndarray, reason: str
+    ) -> None:
+        """Continue the control of one robot after its state was set; see `RobotControl.hold_at`."""
+        control, measured = self._measured[index]
+        if measured is not None:
+            self._measure(control, measured)
+        control.hold_at(joints, positions, float(self.data.time), reason)
+        self.wrenches.clear_bodies(self.layout.robots[index].bodies)
+        for listener in self.on_robot_set:
+            listener(control)
+
+    def note_state(self) -> None:
+        """Make the current state the last valid one, to which a divergence returns."""
+        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
+        self.sample.act[:] = self._act
+        self._warnings_seen = self._warnings.tobytes()
+
     def emit(self, event: Event) -> None:
         """Add an event; in the physics thread."""
         if isinstance(event, SimulationReset):
@@ -334,10 +354,7 @@ class Simulation:
             time: Its time [s].
             origin: Time from which steps are counted [s]; None to compute it.
         """
-        self._warnings_seen = self._warnings.tobytes()
-        # The state after a divergence in the very next step with `pause`.
-        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
-        self.sample.act[:] = self._act
+        self.note_state()
         self.set_time(time)
         if origin is not None:
             self.origin = origin

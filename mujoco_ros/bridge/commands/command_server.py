@@ -1,6 +1,7 @@
 """The topics and the action by which a command source is served."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rclpy.publisher import Publisher
@@ -31,7 +32,8 @@ class CommandServer:
             control: The command arbitration of the robot.
         """
         self._endpoints, self._simulation = context.endpoints, context.simulation
-        self._submit, self._rejections = context.submit, context.rejections
+        self._submit = partial(context.submit, control=control)
+        self._rejections = context.rejections
         self._namespace, self._control = namespace, control
         self._open: list[Publisher | Subscription] = []
 

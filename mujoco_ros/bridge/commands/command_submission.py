@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
 from mujoco_ros.control.events import CommandDropped, CommandFailed
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
@@ -42,6 +43,7 @@ class CommandSubmission:
         *,
         stamp: int = 0,
         start: float | None = None,
+        control: RobotControl | None = None,
     ) -> None:
         """Submit a command.
 
@@ -51,6 +53,7 @@ class CommandSubmission:
             goal: Aborted if the command cannot be queued.
             stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
             start: When it starts [s of simulated time]; None is at once.
+            control: The robot that it is for; it is dropped if it is from before its state was set.
         """
         simulation = self._simulation
 
@@ -60,7 +63,12 @@ class CommandSubmission:
                 simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
 
         def run() -> None:
-            if problem := self._past(stamp, start) or self._take(topic, stamp, command):
+            problem = self._past(stamp, start)
+            if not problem:
+                outdated = _outdated(control, stamp, start)
+                # Also then it answers its tick in lockstep.
+                problem = self._take(topic, stamp, _nothing if outdated else command) or outdated
+            if problem:
                 simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
         try:
@@ -82,3 +90,18 @@ class CommandSubmission:
     def _at_once(self, _topic: str, _stamp: int, command: Callable[[float], None]) -> str:
         command(float(self._simulation.data.time))
         return ""
+
+
+def _outdated(control: RobotControl | None, stamp: int, start: float | None) -> str:
+    """Return why a command is from before the state of its robot was set; empty if it is not."""
+    given = start if start is not None else (stamp * NANOSECOND if stamp else None)
+    if control is None or given is None or given >= control.state_set_at - NANOSECOND:
+        return ""
+    return (
+        f"stamped {given:.6f} s, before the state of the robot was set at "
+        f"{control.state_set_at:.6f} s"
+    )
+
+
+def _nothing(_time: float) -> None:
+    """Change nothing."""

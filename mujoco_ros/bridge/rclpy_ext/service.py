@@ -64,6 +64,8 @@ class Responder:
         """Send the filled-in response as a success; from any thread."""
         if hasattr(self.response, "success"):  # std_srvs
             self.response.success, self.response.message = True, message
+        elif hasattr(getattr(self.response, "result", None), "successful"):  # rcl_interfaces
+            self.response.result.successful, self.response.result.reason = True, message
         elif hasattr(self.response, "result"):  # simulation_interfaces
             self.response.result.result = type(self.response.result).RESULT_OK
         self()
@@ -212,6 +214,8 @@ def failure(response: Any, message: str, code: int | None = None) -> Any:
     """Fill in a failure in `response`, as its type defines it, and return it."""
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = False, message
+    elif hasattr(getattr(response, "result", None), "successful"):  # rcl_interfaces
+        response.result.successful, response.result.reason = False, message
     elif hasattr(response, "result"):  # simulation_interfaces
         result = response.result
         result.result = type(result).RESULT_OPERATION_FAILED if code is None else code

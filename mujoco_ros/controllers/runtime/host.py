@@ -5,6 +5,7 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
@@ -73,6 +74,7 @@ class ControllerHost:
         )
         self._configure()
         simulation.on_reset.append(self.reset)
+        simulation.on_robot_set.append(self._on_robot_set)
         simulation.on_timestep.append(lambda _timestep: self._update_timestep())
 
     @property
@@ -154,6 +156,10 @@ class ControllerHost:
     def close(self) -> None:
         """Close the cameras."""
         self._binding.cameras.close()
+
+    def _on_robot_set(self, control: RobotControl) -> None:
+        if control is self._binding.control:
+            self.reset()
 
     def _run_tick(self, time: float) -> None:
         binding = self._binding

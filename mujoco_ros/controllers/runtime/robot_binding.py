@@ -28,6 +28,7 @@ class RobotBinding:
         observations: Source of the observations.
         access: Access to gains and poses.
         cameras: The cameras.
+        control: The command arbitration of the robot.
     """
 
     def __init__(self, simulation: Simulation, index: int, rendering: str) -> None:
@@ -40,7 +41,7 @@ class RobotBinding:
         self.observations = ObservationSource(plant, index)
         self.access = PrivilegedAccess(plant, index)
         self.cameras = ControllerCameras(plant, index, simulation.seed, rendering)
-        self._control: RobotControl = control
+        self.control: RobotControl = control
         self._qpos = robot.joints.qpos
         self._lower, self._upper = control.joints.lower, control.joints.upper
         self._unset_pattern, self._commanded = b"", np.empty(0, dtype=np.intp)
@@ -67,12 +68,12 @@ class RobotBinding:
         if len(joints) < len(q):
             values = values[:, joints]
         command = JointCommand(joints=joints, values=values, clamped=_NOT_CLAMPED)
-        self._control.command(
+        self.control.command(
             CommandSource.CONTROLLER, command, float(self.plant.data.time), settings
         )
 
     def release(self) -> None:
         """Hold the joints at their references, or at their positions if that restores gains."""
         self.cameras.cancel()
-        self._control.q[:] = self.plant.data.qpos[self._qpos]
-        self._control.release(CommandSource.CONTROLLER, measured=self.access.restore_gains())
+        self.control.q[:] = self.plant.data.qpos[self._qpos]
+        self.control.release(CommandSource.CONTROLLER, measured=self.access.restore_gains())

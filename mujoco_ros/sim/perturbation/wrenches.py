@@ -1,5 +1,6 @@
 """External wrenches on bodies."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -89,6 +90,13 @@ class ExternalWrenches:
             self._loads.clear()
             self._springs.clear()
             self._changed()
+
+    def clear_bodies(self, bodies: Collection[int]) -> None:
+        """End the wrenches and pulls on some bodies."""
+        for acting in (self._loads, self._springs):
+            for frame in [frame for frame, it in acting.items() if it.place.body in bodies]:
+                del acting[frame]
+                self._changed()
 
     def save_state(self) -> WrenchState:
         """Return all wrenches that act, for `restore_state`; pulls are input, not state."""

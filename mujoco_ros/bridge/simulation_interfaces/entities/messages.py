@@ -48,7 +48,15 @@ def read_pose(pose: Pose) -> np.ndarray:
         ValueError: A number is not finite or huge, or the quaternion is not of length 1.
     """
     p, q = pose.position, pose.orientation
-    found = np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z])
+    return checked_pose(np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z]))
+
+
+def checked_pose(found: np.ndarray) -> np.ndarray:
+    """Return a pose, position and quaternion wxyz, with a unit quaternion.  # (7,).
+
+    Raises:
+        ValueError: As `read_pose`.
+    """
     _check(found, ("x", "y", "z"), "position", _FARTHEST_M)
     _check(found[3:], ("w", "x", "y", "z"), "orientation", 2.0)
     length = float(np.linalg.norm(found[3:]))
@@ -64,7 +72,15 @@ def read_twist(twist: Twist) -> np.ndarray:
     Raises:
         ValueError: A number is not finite, or huge.
     """
-    found = np.array([*_numbers(twist.linear), *_numbers(twist.angular)])
+    return checked_twist(np.array([*_numbers(twist.linear), *_numbers(twist.angular)]))
+
+
+def checked_twist(found: np.ndarray) -> np.ndarray:
+    """Return linear [m/s] and angular velocity [rad/s], if they are finite.  # (6,).
+
+    Raises:
+        ValueError: As `read_twist`.
+    """
     _check(found, ("x", "y", "z"), "linear velocity", _FASTEST)
     _check(found[3:], ("x", "y", "z"), "angular velocity", _FASTEST)
     return found

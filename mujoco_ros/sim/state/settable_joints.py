@@ -1,0 +1,53 @@
+"""The scalar joints whose state can be set, by name."""
+
+from dataclasses import dataclass
+
+import mujoco
+
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.sim.plant import Plant
+
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SettableJoint:
+    """A hinge or slide joint.
+
+    Attributes:
+        name: Its name in requests and messages.
+        joint: Its index in the model.
+        robot: Index of its robot; None for a joint of an object or of the world.
+        column: Its index among the joints of its robot.
+    """
+
+    name: str
+    joint: int
+    robot: int | None = None
+    column: int = 0
+
+
+def joint_prefix(robot: RobotLayout) -> str:
+    """Return what precedes a joint in a dotted name, as in the names of parameters."""
+    return robot.namespace.replace("/", ".") + "." if robot.namespace else ""
+
+
+def settable_joints(plant: Plant) -> dict[str, SettableJoint]:
+    """Return all scalar joints by name, those of robots first.
+
+    The name of a robot's joint has the robot's namespace before it, if it has one, as in the names
+    of parameters. Others have their name in the model, with dots instead of slashes.
+    """
+    model, found = plant.model, {}
+    for index, robot in enumerate(plant.layout.robots):
+        pairs = zip(robot.joints.names, robot.joints.ids, strict=True)
+        for column, (joint_name, joint) in enumerate(pairs):
+            name = joint_prefix(robot) + joint_name
+            found[name] = SettableJoint(name=name, joint=int(joint), robot=index, column=column)
+    taken = {it.joint for it in found.values()}
+    for joint in range(model.njnt):
+        if joint in taken or model.jnt_type[joint] not in _SCALAR:
+            continue
+        name = model.joint(joint).name.replace("/", ".") or f"joint{joint}"
+        found.setdefault(name, SettableJoint(name=name, joint=joint))
+    return found
