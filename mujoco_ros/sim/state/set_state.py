@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.joints import JOINT_LIMIT_SLACK, clamp_to_limits
+from mujoco_ros.control.settings import OutOfLimits
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.plant import Plant
@@ -104,16 +106,22 @@ def _within_limits(
     for joint, position in positions.items():
         if not model.jnt_limited[joint]:
             continue
-        robot = joints[joint].robot
-        handling = "refuse" if robot is None else plant.controls[robot].stream.out_of_limits
-        name = f"joint '{joints[joint].name}'"
+        robot, name = joints[joint].robot, f"joint '{joints[joint].name}'"
+        handling: OutOfLimits = "refuse"
+        if robot is not None:
+            handling = plant.controls[robot].stream.out_of_limits
+        low, high = model.jnt_range[joint].reshape(2, 1)
         within, clamped = clamp_to_limits(
-            np.array([position]), *model.jnt_range[joint][:, None], lambda _, n=name: n, handling
+            np.array([position]), low, high, partial(_same, name), handling
         )
         if abs(position - within[0]) > JOINT_LIMIT_SLACK:
             found[joint] = float(within[0])
             remarks.append(clamped.text)
     return found, remarks
+
+
+def _same(name: str, _column: int) -> str:
+    return name
 
 
 def _conflict(error: FollowerConflictError, joints: Mapping[int, SettableJoint]) -> str:
