@@ -23,7 +23,7 @@ robots:
     model: package://mujoco_ros/urdf_mjcf/arm/arm.xml
     keyframe: home
     gains: package://mujoco_ros/urdf_mjcf/arm/gains.yaml
-    gripper: right_finger_joint
+    gripper: left_finger_joint
   - name: dog
     model: package://mujoco_ros/urdf_mjcf/quadruped/quadruped.xml
     pose: {xyz: [3.0, 0.0, 0.0]}
@@ -93,6 +93,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setter]:
     starter = SimulatorLauncher(folder)
     remote = SimulatorClient(
         starter,
+        robot="arm",
         scene=folder / "scene.yaml",
         publish_rate__joint_states=1000.0,
         real_time_factor=0.3,

@@ -12,6 +12,7 @@ from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
+from mujoco_ros.bridge.topic_names import within
 
 STOPPED, PLAYING, PAUSED = (
     SimulationState.STATE_STOPPED,
@@ -32,7 +33,8 @@ class SimulatorClient:
         resets: Recording of ~/reset_event.
     """
 
-    def __init__(self, start: SimulatorLauncher, **parameters: Any) -> None:
+    def __init__(self, start: SimulatorLauncher, *, robot: str = "", **parameters: Any) -> None:
+        """Start one; `robot` is the namespace whose joint_states are recorded."""
         self.simulator: Simulator = start.simulator(**({"scene": "arm"} | parameters))
         self.listener: Listener = start.listener(self.simulator)
         self._clients: dict[str, Any] = {}
@@ -40,7 +42,7 @@ class SimulatorClient:
         self._feedback: Recording
         self.clock: Recording = self.listener.record(Clock, "/clock", reliable=True)
         self.joint_states: Recording = self.listener.record(
-            JointState, "joint_states", reliable=True
+            JointState, within(robot, "joint_states"), reliable=True
         )
         self.resets: Recording = self.listener.record(Header, "/mujoco/reset_event", reliable=True)
         self.simulator.wait_until_running()
