@@ -38,7 +38,8 @@ class Application(studio.App):
             self.viewer.perturb.active = 0
         handle_keys(self, self._clients.simulation, self._state)
         if not is_replay(self._clients.parameters):
-            self._perturbation.apply(self.model, self.data, self.viewer.perturb)
+            perturb, paused = self.viewer.perturb, self._state.paused
+            self._perturbation.apply(self.model, self.data, perturb, paused=paused)
 
     def align_camera(self) -> None:
         """Show the whole model, from the model's default camera if it defines one."""

@@ -188,6 +188,12 @@ class CommandClient(Protocol):
     ) -> None:
         """Set the pose of a mocap body in the world; names as in `MocapBody`."""
 
+    def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        """Set the positions of joints of a robot themselves [rad or m]."""
+
+    def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        """Set the pose in the world of a free body, by its TF frame."""
+
     def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
         """Publish the pose of a target frame in the world, latched."""
 

@@ -16,6 +16,7 @@ SCENE = """
     <body name="cup" pos="0.5 0 1">
       <freejoint/>
       <geom type="box" size="0.1 0.2 0.3" pos="0.05 0 0.1" euler="40 0 0"/>
+      <body name="lid" pos="0 0 0.5"><joint name="lid"/><geom size="0.05" pos="0.1 0 0"/></body>
     </body>
     <body name="post" pos="-0.5 0 0"><geom type="box" size="0.1 0.1 0.3"/></body>
   </worldbody>
@@ -114,3 +115,37 @@ def test_a_mocap_body_is_moved_and_not_pulled(perturbation, clients, state):
     np.testing.assert_allclose(position - before, AWAY, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(quat), 1.0)
     assert clients.called("pull") == []
+
+
+@pytest.mark.parametrize("body", ["cup", "lid"])
+def test_a_paused_free_body_is_moved_to_the_mouse_with_all_that_is_on_it(
+    perturbation, clients, state, body
+):
+    model, data = state.model, mujoco.MjData(state.model)
+    data.qpos[:] = state.data.qpos
+    mujoco.mj_forward(model, data)
+    perturb = held(state, body, TRANSLATE)
+    number = model.body(body).id
+    perturb.refpos = data.xipos[number] + AWAY
+    quat = np.zeros(4)
+    mujoco.mju_mulQuat(quat, data.xquat[number], model.body_iquat[number])
+    perturb.refquat = quat
+    perturbation.apply(model, data, perturb, paused=True)
+    ((frame, position, quat),) = clients.called("set_pose")
+    assert frame == "cup"
+    np.testing.assert_allclose(position - state.data.qpos[:3], AWAY, atol=1e-9)
+    np.testing.assert_allclose(quat, state.data.qpos[3:7], atol=1e-9)
+    assert clients.called("pull") == []
+
+
+def test_a_mocap_body_moves_while_paused_too(perturbation, clients, state):
+    perturbation.apply(state.model, state.data, held(state, "hand", TRANSLATE), paused=True)
+    assert len(clients.called("move_mocap")) == 1
+
+
+def test_a_pull_ends_when_the_simulation_is_paused(perturbation, clients, state):
+    perturbation.apply(state.model, state.data, held(state, "cup", TRANSLATE))
+    data = mujoco.MjData(state.model)
+    mujoco.mj_forward(state.model, data)
+    perturbation.apply(state.model, data, held(state, "cup", TRANSLATE), paused=True)
+    assert clients.called("release") == [()]

@@ -10,7 +10,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import checked_pose, checked_twist
-from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
+from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.model.errors import unknown
@@ -74,7 +74,7 @@ class JointStateService(Component):
 
         def apply() -> str:
             joints = self._joints
-            found = to_request(values, joints, self._registry.snapshot.entities)
+            found = to_request(values, joints, self._registry.snapshot)
             by_index = {it.joint: it for it in joints.values()}
             remarks = set_state(self._simulation, by_index, found)
             if self._run.state is RunState.STOPPED:
@@ -118,9 +118,11 @@ def read_values(parameters: Sequence[Parameter]) -> _Values:
 
 
 def to_request(
-    values: _Values, joints: Mapping[str, SettableJoint], entities: Mapping[str, Entity]
+    values: _Values, joints: Mapping[str, SettableJoint], snapshot: EntitySnapshot
 ) -> StateRequest:
     """Return the request for the joints and entities of one model.
+
+    Entities have their name, or the TF frame of their root body.
 
     Raises:
         UserInputError: A joint or an entity does not exist.
@@ -128,17 +130,29 @@ def to_request(
     for name in (*values.positions, *values.velocities):
         if name not in joints:
             raise unknown("joint", name, joints)
-    placements = []
+    placements: dict[str, tuple[Entity, Placement]] = {}
     for name in dict.fromkeys((*values.poses, *values.twists)):
-        if name not in entities:
-            raise unknown("entity", name, entities)
+        entity = _entity(name, snapshot)
+        if entity.name in placements:
+            raise CommandError(f"'{name}' is entity '{entity.name}', which is given already")
         placement = Placement(pose=values.poses.get(name), twist=values.twists.get(name))
-        placements.append((entities[name], placement))
+        placements[entity.name] = (entity, placement)
     return StateRequest(
         positions={joints[name].joint: value for name, value in values.positions.items()},
         velocities={joints[name].joint: value for name, value in values.velocities.items()},
-        placements=tuple(placements),
+        placements=tuple(placements.values()),
     )
+
+
+def _entity(name: str, snapshot: EntitySnapshot) -> Entity:
+    if name in snapshot.entities:
+        return snapshot.entities[name]
+    frame = snapshot.frames.get(name)
+    if frame is not None and frame.owner and not frame.position.any():
+        for entity in snapshot.entities.values():
+            if entity.root == frame.body:
+                return entity
+    raise unknown("entity", name, snapshot.entities)
 
 
 def _of(

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import mujoco
 
-from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -27,9 +26,9 @@ class SettableJoint:
     column: int = 0
 
 
-def joint_prefix(robot: RobotLayout) -> str:
-    """Return what precedes a joint in a dotted name, as in the names of parameters."""
-    return robot.namespace.replace("/", ".") + "." if robot.namespace else ""
+def joint_name(namespace: str, name: str) -> str:
+    """Return the name of a joint of a robot with its namespace, as in the names of parameters."""
+    return f"{namespace.replace('/', '.')}.{name}" if namespace else name
 
 
 def settable_joints(plant: Plant) -> dict[str, SettableJoint]:
@@ -41,8 +40,8 @@ def settable_joints(plant: Plant) -> dict[str, SettableJoint]:
     model, found = plant.model, {}
     for index, robot in enumerate(plant.layout.robots):
         pairs = zip(robot.joints.names, robot.joints.ids, strict=True)
-        for column, (joint_name, joint) in enumerate(pairs):
-            name = joint_prefix(robot) + joint_name
+        for column, (own_name, joint) in enumerate(pairs):
+            name = joint_name(robot.namespace, own_name)
             found[name] = SettableJoint(name=name, joint=int(joint), robot=index, column=column)
     taken = {it.joint for it in found.values()}
     for joint in range(model.njnt):

@@ -22,6 +22,7 @@ from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.viewer.ros.state_setter import StateSetter
 
 REPEAT_S = 0.05
 """Period of the feedback of a pull: the simulator ends a pull without feedback."""
@@ -30,13 +31,15 @@ REPEAT_S = 0.05
 class CommandPublisher:
     """Publishes commands from the executor's thread; any thread may call the public methods."""
 
-    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
+    def __init__(self, endpoints: Endpoints, now: Callable[[], float], setter: StateSetter) -> None:
         """Open each topic with its first command.
 
         Args:
             endpoints: Opens topics.
             now: Returns the simulated time of target poses [s].
+            setter: Sets joints and poses.
         """
+        self.set_joints, self.set_pose = setter.set_joints, setter.set_pose
         self._endpoints, self._now = endpoints, now
         self._post = partial(later, endpoints.node)
         self._publishers: dict[str, Publisher] = {}

@@ -22,6 +22,7 @@ from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
+from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 
 _LOG = logging.getLogger(__name__)
@@ -67,7 +68,8 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
-        self._commands = CommandPublisher(endpoints, now)
+        setter = StateSetter(self.node, caller, requests, parameters)
+        self._commands = CommandPublisher(endpoints, now, setter)
         ticks = (parameters.tick, run_state.tick, self._commands.tick, machines.tick, images.tick)
         self._ticks = [guarded(tick) for tick in (caller.tick, *ticks)]
         self.clients = Clients(

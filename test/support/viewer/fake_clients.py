@@ -75,6 +75,12 @@ class FakeCommands:
     ) -> None:
         self.record("move_mocap", namespace, name, position.copy(), quat_wxyz.copy())
 
+    def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        self.record("set_joints", namespace, dict(positions))
+
+    def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        self.record("set_pose", frame, position.copy(), quat_wxyz.copy())
+
     def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
         self.record("publish_target", name, position.copy(), quat_wxyz.copy())
 

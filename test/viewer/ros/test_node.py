@@ -128,6 +128,35 @@ def test_joint_references_arrive(connected):
     assert list(sent.messages[0].position) == [0.25]
 
 
+def test_joints_and_free_bodies_are_set_while_paused(connected):
+    """The last value of a drag stays."""
+    commands, listener = connected.clients.commands, connected.listener
+    connected.done(connected.clients.simulation.pause())
+    assert connected.has_status(PAUSED)
+    for position in np.linspace(0.5, 1.25, 100):
+        commands.set_joints("", {"elbow_joint": float(position)})
+    commands.set_pose("box", np.array([0.5, 0.25, 0.75]), QUARTER_TURN_ABOUT_Z)
+
+    def latest() -> Request:
+        return connected.clients.latest_request()
+
+    assert listener.spin_until(lambda: latest().ok is not None and "box.pose" in latest().name)
+    assert latest().ok, latest().summary
+    joints = listener.record(JointState, "/joint_states", reliable=True)
+    assert listener.spin_until(lambda: listener.node.count_publishers("/joint_states") > 0)
+    listener.spin_for(0.5)
+    connected.done(connected.clients.simulation.step(50))
+    assert listener.spin_until(lambda: len(joints) > 0)
+    first = joints.messages[0]
+    assert first.position[first.name.index("elbow_joint")] == pytest.approx(1.25, abs=0.01)
+    commands.set_pose("ghost", np.zeros(3), QUARTER_TURN_ABOUT_Z)
+    assert listener.spin_until(lambda: "ghost" in latest().name and latest().ok is not None)
+    assert "entity 'ghost' not found; there are: arm" in latest().message
+    connected.done(connected.clients.simulation.reset())
+    connected.done(connected.clients.simulation.play())
+    assert connected.has_status(PLAYING)
+
+
 def test_a_pull_is_published_until_its_end(connected):
     commands, listener = connected.clients.commands, connected.listener
     sent = listener.record(InteractiveMarkerFeedback, "/external_wrench/pull", reliable=True)

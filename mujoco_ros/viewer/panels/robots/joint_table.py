@@ -18,6 +18,8 @@ _DEGREES = 180.0 / np.pi
 class JointTable:
     """Shows positions, references and efforts; a slider commands a reference.
 
+    While the simulation is paused, a slider sets the joint itself.
+
     Attributes:
         degrees: Whether angles are shown in degrees.
     """
@@ -27,7 +29,13 @@ class JointTable:
         self.degrees = False
 
     def build(
-        self, namespace: str, rows: Sequence[JointRow], data: mujoco.MjData, references: np.ndarray
+        self,
+        namespace: str,
+        rows: Sequence[JointRow],
+        data: mujoco.MjData,
+        references: np.ndarray,
+        *,
+        paused: bool,
     ) -> None:
         """Build the table of one robot with its position references [rad or m].  # (n,)"""
         replayed = is_replay(self._parameters)
@@ -44,17 +52,18 @@ class JointTable:
         columns = (
             ("Joint", 0.0),
             (f"q [{unit}]", 0.0),
-            (f"Reference [{unit}]", 1.2),
+            (f"{'Set q' if paused else 'Reference'} [{unit}]", 1.2),
             ("Torque [Nm]", 1.0),
         )
         with widgets.table("joints", columns, height=style.FILL) as is_open:
             for row, reference in zip(rows, references, strict=True) if is_open else ():
                 imgui.TableNextRow()
-                self._build_row(namespace, row, data, float(reference))
+                self._build_row(namespace, row, data, None if paused else float(reference))
 
     def _build_row(
-        self, namespace: str, row: JointRow, data: mujoco.MjData, reference: float
+        self, namespace: str, row: JointRow, data: mujoco.MjData, reference: float | None
     ) -> None:
+        """Build the row of a joint; without a reference the slider sets its position."""
         position, effort = float(data.qpos[row.qpos]), float(data.qfrc_actuator[row.dof])
         scale = _DEGREES if self.degrees and not row.is_prismatic else 1.0
         unit = " m" if row.is_prismatic else ""
@@ -63,11 +72,12 @@ class JointTable:
         imgui.SetItemTooltip(_tooltip(row))
         widgets.number_cell(f"{format_decimals(position * scale, digits)}{unit}")
         widgets.cell()
-        with widgets.disabled(not row.is_actuated or is_replay(self._parameters)):
+        has_slider = row.is_actuated or reference is None
+        with widgets.disabled(not has_slider or is_replay(self._parameters)):
             imgui.SetNextItemWidth(style.FILL)
             changed, value = imgui.SliderFloat(
                 f"##{row.name} reference",
-                reference * scale,
+                (position if reference is None else reference) * scale,
                 row.low * scale,
                 row.high * scale,
                 f"%.{digits}f{unit}",
@@ -75,7 +85,9 @@ class JointTable:
             )
         _draw_position_mark((position - row.low) / (row.high - row.low))
         if changed:
-            self._commands.command_joints(namespace, {row.name: value / scale})
+            command = self._commands
+            send = command.set_joints if reference is None else command.command_joints
+            send(namespace, {row.name: value / scale})
         widgets.cell()
         widgets.bar(
             effort, row.effort, f"{format_decimals(effort, 2)}{' N' if row.is_prismatic else ''}"

@@ -53,7 +53,13 @@ class RobotsPanel(Panel):
             with tab("Joints") as is_selected:
                 if is_selected:
                     references = self.state.references.part(columns)
-                    self._joints.build(robot.namespace, rows, self.state.data, references.q)
+                    self._joints.build(
+                        robot.namespace,
+                        rows,
+                        self.state.data,
+                        references.q,
+                        paused=self.state.paused,
+                    )
             with tab("Gains") as is_selected:
                 if is_selected:
                     self._gains.build(robot.namespace, rows)

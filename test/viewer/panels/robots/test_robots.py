@@ -63,6 +63,18 @@ def test_a_slider_sends_the_reference_of_its_joint(show, clients):
     assert clients.called("command_joints") == [("", {"shoulder_pan_joint": 0.25})]
 
 
+def test_a_slider_sets_the_joint_itself_while_paused(show, state, clients):
+    state.paused = True
+    frames = show(RobotsPanel)
+    frames.use("##shoulder_pan_joint reference", entered=0.25)
+    assert clients.called("set_joints") == [("", {"shoulder_pan_joint": 0.25})]
+    assert clients.called("command_joints") == []
+    assert frames.seen["##right_finger_joint reference"], "joints without an actuator, too"
+    state.paused = False
+    frames.build(2)
+    assert not frames.seen["##right_finger_joint reference"]
+
+
 def test_a_replay_shows_its_joints_but_takes_no_references_and_has_no_gains(show, clients):
     clients.parameters.known["at_end"] = ParameterInfo(value="pause")
     frames = show(RobotsPanel)
