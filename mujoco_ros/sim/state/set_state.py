@@ -15,7 +15,7 @@ from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.held_actuators import hold_actuators
-from mujoco_ros.sim.state.joint_followers import FollowerConflictError, followed
+from mujoco_ros.sim.state.joint_couplings import CouplingConflictError, coupled_state
 from mujoco_ros.sim.state.settable_joints import SettableJoint
 
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
@@ -67,10 +67,12 @@ def set_state(
             raise CommandError(reason)
     positions, remarks = _within_limits(plant, joints, request.positions)
     try:
-        positions, velocities = followed(model, data, positions, request.velocities)
-    except FollowerConflictError as error:
+        positions, velocities = coupled_state(model, data, positions, request.velocities)
+    except CouplingConflictError as error:
         raise CommandError(_conflict(error, joints)) from error
 
+    changed = {*positions, *velocities}
+    robots = _robots(plant, changed, joints, request)
     plant.evaluate()
     lengths = data.actuator_length.copy()
     for joint, position in positions.items():
@@ -79,8 +81,6 @@ def set_state(
         data.qvel[model.jnt_dofadr[joint]] = velocity
     for entity, placement in request.placements:
         place(data, entity, placement)
-    changed = {*positions, *velocities}
-    robots = _robots(plant, changed, joints, request)
     for index in robots:
         own = [joints[it] for it in sorted(changed) if joints[it].robot == index]
         columns = np.array([it.column for it in own], dtype=np.intp)
@@ -124,14 +124,14 @@ def _same(name: str, _column: int) -> str:
     return name
 
 
-def _conflict(error: FollowerConflictError, joints: Mapping[int, SettableJoint]) -> str:
-    follower, value = joints[error.follower].name, f"{error.quantity} {error.demanded:g}"
-    if error.leader is None:
-        return f"joint '{follower}' is held at {value} by the equality '{error.constraint}'"
-    leader = joints[error.leader].name if error.leader in joints else "another joint"
+def _conflict(error: CouplingConflictError, joints: Mapping[int, SettableJoint]) -> str:
+    dependent, value = joints[error.dependent].name, f"{error.quantity} {error.demanded:g}"
+    if error.leading is None:
+        return f"joint '{dependent}' is held at {value} by the equality '{error.constraint}'"
+    leading = joints[error.leading].name if error.leading in joints else "another joint"
     return (
-        f"joint '{follower}' follows joint '{leader}' by the equality '{error.constraint}', which "
-        f"puts it at {value}; set '{leader}', which it follows, or both"
+        f"joint '{dependent}' follows joint '{leading}' by the equality '{error.constraint}', "
+        f"which puts it at {value}; set '{leading}', which it follows, or both"
     )
 
 

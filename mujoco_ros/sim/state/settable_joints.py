@@ -48,5 +48,7 @@ def settable_joints(plant: Plant) -> dict[str, SettableJoint]:
         if joint in taken or model.jnt_type[joint] not in _SCALAR:
             continue
         name = model.joint(joint).name.replace("/", ".") or f"joint{joint}"
-        found.setdefault(name, SettableJoint(name=name, joint=joint))
+        while name in found:
+            name += "_joint"
+        found[name] = SettableJoint(name=name, joint=joint)
     return found

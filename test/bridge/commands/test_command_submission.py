@@ -149,3 +149,34 @@ def test_an_accepted_goal_overtaken_by_a_reset_ends_with_the_reason(
     stepped.step()
     assert _BEFORE in sent.result().result.error_string
     assert not stepped.control.active
+
+
+@pytest.mark.parametrize("how", [{"stamp": 4_000_000}, {"start": 0.004}])
+def test_a_command_from_before_the_state_of_its_robot_was_set_is_dropped(
+    stepped: SteppedNode, submit: CommandSubmission, how: dict[str, float]
+) -> None:
+    taken: list[str] = []
+    submit = CommandSubmission(
+        stepped.simulation,
+        stepped.refusals,
+        lambda topic, _stamp, command: taken.append(topic) or command(0.0) or "",
+    )
+    stepped.run(0.005)
+    none = np.array([], dtype=np.intp)
+    stepped.simulation.hold_robot(0, none, np.array([]), "test")
+    ran: list[float] = []
+    submit("arm/topic", ran.append, control=stepped.control, **how)
+    submit("free", ran.append, **how)  # for no robot
+    submit("arm/new", ran.append, control=stepped.control, stamp=5_000_000)
+    submit("arm/none", ran.append, control=stepped.control)
+    stepped.step()
+    stepped.pass_on()
+    assert len(ran) == 3
+    assert taken == ["arm/topic", "free", "arm/new", "arm/none"], "it answers its lockstep tick"
+    (warning,) = stepped.warnings
+    assert warning.startswith("arm/topic: ")
+    assert "before the state of the robot was set at 0.005000 s" in warning
+    stepped.simulation.reset()
+    submit("arm/topic", ran.append, control=stepped.control, stamp=1)
+    stepped.step()
+    assert len(ran) == 4, "none is outdated after a reset"

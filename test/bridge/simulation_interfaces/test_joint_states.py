@@ -178,7 +178,7 @@ def test_a_name_given_twice_is_refused() -> None:
         read_values(twice)
 
 
-def test_limits_clamp_or_refuse_as_the_parameter_says(setter: Setter) -> None:
+def test_limits_clamp_or_refuse_as_the_parameter_specifies(setter: Setter) -> None:
     listener = setter.remote.listener
     result = setter({f"{ELBOW}.position": 99.0})
     assert result.successful

@@ -12,6 +12,8 @@ from mujoco_ros.control.events import CommandPreempted, CommandSource, Simulatio
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.state.set_state import StateRequest, set_state
+from mujoco_ros.sim.state.settable_joints import settable_joints
 
 RAMP = in_turn("{class: Ramp}")
 EXACT = 1e-12
@@ -100,6 +102,18 @@ def test_a_run_after_a_reset_is_the_same(host):
         (*_, last) = hosted.supervised.log.since(0)
         assert (last.transition.label, last.transition.goal) == ("reset", "S0")
     assert ends[0] == ends[1]
+
+
+def test_the_controller_of_a_robot_whose_state_was_set_starts_again(host):
+    hosted, simulation = host(in_turn("{class: Wait, duration: 0.02}", "{class: Ramp}"))
+    run(hosted, 137)
+    assert hosted.supervised.state == "END"
+    joints = settable_joints(simulation.plant)
+    request = StateRequest(positions={next(iter(joints.values())).joint: 0.1})
+    set_state(simulation, {it.joint: it for it in joints.values()}, request)
+    assert hosted.supervised.state == "S0"
+    run(hosted, 137)
+    assert hosted.supervised.state == "END"
 
 
 @pytest.mark.parametrize(

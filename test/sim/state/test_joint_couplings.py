@@ -3,7 +3,7 @@
 import mujoco
 import pytest
 
-from mujoco_ros.sim.state.joint_followers import FollowerConflictError, followed
+from mujoco_ros.sim.state.joint_couplings import CouplingConflictError, coupled_state
 
 MODEL = mujoco.MjModel.from_xml_string(
     """<mujoco><compiler angle="radian"/><worldbody>
@@ -19,23 +19,23 @@ A, B, C, D = range(4)
 
 
 def solve(positions=(), velocities=(), data=None):
-    return followed(MODEL, data or mujoco.MjData(MODEL), dict(positions), dict(velocities))
+    return coupled_state(MODEL, data or mujoco.MjData(MODEL), dict(positions), dict(velocities))
 
 
-def test_chains_of_followers_follow_in_position_and_velocity():
+def test_chains_of_dependent_joints_follow_in_position_and_velocity():
     q, v = solve({A: 0.3}, {A: 2.0})
     assert q == pytest.approx({A: 0.3, B: 0.52, C: -0.02})
     slope = 2 + 6 * 0.2
     assert v == pytest.approx({A: 2.0, B: 2 * slope, C: -2 * slope})
 
 
-def test_a_velocity_alone_moves_no_follower():
+def test_a_velocity_alone_moves_no_dependent_joint():
     q, v = solve((), {A: 1.0})
     assert q == {}
     assert v == pytest.approx({A: 1.0, B: 2.0, C: -2.0})
 
 
-def test_a_leader_follows_its_follower_if_the_constraint_is_linear():
+def test_a_leading_joint_follows_its_dependent_joint_if_the_constraint_is_linear():
     data = mujoco.MjData(MODEL)
     data.eq_active[1] = 0  # the quadratic one
     q, v = solve({C: 0.2}, {C: 1.0}, data=data)
@@ -43,24 +43,24 @@ def test_a_leader_follows_its_follower_if_the_constraint_is_linear():
     assert v == pytest.approx({B: -1.0, C: 1.0})
 
 
-def test_a_follower_that_is_set_with_its_leader_is_set_as_given():
+def test_a_dependent_joint_that_is_set_with_its_leading_one_is_set_as_given():
     q, _ = solve({A: 0.3, B: 0.6})
     assert q == pytest.approx({A: 0.3, B: 0.6, C: -0.1})
 
 
-@pytest.mark.parametrize(("joint", "demanded", "leader"), [(B, 0.0, A), (D, 0.25, None)])
-def test_a_follower_cannot_be_set_alone_away_from_where_it_is_pulled(joint, demanded, leader):
+@pytest.mark.parametrize(("joint", "demanded", "leading"), [(B, 0.0, A), (D, 0.25, None)])
+def test_a_dependent_joint_cannot_be_set_alone_away_from_its_place(joint, demanded, leading):
     data = mujoco.MjData(MODEL)
-    with pytest.raises(FollowerConflictError) as caught:
+    with pytest.raises(CouplingConflictError) as caught:
         solve({joint: 0.9}, data=data)
     assert caught.value.demanded == pytest.approx(demanded)
-    assert (caught.value.follower, caught.value.leader) == (joint, leader)
+    assert (caught.value.dependent, caught.value.leading) == (joint, leading)
     q, _ = solve({joint: demanded + 5e-4}, data=data)
     assert q[joint] == demanded + 5e-4
 
 
-def test_a_velocity_of_a_follower_alone_is_refused():
-    with pytest.raises(FollowerConflictError) as caught:
+def test_a_velocity_of_a_dependent_joint_alone_is_refused():
+    with pytest.raises(CouplingConflictError) as caught:
         solve((), {C: 1.0})
     assert caught.value.quantity == "velocity"
 
