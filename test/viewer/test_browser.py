@@ -14,7 +14,9 @@ import pytest
 from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
-from simulation_interfaces.srv import DeleteEntity
+from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import SimulationState
+from simulation_interfaces.srv import DeleteEntity, GetEntityState, SetSimulationState
 from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
@@ -147,6 +149,46 @@ def test_a_body_is_pulled_with_the_mouse_until_the_release(shown, listener):
         end_the_pull(shown)
     assert listener.spin_until(lambda: is_over(pulls)), "no end"
     assert listener.spin_until(lambda: height() < before + 0.01), "the box stays lifted"
+    listener.forget_subscriptions()
+
+
+def set_state(listener: Listener, state: int) -> None:
+    client = listener.node.create_client(SetSimulationState, "/mujoco/set_simulation_state")
+    assert client.wait_for_service(60.0)
+    request = SetSimulationState.Request(state=SimulationState(state=state))
+    answer = listener.result(client.call_async(request))
+    assert answer.result.result == answer.result.RESULT_OK
+    listener.node.destroy_client(client)
+
+
+def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown, listener):
+    states = listener.node.create_client(GetEntityState, "/mujoco/get_entity_state")
+    joints = listener.record(JointState, "/joint_states")
+    assert states.wait_for_service(60.0)
+    assert listener.spin_until(lambda: len(joints) > 0)
+
+    def height() -> float:
+        answer = listener.result(states.call_async(GetEntityState.Request(entity="box")))
+        return float(answer.state.pose.position.z)
+
+    set_state(listener, SimulationState.STATE_PAUSED)
+    before = height()
+    try:
+        assert pull(shown, listener, lambda: height() > before + 0.05), "the box is not moved"
+    finally:
+        end_the_pull(shown)
+    lifted = height()
+    listener.spin_for(0.5)
+    assert height() == lifted, "it stays where it was released"
+    angle = joints.latest.position[0]
+    shown.click("arm###robot arm/Joints")
+    row = f"arm###robot arm/##{joints.latest.name[0]} reference"
+    slider = shown.middle(row)
+    shown.drag((slider[0] + 15.0, slider[1]), (10.0, 0.0), "left")
+    shown.page.mouse.up(button="left")
+    set_state(listener, SimulationState.STATE_PLAYING)
+    assert listener.spin_until(lambda: abs(joints.latest.position[0] - angle) > 0.1)
+    assert listener.spin_until(lambda: height() < before + 0.01), "the box does not fall"
     listener.forget_subscriptions()
 
 
