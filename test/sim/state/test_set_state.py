@@ -135,6 +135,13 @@ def test_a_set_joint_is_held_where_it_was_set(shipped):
     np.testing.assert_array_equal(arm.references.q, held)
 
 
+def test_no_effort_reference_of_a_set_joint_remains(shipped):
+    arm = shipped("arm")
+    arm.references.tau[:3] = 2.0, 3.0, 4.0
+    set_values(arm, {"shoulder_lift_joint": -1.0}, {"elbow_joint": 0.0})
+    assert list(arm.references.tau[:3]) == [2.0, 0.0, 0.0]
+
+
 def test_the_goals_of_the_robot_end_with_the_reason_and_no_other_does(shipped):
     arm = shipped("arm")
     goal = goal_to(arm, 2.0)
