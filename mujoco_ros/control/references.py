@@ -1,5 +1,7 @@
 """References of joints for the current step."""
 
+from typing import Self
+
 import numpy as np
 
 
@@ -18,7 +20,7 @@ class References:
         self.rebind(values)
 
     @classmethod
-    def holding(cls, q: np.ndarray) -> "References":
+    def holding(cls, q: np.ndarray) -> Self:
         """Return references that hold the positions `q`."""
         return cls(np.stack([q, np.zeros_like(q), np.zeros_like(q)]))
 

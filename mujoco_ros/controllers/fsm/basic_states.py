@@ -37,6 +37,11 @@ class Wait(Hold):
             if self.duration < 0.0:
                 raise UserInputError(f"duration {self.duration} is negative")
 
+    @classmethod
+    def immediate_outcome(cls, config: "Wait.Config", period: float) -> str | None:
+        """Return ``done`` if the time is shorter than half a period."""
+        return "done" if config.duration < 0.5 * period else None
+
     def run(self, context: StateContext) -> str | None:
         """Finish after the configured time."""
         return "done" if context.has_elapsed(self.config.duration) else None

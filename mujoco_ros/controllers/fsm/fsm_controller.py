@@ -6,6 +6,8 @@ from typing import Any
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.fsm.state_calls import StateError
+from mujoco_ros.controllers.fsm.state_references import StateReferences
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -39,11 +41,15 @@ class FsmController:
         """Reset the controller and prepare all states for a robot."""
         self.reset()
         self._robot = None
-        for state in self.machine.instances.values():
+        calls = self.machine.calls
+        for path, state in self.machine.instances.items():
             try:
-                state.configure(robot, self.store)
+                calls.configure(path, state, robot, self.store)
             except UserInputError as error:
                 raise UserInputError(f"controller '{self.table.name}': {error}") from error
+            except StateError as error:
+                place = calls.place_of(error)
+                raise UserInputError(f"controller '{self.table.name}': {place}: {error}") from error
         self._robot = robot
 
     def reset(self) -> None:
@@ -61,7 +67,9 @@ class FsmController:
         The first tick starts with references that hold the measured positions.
         """
         context = self._context or self._first_context(observation)
-        context.observation, context.time = observation, t
+        # States can set every attribute, which ends with the tick.
+        context.observation, context.time, context.period = observation, t, self.period
+        context.robot, context.store, context.seed = self._robot, self.store, self.seed
         self.awaited.clear()
         self.machine.step(context)
         return context.references
@@ -72,7 +80,7 @@ class FsmController:
         self._context = StateContext(
             robot=self._robot,
             store=self.store,
-            references=References.holding(observation.q),
+            references=StateReferences.holding(observation.q),
             observation=observation,
             period=self.period,
             seed=self.seed,

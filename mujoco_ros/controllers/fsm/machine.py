@@ -28,6 +28,7 @@ class Machine:
         transitions: All transitions between these states.
         instances: State instances by full name, including branches of parallel states.
         log: Record of the transitions that were made; a reset does not clear it.
+        calls: Calls the methods of the states.
     """
 
     def __init__(self, table: Table) -> None:
@@ -46,7 +47,7 @@ class Machine:
         )
         self.states = flat_states(table.root)
         self.transitions = tuple(self._data.transitions.values())
-        self.log = self._data.log
+        self.log, self.calls = self._data.log, self._data.calls
         self._root = CompositeStateRunner(table.root, composite, self._data)
         self._requested: Transition | None = None
         self._context: StateContext | None = None

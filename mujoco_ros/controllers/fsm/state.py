@@ -1,50 +1,109 @@
 """Base class of the states of a controller, and the inputs and outputs of a tick."""
 
+from collections.abc import Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mujoco_ros.control.references import References
+from mujoco_ros.controllers.fsm.state_references import StateReferences
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 
 
-@dataclass(kw_only=True, slots=True)
 class StateContext:
     """One tick of a controller.
 
     Attributes:
         robot: The controlled robot.
         store: Values shared by the states and the host.
-        references: Joint references; they keep the values of the last tick, so a state writes only
-            what it changes.  # (3, n)
         observation: Observation of this tick.
         time: Time of the tick [s].
         elapsed: Time since the start of the state [s]; 0 in `start` and in the first `run`.
         period: Time between two ticks [s].
         seed: Seed of all random numbers.
-        awaited: Futures that the next tick needs. A simulator stops the clock until they are done.
-            A real robot cannot, so the state must handle a future that is not done. Empty at the
-            start of every tick.
         reason: Why the state ends, for events, logs and statistics. Empty at the start of every
             `run`.
     """
 
-    robot: RobotModel
-    store: Store
-    references: References
-    observation: Observation
-    period: float
-    seed: int = 0
-    time: float = 0.0
-    elapsed: float = 0.0
-    awaited: list[Future[Any]] = field(default_factory=list)
-    reason: str = ""
+    __slots__ = (
+        *("_awaited", "_references", "elapsed", "observation", "period", "reason", "robot"),
+        *("seed", "store", "time"),
+    )
+
+    def __init__(
+        self,
+        *,
+        robot: RobotModel,
+        store: Store,
+        references: StateReferences,
+        observation: Observation,
+        period: float,
+        seed: int = 0,
+        awaited: list[Future[Any]] | None = None,
+    ) -> None:
+        """Use `references` and `awaited` without a copy."""
+        self.robot, self.store, self.observation = robot, store, observation
+        self.period, self.seed = period, seed
+        self.time = self.elapsed = 0.0
+        self.reason = ""
+        self._references = references
+        self._awaited: list[Future[Any]] = [] if awaited is None else awaited
+
+    @property
+    def references(self) -> StateReferences:
+        """Joint references, which keep the values of the last tick.  # (3, n)
+
+        A state writes only what it changes. At its start no value is NaN. An assignment copies the
+        values.
+        """
+        return self._references
+
+    @references.setter
+    def references(self, references: References) -> None:
+        if not isinstance(references, References):
+            raise TypeError(
+                f"context.references is set to a {type(references).__name__}, not to References; "
+                "write into references.q, references.dq and references.tau"
+            )
+        if references is not self._references:
+            self._references.values = references.values
+
+    @property
+    def awaited(self) -> list[Future[Any]]:
+        """Futures that the next tick needs; empty at the start of every tick.
+
+        A simulator stops the clock until they are done. A real robot cannot, so the state must
+        handle a future that is not done. An assignment copies the list.
+        """
+        return self._awaited
+
+    @awaited.setter
+    def awaited(self, awaited: Iterable[Future[Any]]) -> None:
+        self._awaited[:] = awaited
 
     def has_elapsed(self, duration: float) -> bool:
         """Return whether the state has run for `duration` [s], within half a period."""
         return self.elapsed > duration - 0.5 * self.period
+
+    def check(self) -> None:
+        """Check what a state has written.
+
+        Raises:
+            TypeError: `awaited` contains something else than futures, or `reason` is not a text.
+            ValueError: The references have another shape or type.
+        """
+        self._references.check()
+        if type(self.reason) is not str:
+            kind, self.reason = type(self.reason).__name__, ""
+            raise TypeError(f"context.reason is set to a {kind}, not to a text")
+        for future in self._awaited:
+            if not isinstance(future, Future):
+                self._awaited.clear()
+                raise TypeError(
+                    f"context.awaited contains a {type(future).__name__}; it takes futures of "
+                    "concurrent.futures only"
+                )
 
 
 class State:
@@ -73,6 +132,18 @@ class State:
         Raises:
             UserInputError: The robot lacks a joint, sensor or site that the state needs.
         """
+
+    @classmethod
+    def immediate_outcome(cls, config: Any, period: float) -> str | None:
+        """Return the outcome that the first `run` always has; None if the state can take time.
+
+        A table in which such states follow each other in a circle is rejected.
+
+        Args:
+            config: Settings of the state.
+            period: Time between two ticks [s].
+        """
+        return None
 
     def start(self, context: StateContext) -> None:
         """Start; called once, in the same tick as the first `run`."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mujoco_ros.controllers.fsm.flat_table import FlatTransition
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state_calls import StateCalls
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
     CompositeState,
@@ -21,10 +22,6 @@ from mujoco_ros.controllers.fsm.transition import Transition, TransitionLog, Tri
 REQUESTED = "requested"
 
 
-class StateError(RuntimeError):
-    """A state returned a value that is not one of its outcomes."""
-
-
 @dataclass(kw_only=True, slots=True)
 class MachineData:
     """Data shared by all runners of a machine.
@@ -35,6 +32,7 @@ class MachineData:
         transitions: All flat transitions.
         step_by_step: Whether transitions with that trigger need a request.
         log: Record of the transitions that were made.
+        calls: Calls the methods of the states.
     """
 
     states: Mapping[str, State]
@@ -42,6 +40,7 @@ class MachineData:
     transitions: Mapping[FlatTransition, Transition]
     step_by_step: bool
     log: TransitionLog = field(default_factory=TransitionLog)
+    calls: StateCalls = field(default_factory=StateCalls)
 
     def needs_request(self, definition: TransitionDef) -> bool:
         """Return whether a transition needs a request after its outcome."""
@@ -120,6 +119,7 @@ class SimpleStateRunner(StateRunner):
     def __init__(self, definition: StateDef, machine: MachineData) -> None:
         super().__init__(definition, machine)
         self._state = machine.states.get(definition.path)
+        self._calls = machine.calls
 
     def simple_states(self) -> Iterator[str]:
         """Yield the name of the state."""
@@ -128,25 +128,18 @@ class SimpleStateRunner(StateRunner):
     def _start(self, context: StateContext) -> None:
         if self._state is not None:
             self._state.config = self._machine.configs[self.definition.path]
-            self._state.start(context)
+            self._calls.call(self.definition.path, self._state.start, context)
 
     def _run(self, context: StateContext) -> str | None:
         if self._state is None:
             return None
         context.elapsed, context.reason = context.time - self._start_time, ""
-        outcome = self._state.run(context)
-        if outcome is not None and outcome not in self._state.outcomes:
-            known = ", ".join(self._state.outcomes) or "none"
-            raise StateError(
-                f"{self.definition.path}: {type(self._state).__name__}.run returned {outcome!r}, "
-                f"which is not one of its outcomes: {known}"
-            )
-        return outcome
+        return self._calls.run(self.definition.path, self._state, context)
 
     def _teardown(self, context: StateContext) -> None:
         if self._state is not None:
             context.elapsed = context.time - self._start_time
-            self._state.teardown(context)
+            self._calls.call(self.definition.path, self._state.teardown, context)
 
 
 class CompositeStateRunner(StateRunner):
@@ -223,6 +216,7 @@ class CompositeStateRunner(StateRunner):
         self.current.teardown(context)
         self.current = self._runners[definition.goal]
         self._machine.log.record(transition, time=context.time, reason=self._schedule_reason)
+        context.references.replace_nan(context.observation.q)
         self.current.start(context)
 
     def _teardown(self, context: StateContext) -> None:

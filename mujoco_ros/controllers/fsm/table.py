@@ -155,6 +155,7 @@ class Table:
         name: Name of the controller.
         rate: Ticks per second.
         step_by_step: Whether the controller starts in step-by-step mode.
+        strict: Whether it is an error when the references of a commanded joint become NaN.
         root: The outermost machine, as a state without a name.
     """
 
@@ -162,3 +163,4 @@ class Table:
     rate: float
     step_by_step: bool
     root: StateDef
+    strict: bool = False

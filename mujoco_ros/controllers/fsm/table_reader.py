@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from mujoco_ros.controllers.fsm.cycle_check import check_cycles
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
@@ -26,7 +27,7 @@ Classes = Mapping[str, type[State]]
 ANY_STATE = "*"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _MACHINE_KEYS = ("initial", "states", "transitions")
-_TOP_KEYS = ("rate", "step_by_step", *_MACHINE_KEYS)
+_TOP_KEYS = ("rate", "step_by_step", "strict", *_MACHINE_KEYS)
 _KINDS = ("class", "machine", "parallel")
 _STATE_KEYS = ("timeout", "outcome", "failure")
 _MAX_ENTRIES = 20_000
@@ -38,6 +39,7 @@ _MAX_DEPTH = 16
 class _Top:
     rate: float
     step_by_step: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if self.rate <= 0.0:
@@ -77,14 +79,17 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
         raise UserInputError(f"{where}: {_invalid_name('controller', name)}")
     data = _mapping(data, where, _TOP_KEYS)
     class_names(data, where)
-    top = from_dict(_Top, _part(data, ("rate", "step_by_step")), where)
+    top = from_dict(_Top, _part(data, ("rate", "step_by_step", "strict")), where)
     composite = _composite(_part(data, _MACHINE_KEYS), classes, "", f"{where}: ")
-    return Table(
+    table = Table(
         name=name,
         rate=top.rate,
         step_by_step=top.step_by_step,
+        strict=top.strict,
         root=StateDef(name="", path="", kind=composite),
     )
+    check_cycles(table, where)
+    return table
 
 
 def class_names(data: Any, where: str) -> set[str]:

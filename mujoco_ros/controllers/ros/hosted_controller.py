@@ -24,6 +24,7 @@ from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.stepping.histogram import Histogram
 
@@ -63,9 +64,12 @@ class HostedController(Component):
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._simulator_node = simulation, node
         self._tick_cost = Histogram()
+        self._pacer = context.pacer
+        self._slow = SlowTicks(controller.table.name)
         self.host = ControllerHost(
             simulation, controller, values["controller_robot"], values["rendering"]
         )
+        self.host.supervised.time_limit.limit_s = values["controller_time_limit"]
         name = controller_name(values["controller"])
         if name == node.get_name():
             raise UserInputError(f"controller '{name}' has the name of the simulator's node")
@@ -95,8 +99,16 @@ class HostedController(Component):
     def after_step(self) -> None:
         """Run the tick that is due, and measure its cost."""
         begin = perf_counter()
-        if self.host.after_step():
-            self._tick_cost.add(perf_counter() - begin)
+        host = self.host
+        if not host.after_step():
+            return
+        now = perf_counter()
+        self._tick_cost.add(now - begin)
+        factor = self._pacer.factor
+        if factor:
+            # A lag beyond the first is dropped; one beyond the second is not made up for.
+            limit = min(self._pacer.catch_up_s, host.supervised.controller.period / factor)
+            self._slow.add(host.supervised.machine.calls.path, now - begin, limit, now)
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
@@ -108,9 +120,18 @@ class HostedController(Component):
             "rate [Hz]": f"{1.0 / supervised.controller.period:g}",
             "ticks": str(host.ticks),
             **tick_cost_metrics(self._tick_cost),
+            "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
+            "NaN references": ", ".join(
+                f"{joint} ({state})" for joint, state in supervised.nan_references.found.items()
+            ),
         }
+        slow, overdue = self._slow.complaint(), supervised.time_limit.overdue
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
+        if overdue:
+            return DiagnosticReport(f"{overdue} does not return", values, ERROR)
+        if slow:
+            return DiagnosticReport(slow, values, WARN)
         if host.is_waiting:
             return DiagnosticReport("clock stopped: waiting for the controller", values, WARN)
         return DiagnosticReport(f"in {supervised.state}", values, OK)

@@ -65,12 +65,15 @@ class ControllerHost:
         self._awaited: list[Future[Any]] = []
         self._steps_per_tick = self._checked_steps_per_tick()
         self._binding = self._bind(find_robot(simulation.plant, robot))
-        store = controller.store
-        store.provide(GAINS_GET, lambda: self._binding.access.gains)
-        store.provide(GAINS_SET, self._set_gains)
-        store.provide(POSE_SET, lambda name, pose: self._binding.access.set_pose(name, pose))
+        store, shielded = controller.store, self.supervised.time_limit.shielded
+        store.provide(GAINS_GET, shielded(lambda: self._binding.access.gains))
+        store.provide(GAINS_SET, shielded(self._set_gains))
         store.provide(
-            IMAGE_GET, lambda camera: self._binding.cameras.request(camera, simulation.time)
+            POSE_SET, shielded(lambda name, pose: self._binding.access.set_pose(name, pose))
+        )
+        store.provide(
+            IMAGE_GET,
+            shielded(lambda camera: self._binding.cameras.request(camera, simulation.time)),
         )
         self._configure()
         simulation.on_reset.append(self.reset)
@@ -162,6 +165,15 @@ class ControllerHost:
             self.reset()
 
     def _run_tick(self, time: float) -> None:
+        try:
+            self._tick(time)
+        except KeyboardInterrupt:
+            raise  # of Ctrl-C: one of a state is an error of the state, except in the main thread
+        except BaseException as error:  # of callbacks that states have added to their futures
+            self.supervised.fail(error)
+            self._release()
+
+    def _tick(self, time: float) -> None:
         binding = self._binding
         binding.cameras.deliver(time, self._controller.awaited)
         self._awaited.clear()

@@ -7,20 +7,29 @@ import numpy as np
 
 from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state_calls import StateError, shown
 from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.runtime.nan_references import NanError, NanReferences
+from mujoco_ros.controllers.runtime.time_limit import TimeLimit, TimeLimitError
 from mujoco_ros.controllers.runtime.uncommanded_joints import UncommandedJoints
 from mujoco_ros.model.errors import UserInputError
 
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
 """`SupervisedController.state` after an error."""
-_RESET, _RESUME = "reset", "resume"
 
 
 class ReferencesError(ValueError):
     """A controller returned invalid references."""
+
+
+TIME_LIMIT_S = 2.0
+"""Default limit of the wall time of a call of a state's method [s]."""
+_RESET, _RESUME = "reset", "resume"
+_KNOWN = (UserInputError, ReferencesError, NanError, StateError, TimeLimitError)
+"""Errors whose text is enough, without a traceback."""
 
 
 class SupervisedController:
@@ -35,6 +44,8 @@ class SupervisedController:
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.
         on_change: Called after new events in `log`.
+        time_limit: Limits each call of a state's method.
+        nan_references: The joints whose commands became NaN.
     """
 
     def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
@@ -43,12 +54,17 @@ class SupervisedController:
         self.log = self.machine.log
         self.state = self.error = ""
         self.on_change: list[Callable[[], object]] = []
+        name, calls = controller.table.name, self.machine.calls
+        self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, f"controller '{name}': ")
+        calls.guard = self.time_limit.call
+        self.nan_references = NanReferences(name, is_error=controller.table.strict)
         self._now = now
         self._shape = (3, 0)
         self._uncommanded: UncommandedJoints | None = None
         self._pause_reason = ""
         self._joints: tuple[str, ...] = ()
         self._last_event = 0
+        self._has_nan = False
 
     @property
     def available(self) -> tuple[Transition, ...]:
@@ -59,6 +75,7 @@ class SupervisedController:
         """Prepare the controller for a robot; see `Controller.configure`."""
         self._joints = robot.joints
         self._shape = (3, len(robot.joints))
+        self.nan_references.configure(robot.joints)
         self.controller.configure(robot)
         self._update()
 
@@ -66,6 +83,7 @@ class SupervisedController:
         """Reset the controller, also after an error."""
         self.error = ""
         self._uncommanded = None
+        self.nan_references.reset()
         try:
             self.controller.reset()
         except Exception as error:
@@ -87,26 +105,34 @@ class SupervisedController:
         values: np.ndarray | None
         try:
             values = self._checked(self.controller.step(observation, time).values)
-            values = self._uncommanded.mask(values)
+            has_nan, uncommanded = self._has_nan, self._uncommanded.joints
+            values = self._uncommanded.mask(values, observation.q, has_nan=has_nan)
+            self.nan_references.check(values, uncommanded, self.machine, has_nan)
         except Exception as error:
             self.fail(error)
             values = None
         self._update()
         return values
 
-    def stop(self, reason: str, error: Exception | None = None) -> None:
+    def stop(self, reason: str, error: BaseException | None = None) -> None:
         """Stop the controller until a reset, and log the reason with the traceback of `error`."""
         if not self.error:
             self.error = reason
-            _LOG.error("controller stopped in %s: %s", self.machine.state, reason, exc_info=error)
+            _LOG.error(
+                "controller '%s' stopped in %s: %s",
+                self.controller.table.name,
+                self.machine.state,
+                reason,
+                exc_info=error,
+            )
             self._update()
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """Stop the controller until a reset because of an error."""
-        if isinstance(error, UserInputError | ReferencesError):
-            self.stop(str(error) or repr(error))
-        else:
-            self.stop(repr(error), error)
+        is_known = isinstance(error, _KNOWN)
+        text = (_text(error) if is_known else "") or shown(error)
+        place = self.machine.calls.place_of(error)
+        self.stop(f"{place}: {text}" if place else text, None if is_known else error)
 
     def pause(self, reason: str) -> None:
         """Report the end of ticks; `reason` is the state until `resume`."""
@@ -136,7 +162,9 @@ class SupervisedController:
             raise ReferencesError(f"references have the shape {values.shape}, not {self._shape}")
         size = np.abs(values)
         # NaN leaves a value unchanged; max() returns NaN if there is one.
-        if not size.max(initial=0.0) <= LARGEST and (size > LARGEST).any():
+        largest = size.max(initial=0.0)
+        self._has_nan = bool(largest != largest)
+        if not largest <= LARGEST and (size > LARGEST).any():
             row, joint = np.argwhere(size > LARGEST)[0]
             what = ("position", "velocity", "effort")[row]
             raise ReferencesError(
@@ -162,3 +190,10 @@ class SupervisedController:
         if self._last_event > known:
             for call in self.on_change:
                 call()
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # of a class of a state
+        return ""

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from scripted_states import PERIOD, ROBOT, Run, Scripted, seen, table
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state_runner import StateError
+from mujoco_ros.controllers.fsm.state_calls import StateError
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError, Trigger
 from mujoco_ros.model.errors import UserInputError
 

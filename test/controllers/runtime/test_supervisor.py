@@ -67,6 +67,6 @@ def test_a_stopped_controller_rejects_requests_with_the_reason(supervised, caplo
     supervised.stop("enough")
     assert supervised.step(seen(), 0.01) is None
     assert supervised.state == "error"
-    assert "controller stopped in IDLE: enough" in caplog.text
+    assert "controller 'test' stopped in IDLE: enough" in caplog.text
     with pytest.raises(TransitionRejectedError, match=r"was stopped \(enough\); a reset restarts"):
         supervised.request("go")

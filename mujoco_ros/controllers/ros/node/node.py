@@ -92,6 +92,7 @@ class ControllerNode(Node):
         self._planners: list[Planner] = []
         self._first_plans: list[Future[MotionPlan]] = []
         supervised = SupervisedController(loaded, self._now)
+        supervised.time_limit.limit_s = values["time_limit"]
         self._observations = observations = TopicObservationSource(
             endpoints,
             plant.layout,
@@ -112,12 +113,12 @@ class ControllerNode(Node):
             images.reset()
             gains.refresh()
 
-        store = loaded.store
-        store.provide(PLANNERS, self._planner)
-        store.provide(GAINS_GET, gains.get)
-        store.provide(GAINS_SET, gains.set)
-        store.provide(POSE_SET, placement.set_pose)
-        store.provide(IMAGE_GET, images.request)
+        store, shielded = loaded.store, supervised.time_limit.shielded
+        store.provide(PLANNERS, shielded(self._planner))
+        store.provide(GAINS_GET, shielded(gains.get))
+        store.provide(GAINS_SET, shielded(gains.set))
+        store.provide(POSE_SET, shielded(placement.set_pose))
+        store.provide(IMAGE_GET, shielded(images.request))
         supervised.configure(robot)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown()

@@ -19,6 +19,7 @@ CONTROLLER_NODE_PARAMETERS = (
     ),
     replace(_SHARED["controller_robot"], name="robot"),
     replace(_SHARED["controller_seed"], name="seed"),
+    replace(_SHARED["controller_time_limit"], name="time_limit"),
     ParameterSpec(
         name="rate",
         default=0.0,

@@ -1,0 +1,140 @@
+"""Calls of the methods of states: an error fails the state, and nothing else."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NoReturn, TypeVar
+
+from mujoco_ros.controllers.fsm.state import State, StateContext
+
+T = TypeVar("T")
+Guard = Callable[[Callable[[StateContext], Any], StateContext], Any]
+"""Calls a method with a context, and limits the time that it takes."""
+
+
+class StateError(RuntimeError):
+    """A state returned, raised or left behind something that a state may not."""
+
+
+class StateCalls:
+    """Calls methods of states, and records which one is running.
+
+    An exception that would end a thread or the process, such as `SystemExit`, becomes a
+    `StateError`. The only exception is `KeyboardInterrupt` in the main thread, where Ctrl-C raises
+    it.
+
+    Attributes:
+        path: Full name of the state that was called last; empty before the first call.
+        guard: Limits the time of each call; None for no limit.
+    """
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.guard: Guard | None = None
+        self._method: Callable[..., Any] | None = None
+        self._failure: BaseException | None = None
+        self._failure_place = ""
+
+    def call(self, path: str, method: Callable[[StateContext], T], context: StateContext) -> T:
+        """Call a method of the state with a full name.
+
+        Raises:
+            StateError: It raised an exception that would end a thread or the process.
+            TypeError: It left a wrong type in the context.
+            ValueError: It changed the shape or type of the references.
+        """
+        self.path, self._method = path, method
+        guard = self.guard
+        try:
+            result: T = method(context) if guard is None else guard(method, context)
+            context.check()
+        except BaseException as error:
+            self._fail(error)
+        return result
+
+    def run(self, path: str, state: State, context: StateContext) -> str | None:
+        """Run one tick of a state; see `call`.
+
+        Raises:
+            StateError: It returned a value that is not one of its outcomes.
+        """
+        outcome = self.call(path, state.run, context)
+        if outcome is None:
+            return None
+        try:
+            if not isinstance(outcome, str) or outcome not in state.outcomes:
+                known = ", ".join(state.outcomes) or "none"
+                raise StateError(
+                    f"{path}: {type(state).__name__}.run returned {shown(outcome)}, which is not "
+                    f"one of its outcomes: {known}"
+                )
+        except BaseException as error:
+            self._fail(error)
+        return str(outcome)
+
+    def configure(self, path: str, state: State, *arguments: Any) -> None:
+        """Call `State.configure` without a limit of time; see `call`."""
+        self.path, self._method = path, state.configure
+        try:
+            state.configure(*arguments)
+        except BaseException as error:
+            self._fail(error)
+
+    def place_of(self, error: BaseException) -> str:
+        """Return state, method and line that raised an error; empty if no state did."""
+        return self._failure_place if self._failure is error else ""
+
+    def place(self, frame: FrameType | None) -> str:
+        """Return state, method and line of the running call, from the innermost frame of its thread.
+
+        The line is the innermost one in the file of the method.
+        """
+        lines = []
+        while frame is not None:
+            lines.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        return self._place(lines)
+
+    def _place(self, lines: list[tuple[str, int]]) -> str:
+        method = self._method
+        function = getattr(method, "__func__", method)
+        source = getattr(getattr(function, "__code__", None), "co_filename", "")
+        own = [line for line in lines if line[0] == source][:1]
+        name = f"{type(getattr(method, '__self__', None)).__name__}."
+        name += getattr(function, "__name__", "?")
+        where = "".join(f", {Path(file).name}:{line}" for file, line in own)
+        return f"state '{self.path}' ({name}{where})"
+
+    def _fail(self, error: BaseException) -> NoReturn:
+        """Raise an error of the last call again, as one that cannot end a thread."""
+        if (
+            isinstance(error, KeyboardInterrupt)
+            and threading.current_thread() is threading.main_thread()
+        ):
+            raise error
+        self._failure_place = self._place(_lines(error.__traceback__))
+        self._failure = error
+        if isinstance(error, Exception):
+            raise error
+        self._failure = contained = StateError(f"it raised {shown(error)}")
+        raise contained from error
+
+
+def shown(value: Any) -> str:
+    """Return the `repr` of a value, which may be broken, cut to a line."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _lines(traceback: TracebackType | None) -> list[tuple[str, int]]:
+    """Return files and lines of a traceback, innermost first."""
+    lines = []
+    while traceback is not None:
+        lines.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    return lines[::-1]
