@@ -119,6 +119,8 @@ def _built(cls: type[T], make: Callable[..., T], data: Mapping[str, Any], where:
         return make(**values)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
+    except (SystemExit, GeneratorExit) as error:  # classes of users must not end the process
+        raise UserInputError(f"{where}: {cls.__name__} raised {error!r}") from error
 
 
 def convert(kind: Any, value: Any, where: str) -> Any:

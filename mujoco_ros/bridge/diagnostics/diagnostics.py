@@ -95,8 +95,13 @@ class Diagnostics(Component):
             self._request = None
             if not request.cancelled():
                 self._publish(request.result())
-        elif self._polls == round(_ANSWER_S / _POLL_S):
+            return
+        overdue = self._polls - round(_ANSWER_S / _POLL_S)
+        if overdue == 0:
             self._errors.report("physics thread", "timeouts", f"no answer for {_ANSWER_S:g} s")
+        if overdue > 0 and overdue % round(PERIOD_S / _POLL_S) == 0:
+            # The rows of the components may name what the physics thread waits for.
+            self._publisher.publish(self._before.status.sim_time, self._rows)
 
     def _log_engine_messages(self) -> None:
         messages = self._simulation.engine_messages

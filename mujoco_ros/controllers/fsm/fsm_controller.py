@@ -69,16 +69,14 @@ class FsmController:
         context = self._context or self._first_context(observation)
         # States can set every attribute, which ends with the tick.
         context.observation, context.time, context.period = observation, t, self.period
-        context.robot, context.store, context.seed = self._robot, self.store, self.seed
+        context.robot, context.store, context.seed = self._configured(), self.store, self.seed
         self.awaited.clear()
         self.machine.step(context)
         return context.references
 
     def _first_context(self, observation: Observation) -> StateContext:
-        if self._robot is None:
-            raise RuntimeError("call configure() before step()")
         self._context = StateContext(
-            robot=self._robot,
+            robot=self._configured(),
             store=self.store,
             references=StateReferences.holding(observation.q),
             observation=observation,
@@ -87,3 +85,8 @@ class FsmController:
             awaited=self.awaited,
         )
         return self._context
+
+    def _configured(self) -> RobotModel:
+        if self._robot is None:
+            raise RuntimeError("call configure() before step()")
+        return self._robot

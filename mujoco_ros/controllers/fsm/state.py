@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from concurrent.futures import Future
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.state_references import StateReferences
@@ -60,7 +60,7 @@ class StateContext:
         return self._references
 
     @references.setter
-    def references(self, references: References) -> None:
+    def references(self, references: Any) -> None:
         if not isinstance(references, References):
             raise TypeError(
                 f"context.references is set to a {type(references).__name__}, not to References; "
@@ -97,7 +97,7 @@ class StateContext:
         if type(self.reason) is not str:
             kind, self.reason = type(self.reason).__name__, ""
             raise TypeError(f"context.reason is set to a {kind}, not to a text")
-        for future in self._awaited:
+        for future in cast("list[object]", self._awaited):
             if not isinstance(future, Future):
                 self._awaited.clear()
                 raise TypeError(

@@ -1,6 +1,7 @@
 """Calls of the methods of states: an error fails the state, and nothing else."""
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -33,8 +34,7 @@ class StateCalls:
         self.path = ""
         self.guard: Guard | None = None
         self._method: Callable[..., Any] | None = None
-        self._failure: BaseException | None = None
-        self._failure_place = ""
+        self._failures: deque[tuple[BaseException, str]] = deque(maxlen=4)
 
     def call(self, path: str, method: Callable[[StateContext], T], context: StateContext) -> T:
         """Call a method of the state with a full name.
@@ -82,11 +82,13 @@ class StateCalls:
             self._fail(error)
 
     def place_of(self, error: BaseException) -> str:
-        """Return state, method and line that raised an error; empty if no state did."""
-        return self._failure_place if self._failure is error else ""
+        """Return state, method and line that raised an error, once; empty if no state did."""
+        places = [place for failure, place in self._failures if failure is error]
+        self._failures.clear()
+        return places[0] if places else ""
 
     def place(self, frame: FrameType | None) -> str:
-        """Return state, method and line of the running call, from the innermost frame of its thread.
+        """Return state, method and line of the running call, from the innermost frame.
 
         The line is the innermost one in the file of the method.
         """
@@ -113,19 +115,20 @@ class StateCalls:
             and threading.current_thread() is threading.main_thread()
         ):
             raise error
-        self._failure_place = self._place(_lines(error.__traceback__))
-        self._failure = error
+        place = self._place(_lines(error.__traceback__))
         if isinstance(error, Exception):
+            self._failures.append((error, place))
             raise error
-        self._failure = contained = StateError(f"it raised {shown(error)}")
+        contained = StateError(f"it raised {shown(error)}")
+        self._failures.append((contained, place))
         raise contained from error
 
 
 def shown(value: Any) -> str:
-    """Return the `repr` of a value, which may be broken, cut to a line."""
+    """Return the `repr` of a value cut to a line; that of a class of a user may raise anything."""
     try:
         text = repr(value)
-    except Exception:
+    except BaseException:
         text = f"a {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 200 else text[:197] + "..."

@@ -12,17 +12,17 @@ _ROWS = ("q", "dq", "tau")
 class StateReferences(References):
     """References whose arrays cannot be replaced; an assignment copies the values.
 
-    ``references.q = goal`` is ``references.q[:] = goal`` with a check of the shape, so that no state
-    can change the arrays of the states after it.
+    ``references.q = goal`` is ``references.q[:] = goal`` with a check of the shape, so that no
+    state can change the arrays of the states after it.
     """
 
     def __init__(self, values: np.ndarray) -> None:
         """Use `values` without a copy."""
         self._values = values
-        self._rows = tuple(values)
+        self._rows: tuple[np.ndarray, ...] = tuple(values)
         self._shapes = (values.shape, *(row.shape for row in self._rows))
 
-    @property  # type: ignore[override]
+    @property
     def values(self) -> np.ndarray:
         """The three rows below in one array.  # (3, n)"""
         return self._values
@@ -31,7 +31,7 @@ class StateReferences(References):
     def values(self, values: Any) -> None:
         _copy("values", self._values, values)
 
-    @property  # type: ignore[override]
+    @property
     def q(self) -> np.ndarray:
         """Position [rad or m].  # (n,)"""
         return self._rows[0]
@@ -40,7 +40,7 @@ class StateReferences(References):
     def q(self, values: Any) -> None:
         _copy("q", self._rows[0], values)
 
-    @property  # type: ignore[override]
+    @property
     def dq(self) -> np.ndarray:
         """Velocity [rad/s or m/s].  # (n,)"""
         return self._rows[1]
@@ -49,7 +49,7 @@ class StateReferences(References):
     def dq(self, values: Any) -> None:
         _copy("dq", self._rows[1], values)
 
-    @property  # type: ignore[override]
+    @property
     def tau(self) -> np.ndarray:
         """Feed-forward effort [Nm or N].  # (n,)"""
         return self._rows[2]

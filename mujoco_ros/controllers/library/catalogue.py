@@ -113,7 +113,7 @@ def _loaded(entry: EntryPoint) -> type[State]:
     where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
     try:
         cls = entry.load()
-    except Exception as error:  # imports code of other packages
+    except (Exception, SystemExit) as error:  # imports code of other packages
         raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
     if not (isinstance(cls, type) and issubclass(cls, State)):
         raise UserInputError(f"{where}: it is not a subclass of State")

@@ -129,10 +129,11 @@ class SupervisedController:
 
     def fail(self, error: BaseException) -> None:
         """Stop the controller until a reset because of an error."""
-        is_known = isinstance(error, _KNOWN)
-        text = (_text(error) if is_known else "") or shown(error)
+        text, is_known = _text(error), isinstance(error, _KNOWN)
+        has_traceback = text is not None and not is_known
+        text = (is_known and text) or shown(error)
         place = self.machine.calls.place_of(error)
-        self.stop(f"{place}: {text}" if place else text, None if is_known else error)
+        self.stop(f"{place}: {text}" if place else text, error if has_traceback else None)
 
     def pause(self, reason: str) -> None:
         """Report the end of ticks; `reason` is the state until `resume`."""
@@ -192,8 +193,9 @@ class SupervisedController:
                 call()
 
 
-def _text(error: BaseException) -> str:
+def _text(error: BaseException) -> str | None:
+    """Return the text of an error; None if it has none, as a class of a user may."""
     try:
         return str(error)
-    except Exception:  # of a class of a state
-        return ""
+    except BaseException:
+        return None

@@ -60,7 +60,7 @@ class TimeLimit:
         self._place, self._name = place, name
         self._thread: threading.Thread | None = None
         self._calls = 0
-        # Number of the call and its thread; the second one is None while it must not be interrupted.
+        # Number of the call and its thread; `_running` is None while it must not be interrupted.
         self._current: tuple[int, int] | None = None
         self._running: tuple[int, int] | None = None
         self._claimed = 0  # number of the last call that was found to exceed the limit
