@@ -18,6 +18,18 @@ class StateError(RuntimeError):
     """A state returned, raised or left behind something that a state may not."""
 
 
+class TimeLimitError(StateError):
+    """A call exceeded its limit of time.
+
+    Attributes:
+        place: State, method and line at the limit.
+    """
+
+    def __init__(self, message: str, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class StateCalls:
     """Calls methods of states, and records which one is running.
 
@@ -116,6 +128,8 @@ class StateCalls:
         ):
             raise error
         place = self._place(_lines(error.__traceback__))
+        if isinstance(error, TimeLimitError):
+            place = error.place or place
         if isinstance(error, Exception):
             self._failures.append((error, place))
             raise error

@@ -1,61 +1,77 @@
 """Ticks of a controller that take more wall time than there is."""
 
 import logging
+from dataclasses import dataclass
 
 _LOG = logging.getLogger(__name__)
 _LOG_INTERVAL_S = 10.0
+_LEAST_S = 0.03
+"""Loss from which on it is reported; a loaded machine delays single ticks by some milliseconds."""
+
+
+@dataclass(slots=True)
+class _Loss:
+    """Slow ticks of one state since the last report."""
+
+    ticks: int = 0
+    lost_s: float = 0.0
+    longest_s: float = 0.0
+
+    def add(self, cost_s: float, lost_s: float) -> None:
+        self.ticks += 1
+        self.lost_s += lost_s
+        self.longest_s = max(self.longest_s, cost_s)
+
+    def describe(self, state: str) -> str:
+        return (
+            f"{self.ticks} slow ticks in state '{state}', of up to {1e3 * self.longest_s:.0f} ms, "
+            f"lost {1e3 * self.lost_s:.0f} ms of real time"
+        )
 
 
 class SlowTicks:
     """Counts the real time that is lost by slow ticks, and names the state in the log.
 
-    All times are wall times.
+    Attributes:
+        total_s: Lost real time since the start [s].
     """
 
     def __init__(self, controller: str) -> None:
         """Count for a controller, by name."""
+        self.total_s = 0.0
         self._controller = controller
-        self._logged: dict[str, float] = {}
-        self._lost_s = self._total_s = self._longest_s = 0.0
-        self._state = ""
-        self._count = 0
+        self._logged_at: dict[str, float] = {}
+        self._unlogged: dict[str, _Loss] = {}
+        self._unreported: dict[str, _Loss] = {}
 
     def add(self, state: str, cost_s: float, limit_s: float, now: float) -> None:
         """Register a tick.
 
         Args:
             state: The active state.
-            cost_s: Time of the tick [s].
-            limit_s: Time from which on the simulation, or the robot, does not wait for it [s].
+            cost_s: Wall time of the tick [s].
+            limit_s: Wall time beyond which real time is lost [s].
             now: Monotonic time [s].
         """
-        if cost_s <= limit_s:
+        lost = cost_s - limit_s
+        if lost <= 0.0:
             return
-        self._count += 1
-        self._lost_s += cost_s - limit_s
-        self._total_s += cost_s - limit_s
-        if cost_s > self._longest_s:
-            self._longest_s, self._state = cost_s, state
-        if now - self._logged.get(state, -_LOG_INTERVAL_S) >= _LOG_INTERVAL_S:
-            self._logged[state] = now
+        self.total_s += lost
+        self._unreported.setdefault(state, _Loss()).add(cost_s, lost)
+        loss = self._unlogged.setdefault(state, _Loss())
+        loss.add(cost_s, lost)
+        logged_at = self._logged_at.get(state, -_LOG_INTERVAL_S)
+        if loss.lost_s >= _LEAST_S and now - logged_at >= _LOG_INTERVAL_S:
+            self._logged_at[state] = now
+            del self._unlogged[state]
             _LOG.warning(
-                "controller '%s': a tick in state '%s' took %.1f ms, and more than %.1f ms lose "
-                "real time; a longer computation belongs into a future (context.awaited)",
-                *(self._controller, state, 1e3 * cost_s, 1e3 * limit_s),
+                "controller '%s': %s; a longer computation belongs into a future (awaited)",
+                *(self._controller, loss.describe(state)),
             )
 
     def complaint(self) -> str:
-        """Return what was lost since the last call; empty if nothing."""
-        count, lost, longest, state = self._count, self._lost_s, self._longest_s, self._state
-        self._count, self._lost_s, self._longest_s, self._state = 0, 0.0, 0.0, ""
-        if not count:
-            return ""
-        return (
-            f"{count} slow ticks in state '{state}', of up to {1e3 * longest:.1f} ms, lost "
-            f"{lost:.2f} s of real time"
+        """Return what was lost since the last call; empty if it is little."""
+        losses, self._unreported = self._unreported, {}
+        return "; ".join(
+            loss.describe(state) for state, loss in list(losses.items()) if loss.lost_s >= _LEAST_S
         )
-
-    @property
-    def total_s(self) -> float:
-        """Lost real time since the start [s]."""
-        return self._total_s

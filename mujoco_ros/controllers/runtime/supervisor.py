@@ -12,7 +12,7 @@ from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejected
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.nan_references import NanError, NanReferences
-from mujoco_ros.controllers.runtime.time_limit import TimeLimit, TimeLimitError
+from mujoco_ros.controllers.runtime.time_limit import TimeLimit
 from mujoco_ros.controllers.runtime.uncommanded_joints import UncommandedJoints
 from mujoco_ros.model.errors import UserInputError
 
@@ -28,7 +28,7 @@ class ReferencesError(ValueError):
 TIME_LIMIT_S = 2.0
 """Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
-_KNOWN = (UserInputError, ReferencesError, NanError, StateError, TimeLimitError)
+_KNOWN = (UserInputError, ReferencesError, NanError, StateError)
 """Errors whose text is enough, without a traceback."""
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
+from mujoco_ros.controllers.fsm.state_calls import TimeLimitError
+
 T = TypeVar("T")
 P = ParamSpec("P")
 _LOG = logging.getLogger(__name__)
@@ -18,10 +20,6 @@ _POLL_S = 0.05
 _RETRY_POLLS = 10
 """Polls between two interruptions of the same call, which may catch the first one."""
 _BLOCKED_POLLS = 40
-
-
-class TimeLimitError(RuntimeError):
-    """A call exceeded its limit of time."""
 
 
 class _Interruption(BaseException):
@@ -56,7 +54,7 @@ class TimeLimit:
             name: Begins each line of the log.
         """
         self.limit_s = limit_s
-        self.overdue = ""
+        self.overdue = self._late_place = ""
         self._place, self._name = place, name
         self._thread: threading.Thread | None = None
         self._calls = 0
@@ -86,7 +84,9 @@ class TimeLimit:
             if self._claimed != number:
                 raise
             self._leave()
-        raise TimeLimitError(f"did not return within {self.limit_s:g} s and was interrupted")
+        raise TimeLimitError(
+            f"it did not return within {self.limit_s:g} s and was interrupted", self._late_place
+        )
 
     def shielded(self, function: Callable[P, T]) -> Callable[P, T]:
         """Return a function that an interruption cannot leave half done."""
@@ -171,7 +171,7 @@ class TimeLimit:
         place = self._place(sys._current_frames().get(running[1]))
         if self._current is not running:
             return
-        self.overdue = place
+        self.overdue = self._late_place = place
         _LOG.error("%s%s does not return for %g s", self._name, place, self.limit_s)
 
     def _interrupt(self, running: tuple[int, int]) -> None:

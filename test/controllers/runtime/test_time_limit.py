@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from mujoco_ros.controllers.fsm.state_calls import TimeLimitError
 from mujoco_ros.controllers.runtime import time_limit
-from mujoco_ros.controllers.runtime.time_limit import TimeLimit, TimeLimitError
+from mujoco_ros.controllers.runtime.time_limit import TimeLimit
 
 
 def limit(seconds: float) -> TimeLimit:
