@@ -35,7 +35,7 @@ class TimeLimit:
     exception cannot take effect outside the call, nor inside functions wrapped by `shielded`: a
     call is left in the order *mark as left, look whether the watching thread has claimed it*, and
     the watching thread goes in the order *claim, look whether the call is still running, raise*.
-    One of both sees the other; a claimed call waits for the end of that sequence, and removes an
+    One of both notices the other; a claimed call waits for the end of that sequence, and removes an
     exception that did not take effect.
 
     Attributes:

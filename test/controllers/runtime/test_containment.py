@@ -57,7 +57,7 @@ def until(condition, timeout=10.0):
     return bool(condition())
 
 
-def goes_on(hosting, ended):
+def continues(hosting, ended):
     count = hosting.steps
     return until(lambda: hosting.steps > count + 20) and not ended
 
@@ -79,7 +79,7 @@ def test_an_exception_of_any_kind_fails_the_state_only(live, how, method, reason
     assert re.search(
         rf"state 'BAD' \(Fault\.{method}, faulty_states\.py:\d+\): {reason}", supervised.error
     )
-    assert goes_on(hosting, ended)
+    assert continues(hosting, ended)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_values_of_wrong_types_fail_the_state_that_wrote_them(live, how, reason)
     assert re.search(reason, supervised.error)
     if reason:
         assert "state 'BAD' (Fault.run" in supervised.error
-    assert goes_on(hosting, ended)
+    assert continues(hosting, ended)
     simulation.commands.submit(simulation.reset).result(5.0)
     assert until(lambda: supervised.state == "BAD" or supervised.error), "a reset starts it again"
 
@@ -127,10 +127,10 @@ def test_an_endless_loop_is_interrupted_and_the_joints_hold(live, caplog, how, m
     assert re.search(
         rf"'faulty': state 'BAD' \(Fault.{method}, faulty_states.py:\d+\) does not", caplog.text
     )
-    assert goes_on(hosting, ended)
+    assert continues(hosting, ended)
     assert simulation.references.q[0] == pytest.approx(0.2 if method != "start" else 0.0, abs=0.21)
     held = simulation.references.values.copy()
-    assert goes_on(hosting, ended)
+    assert continues(hosting, ended)
     assert np.array_equal(simulation.references.values, held)
 
 
@@ -139,7 +139,7 @@ def test_a_loop_during_a_reset_does_not_stop_the_physics(live):
     assert until(lambda: hosting.host.ticks > 3)
     simulation.commands.submit(simulation.reset).result(10.0)
     assert "did not return" in hosting.host.supervised.error
-    assert goes_on(hosting, ended)
+    assert continues(hosting, ended)
 
 
 def test_the_limit_changes_nothing_while_no_call_exceeds_it(pendulums):

@@ -1,5 +1,7 @@
 """The report of slow ticks."""
 
+import pytest
+
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 
 
@@ -12,7 +14,7 @@ def test_a_tick_of_50_ms_is_named_with_the_time_that_it_loses(caplog):
     assert slow.complaint() == expected
     assert slow.complaint() == ""
     assert f"controller 'arm': {expected}; a longer computation" in caplog.text
-    assert slow.total_s == 0.045
+    assert slow.total_s == pytest.approx(0.045)
 
 
 def test_the_log_is_limited_and_ignores_delays_by_a_loaded_machine(caplog):
