@@ -253,11 +253,12 @@ def test_a_physics_thread_without_response_is_reported_once_and_blocks_nothing(
         times.append(time.monotonic())
     assert np.median(np.diff(times)) < 0.0025
     assert logged == ["physics thread: no answer for 0.5 s"]
-    assert len(published) == 1, "after 1.5 s, with the rows of the components"
-    (alone,) = published
+    alone = published[-1]
+    count = len(published)
+    assert count < 4, "once a second, with the rows of the components"
     stepped.step()
     diagnostics._poll()
-    assert len(published) == 2
+    assert len(published) == count + 1
     assert len(alone.status) < len(published[-1].status)
 
 
