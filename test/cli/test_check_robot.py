@@ -9,12 +9,12 @@ ROBOT = """<mujoco><worldbody><body name="arm"><joint name="elbow"/><geom size="
 
 
 def test_a_model_that_loads_is_reported_on_as_text_json_and_html(tmp_path, capsys):
-    model, page = tmp_path / "robot.xml", tmp_path / "robot.html"
+    model, page = tmp_path / "crane.xml", tmp_path / "crane.html"
     model.write_text(ROBOT)
     assert main([str(model), "--html", str(page)]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("check_robot ")
-    assert "robot 'robot'" in out
+    assert "robot 'crane'" in out
     assert err == ""
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert main([str(model), "--json"]) == 0

@@ -19,7 +19,7 @@ from benchmark.domains import Domain
 from mujoco_ros.cli.record import main
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 TOPICS, RATE_HZ = 12, 500
 # Publishes topics of joint states at a rate.
 PUBLISHER = f"""

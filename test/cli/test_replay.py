@@ -29,7 +29,7 @@ from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 
 
 def write(path: Path, *scenes: str, steps: int = 2000) -> StateLog:

@@ -205,7 +205,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_urdf", "record", "replay"),
-        *("controller", "draw_controller", "evaluate"),
+        *("check_robot", "controller", "draw_controller", "evaluate"),
     }
     for target in scripts.values():
         module, function = target.split(":")

@@ -226,7 +226,7 @@ def test_a_kind_has_a_placeholder_in_rviz_and_its_display_in_the_shipped_configu
 
 
 STATES = """
-<mujoco>
+<mujoco model="pendulum">
   <worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
     <body name="ball"><joint name="socket" type="ball"/><geom size=".1" pos="0 0 .3"/></body>
   </body></worldbody>
@@ -295,8 +295,8 @@ def test_sensor_states_can_be_plotted(with_states):
         references=simulation.references,
     )
     found = {signal.key: signal for signal in signals(state, lambda: -1.0)}
-    speed = found["robot sensor states", "speed", "velocity"]
+    speed = found["pendulum sensor states", "speed", "velocity"]
     assert (speed.read().tolist(), speed.unit) == ([simulation.sample.qvel[0]], "rad/s")
-    turn = found["robot sensor states", "turn", "orientation"]
+    turn = found["pendulum sensor states", "turn", "orientation"]
     assert turn.curves == tuple(f"turn orientation.{axis}" for axis in "wxyz")
     assert len(turn.read()) == 4

@@ -85,7 +85,7 @@ def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
 
 
 def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:
-    """Return whether the limits of a joint exclude its zero, as far as a spec tells."""
+    """Return whether the limits of a joint may exclude its zero, by the spec alone."""
     lower, upper = joint.range
     return int(joint.type) in SCALAR and not lower <= joint.ref <= upper
 
