@@ -46,6 +46,8 @@ the gear. `inside` is 1 or 0. `distance`, `normal` and `fromto` find geoms up to
 
 `<ns>/sensor_array/<name>` (std_msgs/Float64MultiArray) has the numbers of a sensor of variable size. `layout.dim` has label and size
 of each dimension, the last one contiguous. A label with commas names each entry of its dimension. The message has no stamp.
+A sensor with more than 4096 numbers, such as a rangefinder at a camera of high resolution, has no topic, and the log names it;
+a [camera](cameras.md) renders depth images of any size.
 
 | MuJoCo sensor | Dimensions | Note |
 | --- | --- | --- |

@@ -25,7 +25,8 @@ CONTROLLER = "joint_trajectory_controller"
 SHOWN_EVERY_S = 0.5
 INTERRUPTED = 130  # exit code of a program ended by Ctrl-C
 NOT_FOUND = (
-    "no joint_trajectory_controller found: start `make sim SCENE=arm`, with the same "
+    "no joint_trajectory_controller found: for one of several robots, add "
+    "--ros-args -r __ns:=/<robot>; else start `make sim SCENE=arm`, with the same "
     "ROS_DOMAIN_ID as here"
 )
 MANY = 8  # joints of a robot that is not an arm: --joints is then required

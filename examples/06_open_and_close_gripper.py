@@ -19,7 +19,8 @@ from rclpy.utilities import remove_ros_args
 
 ACTION = "gripper_controller/gripper_cmd"
 NOT_FOUND = (
-    "no gripper_controller found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
+    "no gripper_controller found: a robot has one if the key gripper of its scene names a joint, "
+    "a tendon or an actuator; start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 )
 INTERRUPTED = 130  # exit code of a program ended by Ctrl-C
 interrupts: list[bool] = []  # Ctrl-C was pressed

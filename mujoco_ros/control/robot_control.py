@@ -217,7 +217,10 @@ class RobotControl:
     def preempt_gripper(self, time: float) -> None:
         """End the gripper's command, as the actuators of its tendon are commanded directly."""
         gripper, owned = self.gripper, self._owners.of(CommandSource.GRIPPER)
-        if gripper is None or not (gripper.busy or owned.size):
+        if gripper is None:
+            return
+        if not (gripper.busy or owned.size):
+            gripper.drive.limit_effort(0.0)  # that of the last goal
             return
         self._emit(
             CommandPreempted(

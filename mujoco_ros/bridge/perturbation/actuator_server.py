@@ -153,4 +153,4 @@ class ActuatorServer(Component):
                     served.actuators.control.preempt_gripper(time)
                 simulation.set_controls(served.slots[given], values[given])
 
-        self._submit(topic, command, stamp=stamp)
+        self._submit(topic, command, stamp=stamp, control=served.actuators.control)

@@ -84,6 +84,7 @@ class TimeLimit:
             if self._claimed != number:
                 raise
             self._leave()
+        self._current = None
         raise TimeLimitError(
             f"it did not return within {self.limit_s:g} s and was interrupted", self._late_place
         )
@@ -123,7 +124,10 @@ class TimeLimit:
     def _end_if_claimed(self, running: tuple[int, int]) -> None:
         """End a call that has exceeded the limit; for functions that cannot be interrupted."""
         if self._claimed == running[0]:
+            overdue = self.overdue
             self._leave()
+            # A state that catches the interruption is interrupted again.
+            self.overdue, self._running = overdue, running
             raise _Interruption
 
     def _leave(self) -> None:

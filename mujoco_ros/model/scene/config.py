@@ -252,7 +252,10 @@ def load_scene(reference: str) -> SceneConfig:
     """
     path, shipped = scene_path(reference), shipped_scenes()
     if not path.suffix and "/" not in reference:
-        raise MissingFileError(str(unknown("scene", reference, shipped)))
+        raise MissingFileError(
+            f"{unknown('scene', reference, shipped)}; a robot of a collection is "
+            "<collection>:<robot>, e.g. example-robot-data:ur10"
+        )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path)

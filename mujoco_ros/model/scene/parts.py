@@ -102,9 +102,10 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
     is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
+    start = apply_joint_options(spec, robot.joints, where)
     if is_urdf:
-        start_within_limits(spec, where)
-    move_start(spec, apply_joint_options(spec, robot.joints, where), robot.keyframe)
+        start_within_limits(spec, where, start)
+    move_start(spec, start, robot.keyframe)
     derive_velocity_gains(spec, model.velocity_servos)
     if robot.gravity_compensation:
         compensate_gravity(spec, where)

@@ -10,6 +10,8 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.scope import Scope
 from mujoco_ros.model.sensors.sensor_states import sensor_name
 
+LARGEST_ARRAY = 4096
+"""Largest size of an array that has a topic, for a start without delay."""
 ARRAY = "sensor_array"
 """Namespace of the topics of arrays."""
 _TYPE = mujoco.mjtSensor
@@ -63,7 +65,8 @@ class SensorArray:
 def find_arrays(scope: Scope, used: Collection[int]) -> tuple[SensorArray, ...]:
     """Return the sensors of a robot that are published as arrays.
 
-    Those are all but `used` ones, and rangefinders that report more than one distance.
+    Those are all but `used` ones, and rangefinders that report more than one distance. Arrays of
+    more than `LARGEST_ARRAY` numbers have no topic.
     """
     model = scope.model
     arrays: list[SensorArray] = []
@@ -71,7 +74,7 @@ def find_arrays(scope: Scope, used: Collection[int]) -> tuple[SensorArray, ...]:
     for sensor in scope.sensors:
         is_range = mujoco.mjtSensor(model.sensor_type[sensor]) == _TYPE.mjSENS_RANGEFINDER
         size = int(model.sensor_dim[sensor])
-        if not size or (sensor in used and not (is_range and size > 1)):
+        if not 0 < size <= LARGEST_ARRAY or (sensor in used and not (is_range and size > 1)):
             continue
         name = sensor_name(scope, sensor)
         name = f"{name}_{sensor}" if topic_token(name) in taken else name

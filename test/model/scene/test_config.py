@@ -250,7 +250,8 @@ def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():
         load_scene("humaniod")
     assert str(caught.value) == (
         "scene 'humaniod' not found (did you mean 'humanoid'?); "
-        "there are: arm, humanoid, quadruped, zoo"
+        "there are: arm, humanoid, quadruped, zoo; a robot of a "
+        "collection is <collection>:<robot>, e.g. example-robot-data:ur10"
     )
 
 

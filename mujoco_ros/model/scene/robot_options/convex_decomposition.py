@@ -7,6 +7,7 @@ import hashlib
 import io
 import logging
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -79,19 +80,26 @@ def decompose_meshes(
     require("decomposition", f"{where}: 'convex_decomposition'")
     chosen = _chosen_links(spec, options, where)
     model = spec.compile()
-    meshes = [(geom, chosen[body.name]) for body, geom in _collision_meshes(spec, chosen)]
-    keys = list(dict.fromkeys((geom.meshname, option) for geom, option in meshes))
+    meshes = [  # with their poses now: the numbers of geoms change below
+        (
+            geom,
+            chosen[body.name],
+            {"pos": model.geom_pos[geom.id].copy(), "quat": model.geom_quat[geom.id].copy()},
+        )
+        for body, geom in _collision_meshes(spec, chosen)
+    ]
+    keys = list(dict.fromkeys((geom.meshname, option) for geom, option, _ in meshes))
     parts: dict[tuple[str, ConvexDecomposition], list[Hull]] = {}
     cache = FileCache(user_folder("convex_parts"), ".npz", LIMIT_BYTES)
     for number, key in enumerate(keys, start=1):
         triangles = _triangles(model, key[0])
         progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
         parts[key] = _cached_parts(*triangles, key[1], cache, progress)
-    for geom, option in meshes:
+    for geom, option, pose in meshes:
         found = parts[geom.meshname, option]
         if len(found) > 1:
             _check_references(spec, geom, where)
-            _replace(spec, model, geom, found)
+            _replace(spec, geom, pose, found)
 
 
 def _chosen_links(
@@ -104,6 +112,11 @@ def _chosen_links(
         found = [name for name in solid if fnmatchcase(name, pattern)]
         if not found:
             place = f"{where}: convex_decomposition"
+            if any(fnmatchcase(name, pattern) for name in names):
+                raise UserInputError(
+                    f"{place}: '{pattern}' has no collision mesh; these links have: "
+                    f"{', '.join(solid) or 'none'}"
+                )
             raise unknown("link with a collision mesh", pattern, solid, where=place)
         chosen.update(dict.fromkeys(found, option))
     return chosen
@@ -146,7 +159,7 @@ def _cached_parts(
         try:
             with np.load(path, allow_pickle=False) as file:
                 return [file[key] for key in file.files]
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             _LOGGER.warning("'%s' cannot be read, and is made again", path)
     _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(faces))
     began = time.monotonic()
@@ -198,10 +211,12 @@ def _check_references(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, where: str) -> 
 
 
 def _replace(
-    spec: mujoco.MjSpec, model: mujoco.MjModel, geom: mujoco.MjsGeom, parts: list[Hull]
+    spec: mujoco.MjSpec,
+    geom: mujoco.MjsGeom,
+    pose: Mapping[str, NDArray[np.float64]],
+    parts: list[Hull],
 ) -> None:
     body = geom.parent
-    pose = {"pos": model.geom_pos[geom.id], "quat": model.geom_quat[geom.id]}
     group = max(int(geom.group), _COLLISION_GROUP)
     names = {mesh.name for mesh in spec.meshes}
     for hull in parts:

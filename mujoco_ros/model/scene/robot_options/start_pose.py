@@ -1,7 +1,7 @@
 """The positions of a robot's joints at the start."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import mujoco
 
@@ -65,7 +65,7 @@ def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -
     add_keyframe(spec, START, start, model)
 
 
-def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
+def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] = ()) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
     A model with keyframes is not changed. The rule is that of the joint_state_publisher.
@@ -73,6 +73,7 @@ def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
     Args:
         spec: The model of the robot.
         where: Begins the message.
+        given: Names of joints whose start is given, which the message leaves out.
     """
     if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return
@@ -80,8 +81,10 @@ def start_within_limits(spec: mujoco.MjSpec, where: str) -> None:
     middle = _middle_of_limits(model)
     if middle:
         add_keyframe(spec, START, middle, model)
-        listing = ", ".join(f"{name} ({position:.3g})" for name, position in middle.items())
-        _LOGGER.info("%s: joints whose limits exclude zero start in the middle: %s", where, listing)
+        moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
+        if moved:
+            text = "%s: joints whose limits exclude zero start in the middle: %s"
+            _LOGGER.info(text, where, ", ".join(moved))
 
 
 def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:

@@ -8,12 +8,16 @@ import mujoco
 BANDWIDTH_HZ = 25.0
 """Natural frequency of a servo, as of the derived PD gains."""
 DAMPING_RATIO = 1.0
+STIFFER = 10.0
+"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
 LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
 """Smallest inertia that gains are derived from [kg m² or kg], as of the derived PD gains."""
 
 
 def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
-    """Set the gains of servos that integrate velocities: ``kp = J w²`` and ``kv = 2 z J w``.
+    """Set the gains of velocity servos.
+
+    Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
 
     J is the inertia about the joint in the zero configuration, with the other joints locked and the
     armature included. It is at least `LEAST_INERTIA`, and at most ``1 / (z w timestep)`` times as
@@ -34,6 +38,10 @@ def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
         least = LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[joint])]
         inertia = min(max(inertia, least), most)
         actuator = spec.actuator(name)
+        if actuator.dyntype != mujoco.mjtDyn.mjDYN_INTEGRATOR:
+            gain = STIFFER * 2.0 * DAMPING_RATIO * inertia * rate
+            actuator.gainprm[0], actuator.biasprm[2] = gain, -gain
+            continue
         actuator.gainprm[0] = inertia * rate**2
         actuator.biasprm[1] = -inertia * rate**2
         actuator.biasprm[2] = -2.0 * DAMPING_RATIO * inertia * rate

@@ -102,13 +102,18 @@ def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
 
 
 def _make_velocity_servo(drive: mujoco.MjsActuator, joint: UrdfJoint) -> None:
-    """Let a drive integrate its commands, and hold the position at a command of zero."""
-    drive.set_to_intvelocity(kp=1.0, kv=0.0)  # its gains follow from the inertia
-    drive.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
-    drive.actlimited = drive.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    """Let a drive follow velocities; its gains follow from the inertia.
+
+    Within the limits of a joint it integrates its commands, and holds the position at a command of
+    zero. Without limits, as of a wheel, the integral of a blocked joint would be unbounded.
+    """
     if joint.lower is not None and joint.upper is not None and joint.lower < joint.upper:
+        drive.set_to_intvelocity(kp=1.0, kv=0.0)
         drive.actlimited = mujoco.mjtLimited.mjLIMITED_TRUE
         drive.actrange = [joint.lower, joint.upper]
+    else:
+        drive.set_to_velocity(kv=1.0)
+    drive.ctrllimited = drive.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
     if joint.effort is not None:
         drive.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
         drive.forcerange = [-joint.effort, joint.effort]

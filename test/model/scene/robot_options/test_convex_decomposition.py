@@ -134,6 +134,41 @@ def test_the_parts_fill_the_ring_and_share_its_contact_settings(tmp_path: Path) 
     assert centre == pytest.approx([0.3, 0, 0.6], abs=2e-3)
 
 
+def test_the_parts_of_several_meshes_have_the_poses_of_theirs(tmp_path: Path) -> None:
+    config = scene(tmp_path, {"*": DEFAULT})
+    text = (tmp_path / "arm.urdf").read_text()
+    ring = '<geometry> <mesh filename="ring.stl" scale="0.001 0.001 0.001"/> </geometry>'
+    more = f'<collision> <origin xyz="0 2 0"/> {ring} </collision>'
+    text = text.replace(
+        '<collision> <geometry> <box size="0.1 0.1 0.1"/>',
+        f"{more} <collision> <geometry> <box size='0.1 0.1 0.1'/>",
+    )
+    text = text.replace(
+        '<link name="ring">', f'<link name="ring"> <visual> {ring} </visual> {more}'
+    )
+    (tmp_path / "arm.urdf").write_text(text)
+    model = robot_part(config, config.robots[0], prefix="").spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    centres: dict[tuple[str, int], list[np.ndarray]] = {}
+    for geom in np.flatnonzero(
+        (model.geom_type == mujoco.mjtGeom.mjGEOM_MESH) & (model.geom_contype > 0)
+    ):
+        body = model.body(model.geom_bodyid[geom])
+        place = data.body(body.name).xmat.reshape(3, 3).T @ (
+            data.geom_xpos[geom] - data.body(body.name).xpos
+        )
+        centres.setdefault((body.name, round(place[1] / 2)), []).append(place)
+    assert {key: len(found) >= 6 for key, found in centres.items()} == {
+        ("ring", 0): True,
+        ("ring", 1): True,
+        ("bar", 1): True,
+    }
+    for (_, row), found in centres.items():
+        middle = np.min(found, axis=0) / 2 + np.max(found, axis=0) / 2
+        assert middle[:2] == pytest.approx([0, 2 * row], abs=0.02)
+
+
 def test_the_second_start_takes_the_parts_of_the_first(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +183,7 @@ def test_the_second_start_takes_the_parts_of_the_first(
         without_computation.setattr("coacd.run_coacd", None)
         assert np.array_equal(assemble(config).model.mesh_vert, first.mesh_vert)
 
-    file.write_bytes(b"no parts")
+    file.write_bytes(file.read_bytes()[:-100])
     assert np.array_equal(assemble(config).model.mesh_vert, first.mesh_vert)
     assert "cannot be read, and is made again" in caplog.text
 
@@ -159,8 +194,12 @@ def test_the_number_of_parts_is_limited(tmp_path: Path) -> None:
 
 
 def test_a_link_without_collision_mesh_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserInputError, match=r"link with a collision mesh 'bar' .*there are: ring"):
+    with pytest.raises(UserInputError, match=r"'bar' has no collision mesh; these .* have: ring"):
         assemble(scene(tmp_path, {"bar": DEFAULT}))
+    with pytest.raises(
+        UserInputError, match=r"link with a collision mesh 'rong' .*there are: ring"
+    ):
+        assemble(scene(tmp_path, {"rong": DEFAULT}))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import to_name
+from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -127,7 +127,7 @@ def _read_sensors(
 def _free_name(sensor: ET.Element, link: str, names: Container[str]) -> str:
     """Return the name of a camera or lidar, which begins with its link if it is taken."""
     name = to_name(sensor.get("name", "")) or to_name(f"{link}_{sensor.get('type', '')}")
-    return name if name not in names else to_name(f"{link}_{name}")
+    return name if name not in names else unique_name(to_name(f"{link}_{name}"), names)
 
 
 def _read_plugin(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usage) -> None:

@@ -120,7 +120,7 @@ class Hardware:
     def edit_spec(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
         """Add sensors, cameras and the sites of lidars to the spec of `urdf`, and set friction."""
         self._set_friction(spec)
-        add_site_sensors(spec, urdf, (*self.gazebo.sensors, *self.control.sensors), self.usage)
+        self._drop_unmounted(spec, urdf)
         edit_cameras(spec, self.gazebo.cameras, str(urdf.path))
         for mount in self.gazebo.lidars:
             body = spec.body(mount.link) or spec.worldbody
@@ -132,6 +132,26 @@ class Hardware:
                 quat=mount.pose.quat_wxyz,
                 group=HIDDEN_GROUP,
             )
+        # Last, because their names can differ from those in the file.
+        add_site_sensors(spec, urdf, (*self.gazebo.sensors, *self.control.sensors), self.usage)
+
+    def _drop_unmounted(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
+        """Leave out cameras and lidars on massless links that are part of a joint."""
+
+        def is_mounted(link: str | None) -> bool:
+            return link == urdf.root or spec.body(link or "") is not None
+
+        found = self.gazebo
+        dropped = [it.name for it in found.cameras if not is_mounted(it.body)]
+        dropped += [it.config.name for it in found.lidars if not is_mounted(it.link)]
+        if dropped:
+            _LOGGER.warning(
+                "%s: sensors on massless links that are part of a joint are left out: %s",
+                urdf.path,
+                ", ".join(dropped),
+            )
+            found.cameras[:] = [it for it in found.cameras if is_mounted(it.body)]
+            found.lidars[:] = [it for it in found.lidars if is_mounted(it.link)]
 
     def _set_friction(self, spec: mujoco.MjSpec) -> None:
         """Let the smaller friction of two bodies count, as in Gazebo; MuJoCo takes the larger."""

@@ -1,12 +1,11 @@
 """``<ros2_control>`` blocks: command interfaces, start positions, mimics and sensors."""
 
-import math
 import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from mujoco_ros.model.urdf.importing.hardware.sensors import SensorRequest, SensorType
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.hardware.usage import Usage, is_plausible
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfMimic
 
 _INTERFACES = ("position", "velocity", "effort")
@@ -110,7 +109,7 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if is_plausible(value) else None
 
 
 def _sensor(element: ET.Element, usage: Usage) -> SensorRequest | None:

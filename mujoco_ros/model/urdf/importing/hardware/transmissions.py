@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from math import prod
 
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.hardware.usage import Usage, is_plausible
 
 _ROTOR_INERTIA = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 _REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gear_ratio")
@@ -80,7 +80,9 @@ def _armature(element: ET.Element, joints: Iterable[ET.Element], usage: Usage) -
             continue
         _first(actuator, _ROTOR_INERTIA, usage)
         reduction = of_joint * _reduction(actuator, usage)
-        armature = (armature or 0.0) + inertia * reduction**2
+        reflected = inertia * reduction * reduction
+        if is_plausible(reflected):
+            armature = (armature or 0.0) + reflected
     if armature is not None:
         for joint in joints:
             _reduction(joint, usage)

@@ -1,10 +1,11 @@
 """Bookkeeping of the elements that are read, so that all others can be named."""
 
-import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
 
+LARGEST = 1e9
+"""Largest absolute value of a number that is used."""
 _NAMED = ("name", "type", "filename")
 """Attributes that distinguish elements of the same tag, if `_BY_ATTRIBUTE` has the tag."""
 _BY_ATTRIBUTE = ("param", "plugin", "sensor", "command_interface", "state_interface")
@@ -49,7 +50,7 @@ class Usage:
         return values[0] if values else None
 
     def values(self, parent: ET.Element, path: str, count: int) -> tuple[float, ...] | None:
-        """Return `count` finite numbers in a child element; None without it, or if it is wrong."""
+        """Return `count` plausible numbers in a child element; None without, or if it is wrong."""
         element = parent.find(path)
         if element is None:
             return None
@@ -57,7 +58,7 @@ class Usage:
             found = tuple(map(float, (element.text or element.get("value") or "").split()))
         except ValueError:
             return None
-        if len(found) != count or not all(map(math.isfinite, found)):
+        if len(found) != count or not all(map(is_plausible, found)):
             return None
         self.use(element)
         return found
@@ -84,6 +85,11 @@ class Usage:
             return
         for child in element:
             self._count(child, f"{above}{_tag(element)}/", counts)
+
+
+def is_plausible(number: float) -> bool:
+    """Return whether a number is finite and not huge."""
+    return abs(number) <= LARGEST
 
 
 def _tag(element: ET.Element) -> str:

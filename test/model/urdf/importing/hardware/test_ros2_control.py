@@ -52,9 +52,7 @@ def simulate(model: mujoco.MjModel, seconds: float) -> mujoco.MjData:
 )
 def test_command_interfaces_decide_the_drive(assembled, commands, is_servo):
     model = assembled(block(joint("lift", "position") + joint("spin", *commands))).model
-    dynamics = model.actuator("spin").dyntype[0]
-    integrator, none = mujoco.mjtDyn.mjDYN_INTEGRATOR, mujoco.mjtDyn.mjDYN_NONE
-    assert dynamics == (integrator if is_servo else none)
+    assert (model.actuator("spin").biasprm[2] < 0) == is_servo
 
 
 def test_a_velocity_servo_follows_its_command_and_then_holds(assembled):
@@ -64,13 +62,33 @@ def test_a_velocity_servo_follows_its_command_and_then_holds(assembled):
     slot, dof = model.actuator("spin").id, model.joint("spin").dofadr[0]
     data.ctrl[slot] = 2.0
     mujoco.mj_step(model, data, 1000)
-    assert data.qvel[dof] == pytest.approx(2.0, rel=1e-3)
+    # The weight of up to 3 N m slows it by load / gain.
+    assert data.qvel[dof] == pytest.approx(2.0, abs=0.01)
     data.ctrl[slot] = 0.0
     mujoco.mj_step(model, data, 500)
     held = data.joint("spin").qpos.copy()
     mujoco.mj_step(model, data, 500)
-    assert data.joint("spin").qpos == pytest.approx(held, abs=1e-4)
-    assert held == pytest.approx(2.0 * 1000 * model.opt.timestep, rel=1e-3)
+    assert data.joint("spin").qpos == pytest.approx(held, abs=0.01)
+    assert held == pytest.approx(2.0 * 1000 * model.opt.timestep, rel=5e-3)
+
+
+def test_a_blocked_wheel_stops_after_its_command(assembled):
+    model = assembled(block(joint("lift", "position") + joint("spin", "velocity"))).model
+    model.actuator_gainprm[model.actuator("lift").id] = 0.0
+    data = mujoco.MjData(model)
+    data.ctrl[model.actuator("spin").id] = 5.0
+    for _ in range(1000):
+        data.joint("spin").qpos[:], data.joint("spin").qvel[:] = 0.0, 0.0
+        mujoco.mj_step(model, data)
+    data.ctrl[:] = 0.0
+    mujoco.mj_step(model, data, 1000)
+    assert abs(data.joint("spin").qpos) < 0.1
+
+
+def test_a_velocity_servo_within_limits_integrates_and_holds(assembled):
+    model = assembled(block(joint("lift", "velocity") + joint("spin", "position"))).model
+    assert model.actuator("lift").dyntype == mujoco.mjtDyn.mjDYN_INTEGRATOR
+    assert model.actuator("lift").actrange.tolist() == model.joint("lift").range.tolist()
 
 
 def test_the_gains_of_a_velocity_servo_follow_from_the_inertia(assembled):
@@ -79,11 +97,10 @@ def test_the_gains_of_a_velocity_servo_follow_from_the_inertia(assembled):
     for keys, armature in (("", 0.0), (heavy, 2.0)):
         model = assembled(elements, keys).model
         name = "r/spin" if keys else "spin"
-        gain = model.actuator(name).gainprm[0]
         inertia = 0.1 + 3 * 0.1**2 + armature  # Steiner
-        assert np.sqrt(gain / inertia) / (2 * np.pi) == pytest.approx(25.0, rel=1e-6)
         damping = -model.actuator(name).biasprm[2]
-        assert damping == pytest.approx(2 * np.sqrt(gain * inertia), rel=1e-6)
+        assert damping == pytest.approx(10 * 2 * inertia * 2 * np.pi * 25.0, rel=1e-6)
+        assert model.actuator(name).gainprm[0] == damping
 
 
 def test_a_joint_with_states_alone_is_passive(assembled):
