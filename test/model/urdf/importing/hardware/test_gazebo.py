@@ -264,3 +264,32 @@ def test_elements_without_effect_are_counted_in_one_warning(assembled, caplog):
         "gazebo: the robot has no link or joint 'no' (1)",
         "gazebo/plugin p libgazebo_ros_p3d.so (1)",
     ]
+
+
+def test_sensors_of_one_name_on_different_links_keep_apart(assembled):
+    """Gazebo wants unique names on each link only."""
+    camera = sensor("camera", "<camera></camera>", name="sensor")
+    elements = (
+        on("base", sensor("imu", name="sensor"))
+        + on("upper", sensor("ray", "<ray></ray>", name="sensor") + camera)
+        + on("wheel", camera + camera)
+    )
+    (robot,) = lay_out(assembled(elements)).robots
+    assert [it.name for it in robot.lidars] == ["sensor"]
+    assert [it.name for it in robot.sensors["imu"]] == ["base_sensor"]
+    assert len({it.name for it in robot.cameras}) == len(robot.cameras) == 3
+
+
+def test_a_camera_and_a_lidar_on_a_massless_link_within_a_joint_are_left_out(assembled, caplog):
+    chain = """
+    <link name="between"/><link name="end"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="first" type="continuous"><parent link="wheel"/><child link="between"/></joint>
+    <joint name="second" type="continuous"><parent link="between"/><child link="end"/>
+      <axis xyz="0 1 0"/></joint>"""
+    elements = sensor("camera", "<camera></camera>", name="left") + sensor(
+        "ray", "<ray></ray>", name="right"
+    )
+    (robot,) = lay_out(assembled(chain + on("between", elements))).robots
+    assert (robot.cameras, robot.lidars) == ((), ())
+    assert "part of a joint are left out: left, right" in caplog.text

@@ -230,3 +230,9 @@ def test_other_elements_are_counted_in_one_warning(assembled, caplog):
         "ros2_control/sensor pose (1)",
         "ros2_control/joint: the robot has no movable joint 'missing' (1)",
     ]
+
+
+def test_a_huge_initial_value_is_not_used(assembled):
+    elements = block(joint("lift", "position") + joint("spin", "position", initial="1e300"))
+    model = assembled(elements).model
+    assert model.nkey == 0

@@ -77,3 +77,12 @@ def test_a_velocity_interface_is_a_velocity_servo(assembled):
     model = assembled(transmission("spin", interface="Velocity")).model
     assert model.actuator("spin").biasprm[2] < 0
     assert model.actuator("lift").biasprm[2] == 0
+
+
+@pytest.mark.parametrize("inertia", ["1e300", "1e5"])
+@pytest.mark.parametrize("reduction", ["1e200", "1e8"])
+def test_a_huge_armature_is_not_used(assembled, inertia, reduction):
+    inside = f"<rotorInertia>{inertia}</rotorInertia>"
+    inside += f"<mechanicalReduction>{reduction}</mechanicalReduction>"
+    armature = assembled(transmission("lift", inside=inside)).model.joint("lift").armature
+    assert 0 <= armature <= 1e9
