@@ -46,7 +46,8 @@ def test_without_a_robot_each_prints_how_to_start_one(folder: Path) -> None:
     for outcome in done:
         assert (outcome.code, outcome.output) == (1, "")
         assert re.search(
-            r"found: (?:.*; (?:else )?)?start `make (sim SCENE=arm|demo)`, with the same ROS_DOMAIN_ID as here$",
+            r"found: (?:.*; (?:else )?)?start `make (sim SCENE=arm|demo)`, "
+            "with the same ROS_DOMAIN_ID as here$",
             outcome.errors,
         )
 
