@@ -8,10 +8,11 @@ import numpy as np
 
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.gain_rule import BANDWIDTH_HZ, DAMPING_RATIO
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.sim.settings.derived_gains import BANDWIDTH_HZ, DAMPING_RATIO, derive_gains
+from mujoco_ros.sim.settings.derived_gains import derive_gains
 
 _LOG = logging.getLogger(__name__)
 

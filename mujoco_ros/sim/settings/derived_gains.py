@@ -5,15 +5,8 @@ import numpy as np
 
 from mujoco_ros.control.gains import LARGEST_GAIN, Gains
 from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.gain_rule import BANDWIDTH_HZ, DAMPING_RATIO, LEAST_INERTIA
 from mujoco_ros.model.robot.layout import Joints
-
-BANDWIDTH_HZ = 25.0
-"""Natural frequency of a joint under derived gains, with the largest inertia that it carries."""
-DAMPING_RATIO = 1.0
-"""Damping ratio of a joint under derived gains, with the largest inertia that it carries."""
-LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
-"""Smallest inertia that gains are derived from [kg m² or kg]: about that of a small geared motor,
-which many models of hands leave out."""
 
 _IMPLICIT = (
     int(mujoco.mjtIntegrator.mjINT_IMPLICIT),

@@ -5,13 +5,10 @@ from math import pi
 
 import mujoco
 
-BANDWIDTH_HZ = 25.0
-"""Natural frequency of a servo, as of the derived PD gains."""
-DAMPING_RATIO = 1.0
+from mujoco_ros.model.robot.gain_rule import BANDWIDTH_HZ, DAMPING_RATIO, LEAST_INERTIA
+
 STIFFER = 10.0
 """Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
-LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
-"""Smallest inertia that gains are derived from [kg m² or kg], as of the derived PD gains."""
 
 
 def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
