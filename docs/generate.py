@@ -35,12 +35,12 @@ from mujoco_ros.bridge.publishing.topics import (
     transform_topic,
 )
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.cameras.ros.camera import camera_topics
 from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import mujoco
 
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls

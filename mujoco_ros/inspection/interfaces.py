@@ -7,7 +7,7 @@ import mujoco
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import INTERFACES, POSITION
 from mujoco_ros.control.robot_control import FORWARDED
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
@@ -88,17 +88,17 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
     for kind in SENSOR_KINDS:
         for sensor in robot.sensors[kind.key]:
             kinds = ", ".join(_sensor_kind(model, element) for element in sensor.elements)
-            topic = within(robot.namespace, kind.key, topic_token(sensor.name))
+            topic = _absolute(robot.namespace, kind.key, topic_token(sensor.name))
             entries.append(
                 SensorEntry(name=sensor.name, kind=kinds, topic=topic, message=kind.message)
             )
     for state in robot.states:
-        topic = within(robot.namespace, STATES)
+        topic = _absolute(robot.namespace, STATES)
         kind_name = _sensor_kind(model, state.element)
         message = "control_msgs/msg/DynamicJointState"
         entries.append(SensorEntry(name=state.name, kind=kind_name, topic=topic, message=message))
     for array in robot.arrays:
-        topic = within(robot.namespace, ARRAY, topic_token(array.name))
+        topic = _absolute(robot.namespace, ARRAY, topic_token(array.name))
         kind_name = _sensor_kind(model, array.element)
         message = "std_msgs/msg/Float64MultiArray"
         entries.append(SensorEntry(name=array.name, kind=kind_name, topic=topic, message=message))
@@ -106,12 +106,12 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
         kind_name = _sensor_kind(model, model.sensor(robot.prefix + name).id)
         entries.append(SensorEntry(name=name, kind=kind_name))
     for camera in robot.cameras:
-        topic = within(camera.namespace, "camera", topic_token(camera.name))
+        topic = _absolute(camera.namespace, "camera", topic_token(camera.name))
         size = f"camera, {camera.width} x {camera.height} pixels"
         message = "sensor_msgs/msg/Image"
         entries.append(SensorEntry(name=camera.name, kind=size, topic=topic, message=message))
     for lidar in robot.lidars:
-        topic = within(lidar.namespace, "lidar", topic_token(lidar.name))
+        topic = _absolute(lidar.namespace, "lidar", topic_token(lidar.name))
         kind_name = "LaserScan" if lidar.rows == 1 else "PointCloud2"
         message = f"sensor_msgs/msg/{kind_name}"
         entries.append(SensorEntry(name=lidar.name, kind="lidar", topic=topic, message=message))
@@ -152,7 +152,7 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
                 limits=(float(limits[0]), float(limits[1]))
                 if model.actuator_ctrllimited[control.slot]
                 else None,
-                command=f"{within(robot.namespace, CommandSource.ACTUATORS)}, by its name",
+                command=f"{_absolute(robot.namespace, CommandSource.ACTUATORS)}, by its name",
                 unit=_free_unit(model, actuator),
             )
         )
@@ -178,7 +178,7 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
         ),
     ]
     entries = [
-        CommandInput(name=within(namespace, name), message=message, joints=named(indices))
+        CommandInput(name=_absolute(namespace, name), message=message, joints=named(indices))
         for name, message, indices in found
         if indices
     ]
@@ -189,16 +189,15 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
         (_ACTUATOR_CONTROLLER, _ARRAY, tuple(it.name for it in free if not it.of_gripper)),
     ]
     entries += [
-        CommandInput(name=within(namespace, name), message=message, joints=commanded)
+        CommandInput(name=_absolute(namespace, name), message=message, joints=commanded)
         for name, message, commanded in further
         if commanded
     ]
     return tuple(entries)
 
 
-def within(namespace: str, *names: str) -> str:
-    """Return a topic in a namespace, as the simulator names it."""
-    return "/" + "/".join(part for part in (namespace, *names) if part)
+def _absolute(namespace: str, *names: str) -> str:
+    return f"/{within(namespace, *names)}"
 
 
 def _sensor_kind(model: mujoco.MjModel, sensor: int) -> str:

@@ -41,3 +41,8 @@ def topic_token(name: str) -> str:
     """Convert a name to one token of a topic name; underscores replace invalid characters."""
     token = re.sub(r"\W", "_", name, flags=re.ASCII)
     return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"
+
+
+def within(namespace: str, *names: str) -> str:
+    """Return a name in a namespace; empty parts are omitted."""
+    return "/".join(part for part in (namespace, *names) if part)

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.validate_topic_name import validate_topic_name
 
-from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.naming import within
 
 
 class GripperServer(CommandServer):

@@ -9,11 +9,11 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation

@@ -10,11 +10,11 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand, forward_command, joint_command
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.model.naming import within
 
 
 class StreamServer(CommandServer):

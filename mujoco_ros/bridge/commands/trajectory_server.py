@@ -9,12 +9,12 @@ from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, stamp
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tolerances
+from mujoco_ros.model.naming import within
 from mujoco_ros.sim.clock_epochs import NANOSECOND
 
 _FAR_AHEAD_S = 60.0

@@ -16,10 +16,10 @@ from mujoco_ros.bridge.perturbation.actuator_messages import array_values, named
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.perturbation.actuator_controls import (
     Control,

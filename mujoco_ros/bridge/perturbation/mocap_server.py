@@ -11,9 +11,8 @@ from mujoco_ros.bridge.perturbation.poses import pose_in_world
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
 from mujoco_ros.sim.plant import Plant
 

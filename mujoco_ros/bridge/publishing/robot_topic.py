@@ -6,8 +6,7 @@ from typing import Any
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
-from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import RobotLayout
 
 RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use

@@ -22,7 +22,7 @@ from mujoco_ros.bridge.publishing.sensor_topics import (
     sensor_states_topic,
 )
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
-from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.modes import command_interfaces
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.urdf.exporting.ros2_control import HardwareJoint, write_ros2_control

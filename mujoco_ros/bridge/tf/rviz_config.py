@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mujoco_ros.bridge.publishing.topics import robot_topics
-from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS

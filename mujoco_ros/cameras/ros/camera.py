@@ -15,12 +15,11 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.errors import RenderingError

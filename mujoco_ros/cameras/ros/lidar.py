@@ -11,10 +11,9 @@ from sensor_msgs.msg import LaserScan, PointCloud2
 from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import SENSOR
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.cameras.ros.camera_messages import cloud
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
 

@@ -18,9 +18,8 @@ from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE, WORLD
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 

@@ -11,8 +11,7 @@ from sensor_msgs.msg import Image
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.viewer.clients import CameraKey, Thumbnail
 
 _MAX_WIDTH = 320

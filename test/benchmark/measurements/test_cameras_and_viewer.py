@@ -3,8 +3,7 @@ import pytest
 
 from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE, ObservedRun
 from benchmark.measurements.simulator_runs import BEGUN, PUBLISHED, SHARED, STAMP
-from mujoco_ros.bridge.topic_names import within
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene

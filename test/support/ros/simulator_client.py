@@ -12,7 +12,7 @@ from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
-from mujoco_ros.bridge.topic_names import within
+from mujoco_ros.model.naming import within
 
 STOPPED, PLAYING, PAUSED = (
     SimulationState.STATE_STOPPED,

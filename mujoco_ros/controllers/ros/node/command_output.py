@@ -15,10 +15,10 @@ from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.model.naming import within
 
 JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", "trajectory_effort"
 OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)

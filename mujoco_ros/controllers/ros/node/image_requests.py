@@ -13,7 +13,6 @@ from sensor_msgs.msg import Image as ImageMessage
 
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.cameras.ros.camera import camera_topics
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
@@ -24,6 +23,7 @@ from mujoco_ros.controllers.runtime.robot_cameras import (
     robot_cameras,
     unknown_camera,
 )
+from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
 

@@ -13,14 +13,13 @@ from sensor_msgs.msg import JointState
 from mujoco_ros.bridge.publishing.message_template import get_field, message_type
 from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR, WrenchSign
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.topic_names import within
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.ros.node.joint_state import JointReader
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
 from mujoco_ros.controllers.ros.node.readings import SensorReadings
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
